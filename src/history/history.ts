@@ -79,14 +79,14 @@ class Sums {
   constructor(private readonly repositories: ReadonlyMap<string, string>) {}
 
   spent(date: string, row: SpendRow): void {
-    for (const sum of this.#of(date, row.project, row.model)) sum.spent(row)
+    for (const sum of this.of(date, row.project, row.model)) sum.spent(row)
   }
 
   happened(date: string, event: Event, project: string | null, model: string | null): void {
-    for (const sum of this.#of(date, project, model)) sum.happened(event)
+    for (const sum of this.of(date, project, model)) sum.happened(event)
   }
 
-  #of(date: string, project: string | null, model: string | null): Sum[] {
+  private of(date: string, project: string | null, model: string | null): Sum[] {
     const place = project === null ? null : (this.repositories.get(project) ?? project)
     return [this.total, sumFor(this.days, date), sumFor(this.projects, place), sumFor(this.models, model)]
   }

@@ -33,18 +33,18 @@ export interface HostContext {
 export class AttemptHost implements Host {
   readonly journal: Journal
   readonly log
-  readonly #deps: JobDependencies
-  #attempt: AttemptRecord
-  #growth: number[] = []
+  private readonly deps: JobDependencies
+  private current: AttemptRecord
+  private growth: number[] = []
   /** What the last answer came to, and the calls it made. */
-  #newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
+  private newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
   runsWhenFull = false
   /** What a level wants the agent to be told with the next batch. */
-  #unsaid = ''
-  readonly #workedBefore: number
-  readonly #began: number
-  readonly #told: ToldSpend
+  private unsaid = ''
+  private readonly workedBefore: number
+  private readonly began: number
+  private readonly told: ToldSpend
 
   constructor(
     deps: JobDependencies,
@@ -52,102 +52,102 @@ export class AttemptHost implements Host {
     journalPath: string,
     private readonly around: HostContext,
   ) {
-    this.#deps = deps
+    this.deps = deps
     this.log = deps.log
-    this.#attempt = attempt
-    this.#workedBefore = attempt.workedMs ?? 0
-    this.#began = deps.now().getTime()
-    this.#told = new ToldSpend(attempt)
-    this.#growth = [...(attempt.growth ?? [])]
+    this.current = attempt
+    this.workedBefore = attempt.workedMs ?? 0
+    this.began = deps.now().getTime()
+    this.told = new ToldSpend(attempt)
+    this.growth = [...(attempt.growth ?? [])]
     this.journal = new Journal(journalPath)
   }
 
   get attempt(): AttemptRecord {
-    return this.#attempt
+    return this.current
   }
 
   now(): Date {
-    return this.#deps.now()
+    return this.deps.now()
   }
 
   put(change: Partial<AttemptRecord>): void {
-    this.#attempt = recordAttempt(this.#deps, this.#attempt, change)
+    this.current = recordAttempt(this.deps, this.current, change)
   }
 
   receiveMessage(message: RuntimeMessage): void {
-    if (message.kind === 'answer') this.#answered(message)
-    if (message.kind === 'started') this.#told.begins(this.#attempt)
+    if (message.kind === 'answer') this.answered(message)
+    if (message.kind === 'started') this.told.begins(this.current)
     if (message.kind === 'result') {
-      const refused = Math.max(this.#attempt.refused ?? 0, message.denied ?? 0)
-      const spend = ownSpend(message.spend, this.#attempt.carried)
-      const workedMs = this.#workedMs()
-      this.put({ terminal: message.terminal, refused, workedMs, ...this.#told.ends(this.#attempt, spend) })
+      const refused = Math.max(this.current.refused ?? 0, message.denied ?? 0)
+      const spend = ownSpend(message.spend, this.current.carried)
+      const workedMs = this.workedMs()
+      this.put({ terminal: message.terminal, refused, workedMs, ...this.told.ends(this.current, spend) })
     }
     if (message.kind === 'compacted') {
-      this.#growth = []
-      this.#newest = null
+      this.growth = []
+      this.newest = null
       this.runsWhenFull = false
-      this.put({ compactions: this.#attempt.compactions + 1, crossed: [], growth: [] })
-      const job = this.#deps.store.job(this.#attempt.jobId)!
-      record(this.#deps, job.jobId, { compactions: job.compactions + 1 })
+      this.put({ compactions: this.current.compactions + 1, crossed: [], growth: [] })
+      const job = this.deps.store.job(this.current.jobId)!
+      record(this.deps, job.jobId, { compactions: job.compactions + 1 })
     }
-    if (message.kind === 'denied') this.#denied(message.edits === true)
-    if (message.kind === 'retry') this.#retries(message)
-    else if (ENDS_RETRY.has(message.kind)) this.#endRetry()
+    if (message.kind === 'denied') this.denied(message.edits === true)
+    if (message.kind === 'retry') this.retries(message)
+    else if (ENDS_RETRY.has(message.kind)) this.endRetry()
   }
 
-  #answered({ usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
+  private answered({ usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
-    if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
-    this.#newest =
+    if (used !== null) this.grew(used - (this.newest?.used ?? used))
+    this.newest =
       usage === null || used === null ? null : { used, tokens: used + usage.output, usage, calls: new Set(made) }
     this.put({
-      turns: this.#attempt.turns + 1,
-      growth: this.#growth,
-      ...(usage === null ? {} : { spend: plus(this.#attempt.spend, usage) }),
+      turns: this.current.turns + 1,
+      growth: this.growth,
+      ...(usage === null ? {} : { spend: plus(this.current.spend, usage) }),
     })
   }
 
-  #grew(by: number): void {
-    if (by > 0) this.#growth = [...this.#growth, by].slice(-8)
+  private grew(by: number): void {
+    if (by > 0) this.growth = [...this.growth, by].slice(-8)
   }
 
-  #retries({ attempt, most, status, delayMs, reason: said }: Extract<RuntimeMessage, { kind: 'retry' }>): void {
-    const until = new Date(this.#deps.now().getTime() + delayMs).toISOString()
+  private retries({ attempt, most, status, delayMs, reason: said }: Extract<RuntimeMessage, { kind: 'retry' }>): void {
+    const until = new Date(this.deps.now().getTime() + delayMs).toISOString()
     const reason = retryReason(status, said)
-    record(this.#deps, this.#attempt.jobId, { retry: { reason, attempt, most, until } })
-    this.#progress({ waiting: reason, attempt, max_attempts: most, delay_ms: delayMs, until })
+    record(this.deps, this.current.jobId, { retry: { reason, attempt, most, until } })
+    this.progress({ waiting: reason, attempt, max_attempts: most, delay_ms: delayMs, until })
   }
 
-  #endRetry(): void {
-    const { jobId, retry } = this.#deps.store.job(this.#attempt.jobId)!
-    if (retry) record(this.#deps, jobId, { retry: null })
+  private endRetry(): void {
+    const { jobId, retry } = this.deps.store.job(this.current.jobId)!
+    if (retry) record(this.deps, jobId, { retry: null })
   }
 
   edited(): void {
-    const { edits = NO_EDITS, jobId } = this.#deps.store.job(this.#attempt.jobId)!
-    record(this.#deps, jobId, { edits: { ...edits, made: edits.made + 1 } })
+    const { edits = NO_EDITS, jobId } = this.deps.store.job(this.current.jobId)!
+    record(this.deps, jobId, { edits: { ...edits, made: edits.made + 1 } })
   }
 
-  #denied(isEdit: boolean): void {
-    this.put({ refused: (this.#attempt.refused ?? 0) + 1 })
-    const { edits = NO_EDITS, jobId } = this.#deps.store.job(this.#attempt.jobId)!
-    if (isEdit) record(this.#deps, jobId, { edits: { ...edits, denied: edits.denied + 1 } })
-    this.#progress({})
+  private denied(isEdit: boolean): void {
+    this.put({ refused: (this.current.refused ?? 0) + 1 })
+    const { edits = NO_EDITS, jobId } = this.deps.store.job(this.current.jobId)!
+    if (isEdit) record(this.deps, jobId, { edits: { ...edits, denied: edits.denied + 1 } })
+    this.progress({})
   }
 
   hasRoom(calls: readonly ToolResult[]): boolean {
-    const { pointTokens: point, windowTokens: window, state, jobId } = this.#attempt
-    const newest = this.#newest
+    const { pointTokens: point, windowTokens: window, state, jobId } = this.current
+    const newest = this.newest
     // The first figure is always waited for; and the answer that made these calls may not have been read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
-    const { spec } = this.#deps.store.job(jobId)!
+    const { spec } = this.deps.store.job(jobId)!
     const climb: Climb = {
       point,
       window,
       remaining: spec.handoffAtRemaining,
-      growth: this.#growth,
+      growth: this.growth,
       level: handoffLevelAt(spec, { window, point }),
     }
     const bytes = calls.reduce((all, { result }) => all + Buffer.byteLength(JSON.stringify(result) ?? ''), 0)
@@ -155,55 +155,55 @@ export class AttemptHost implements Host {
   }
 
   recordStart(usage: ContextUsage): void {
-    this.#deps.recordUsage(usage, this.#attempt)
-    if (this.#attempt.pointTokens === null) this.put({ windowTokens: usage.window, pointTokens: usage.point })
+    this.deps.recordUsage(usage, this.current)
+    if (this.current.pointTokens === null) this.put({ windowTokens: usage.window, pointTokens: usage.point })
   }
 
   recordUsage(usage: ContextUsage): { full: boolean } {
-    const before = this.#attempt.usedTokens
+    const before = this.current.usedTokens
     // Answers tell what each batch added. Where they do not, every batch is measured, and two figures do.
-    if (this.#newest === null && before !== null) this.#grew(usage.used - before)
-    const growth = [...this.#growth, usage.used - (this.#newest?.used ?? usage.used)]
+    if (this.newest === null && before !== null) this.grew(usage.used - before)
+    const growth = [...this.growth, usage.used - (this.newest?.used ?? usage.used)]
     const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
-    const workedMs = this.#workedMs()
-    this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.#growth, workedMs })
-    this.#deps.recordUsage(usage, this.#attempt)
+    const workedMs = this.workedMs()
+    this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.growth, workedMs })
+    this.deps.recordUsage(usage, this.current)
     // A batch returned: whatever failed before, it works again.
-    const job = this.#deps.store.job(this.#attempt.jobId)!
-    if (job.failures || job.stalls || job.waits) record(this.#deps, job.jobId, NO_FAILURES)
+    const job = this.deps.store.job(this.current.jobId)!
+    if (job.failures || job.stalls || job.waits) record(this.deps, job.jobId, NO_FAILURES)
     const { spec } = job
     const level = handoffLevelAt(spec, usage)
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth, level }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
     const stops = ends && !this.runsWhenFull
-    this.#cross(usage, spec.levels ?? [])
-    this.#progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.#growth) })
+    this.cross(usage, spec.levels ?? [])
+    this.progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.growth) })
     return { full: stops && isFull(usage.used, climb) }
   }
 
   /** What levels of the agent's own ask for; a handoff is part of when it is full. */
-  #cross(usage: ContextUsage, levels: readonly JobLevel[]): void {
-    const before = this.#attempt.crossed ?? []
+  private cross(usage: ContextUsage, levels: readonly JobLevel[]): void {
+    const before = this.current.crossed ?? []
     const found = crossings(levels, usage, before)
     if (found.length === 0) return
     this.put({ crossed: [...before, ...found.map(({ name }) => name)] })
-    const { jobId } = this.#attempt
+    const { jobId } = this.current
     const percent = usage.point === null ? null : Math.round((usage.used / usage.point) * 1000) / 10
     const pausing = found.findLast(({ actions }) => actions.includes('pause'))
-    const isFree = this.#deps.store.job(jobId)!.wanted === null
-    this.#unsaid = levelText(found, usage)
-    record(this.#deps, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
+    const isFree = this.deps.store.job(jobId)!.wanted === null
+    this.unsaid = levelText(found, usage)
+    record(this.deps, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
       ...found.map(({ name, at_tokens, actions }) => ({
         type: 'level_crossed' as const,
         data: { level: name, at_tokens, used_tokens: usage.used, compaction_percent: percent, actions, of_job: true },
       })),
-      ...found.map((level) => ({ type: 'context_warning' as const, data: this.#warningAt(level, usage) })),
+      ...found.map((level) => ({ type: 'context_warning' as const, data: this.warningAt(level, usage) })),
     ])
-    for (const level of found) if (level.hooks.length > 0) this.around.atLevel(level, this.#attempt)
+    for (const level of found) if (level.hooks.length > 0) this.around.atLevel(level, this.current)
   }
 
-  #warningAt(level: JobLevel, { used, window, point }: ContextUsage): EventData['context_warning'] {
-    const answer = this.#newest?.usage
+  private warningAt(level: JobLevel, { used, window, point }: ContextUsage): EventData['context_warning'] {
+    const answer = this.newest?.usage
     return {
       ...contextPercentages(used, point),
       inputTokens: answer?.input ?? null,
@@ -218,10 +218,10 @@ export class AttemptHost implements Host {
     }
   }
 
-  #progress(more: Partial<EventData['job_progress']>): void {
-    const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.#attempt
-    const { handoffs, spec } = this.#deps.store.job(jobId)!
-    const all = this.#deps.store.attempts(jobId)
+  private progress(more: Partial<EventData['job_progress']>): void {
+    const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.current
+    const { handoffs, spec } = this.deps.store.job(jobId)!
+    const all = this.deps.store.attempts(jobId)
     const data = {
       handoffs,
       max_handoffs: spec.maxHandoffs,
@@ -239,25 +239,25 @@ export class AttemptHost implements Host {
         : null,
       ...more,
     }
-    record(this.#deps, jobId, {}, [{ type: 'job_progress', data }])
+    record(this.deps, jobId, {}, [{ type: 'job_progress', data }])
   }
 
   lingers(tasks: number): void {
-    this.#progress({ background: tasks })
+    this.progress({ background: tasks })
   }
 
-  #workedMs(): number {
-    return this.#workedBefore + this.now().getTime() - this.#began
+  private workedMs(): number {
+    return this.workedBefore + this.now().getTime() - this.began
   }
 
   isTooOld(): boolean {
-    const maxMs = this.#deps.store.job(this.#attempt.jobId)!.spec.session?.maxMs ?? null
-    return maxMs !== null && this.#workedMs() >= maxMs
+    const maxMs = this.deps.store.job(this.current.jobId)!.spec.session?.maxMs ?? null
+    return maxMs !== null && this.workedMs() >= maxMs
   }
 
   mustStop(): Outcome | null {
-    const { store } = this.#deps
-    const job = store.job(this.#attempt.jobId)!
+    const { store } = this.deps
+    const job = store.job(this.current.jobId)!
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets } = job.spec
     if (budgets.minutes !== null && this.around.ranMs() > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
@@ -272,27 +272,27 @@ export class AttemptHost implements Host {
 
   /** Only once a handoff cannot follow any more. */
   mayCompact(trigger: 'auto' | 'manual'): boolean {
-    const { handoffs, spec } = this.#deps.store.job(this.#attempt.jobId)!
+    const { handoffs, spec } = this.deps.store.job(this.current.jobId)!
     return trigger === 'manual' || this.runsWhenFull || handoffs >= spec.maxHandoffs
   }
 
   async answerHook(sessionId: string, event: string, payload: unknown): Promise<string> {
     // A copy that was opened for the brief alone is nobody's session.
-    return sessionId === this.#attempt.sessionId ? this.#deps.answerHook(event, payload, this.#attempt) : ''
+    return sessionId === this.current.sessionId ? this.deps.answerHook(event, payload, this.current) : ''
   }
 
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null {
-    if (sessionId !== this.#attempt.sessionId) return null
-    const level = after === 'batch' ? this.#unsaid : ''
-    const said = [level, this.#deps.textForNextRequest(sessionId, after) ?? ''].filter((text) => text !== '')
-    if (level !== '') this.#unsaid = ''
+    if (sessionId !== this.current.sessionId) return null
+    const level = after === 'batch' ? this.unsaid : ''
+    const said = [level, this.deps.textForNextRequest(sessionId, after) ?? ''].filter((text) => text !== '')
+    if (level !== '') this.unsaid = ''
     return said.length === 0 ? null : said.join('\n\n')
   }
 
   /** An answer early enough that the request of a brief and the brief fit behind it. */
   earlierAnswer(): Cut | null {
-    const most = (this.#attempt.pointTokens ?? this.#attempt.windowTokens ?? 0) * 0.8
-    const answers = readAnswers(this.journal.path, this.#attempt.sessionId)
+    const most = (this.current.pointTokens ?? this.current.windowTokens ?? 0) * 0.8
+    const answers = readAnswers(this.journal.path, this.current.sessionId)
     const at = answers.findLastIndex(({ used }) => used < most)
     // A copy ends with the answer: how its own calls returned is not in it any more.
     return at < 0 ? null : { at: answers[at]!.uuid, hides: answers.slice(at).flatMap(({ calls }) => calls) }

@@ -29,13 +29,13 @@ export class AttemptPrompts {
     if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
     // An earlier job may have said the same prompt in this session, so its transcript proves nothing.
     if (attempt.start === 'resume') return false
-    const prompt = this.#kept(attempt)
+    const prompt = this.kept(attempt)
     return prompt !== null && this.deps.transcriptHolds(attempt.sessionId, prompt)
   }
 
   /** Made once, hooks included, and kept before it is said. */
   async first(attempt: AttemptRecord): Promise<string> {
-    const kept = this.#kept(attempt)
+    const kept = this.kept(attempt)
     if (kept !== null) return kept
     const { store, briefs, repository } = this.deps
     const job = store.job(this.jobId)!
@@ -62,7 +62,7 @@ export class AttemptPrompts {
       ),
     )
     const prompt = freshPrompt({ ...given, before: words })
-    writeFileAtomic(this.#path(attempt), prompt, { mode: 0o600 })
+    writeFileAtomic(this.path(attempt), prompt, { mode: 0o600 })
     if (brief)
       store.putBrief({
         ...brief,
@@ -75,7 +75,7 @@ export class AttemptPrompts {
 
   resume(attempt: AttemptRecord): string {
     const job = this.deps.store.job(this.jobId)!
-    const calls = this.#untold(attempt)
+    const calls = this.unreportedCalls(attempt)
     const failed = unmended(job)
     if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'its process was ended')
     return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
@@ -90,23 +90,23 @@ export class AttemptPrompts {
 
   /** What a session did and its transcript does not tell; `hides`: calls it holds, but whoever is told does not see. */
   untold(attempt: AttemptRecord, hides: readonly string[] = []): string {
-    return untoldText(this.#untold(attempt, hides))
+    return untoldText(this.unreportedCalls(attempt, hides))
   }
 
-  #untold({ sessionId }: AttemptRecord, hides: readonly string[] = []): ReturnType<typeof notTold> {
+  private unreportedCalls({ sessionId }: AttemptRecord, hides: readonly string[] = []): ReturnType<typeof notTold> {
     const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
     const told = new Map(this.deps.returnedCalls(sessionId))
     for (const callId of hides) told.delete(callId)
     return notTold(lines, sessionId, told)
   }
 
-  #path({ number }: AttemptRecord): string {
+  private path({ number }: AttemptRecord): string {
     return join(this.folder, `prompt-${number}.md`)
   }
 
   /** An empty file is what a power cut may leave of one, and no prompt. */
-  #kept(attempt: AttemptRecord): string | null {
-    return readIfThere(this.#path(attempt))?.toString('utf8') || null
+  private kept(attempt: AttemptRecord): string | null {
+    return readIfThere(this.path(attempt))?.toString('utf8') || null
   }
 }
 

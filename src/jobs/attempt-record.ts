@@ -99,9 +99,9 @@ const KEPT_MS = 5_000
 
 /** The time a job has really run, over all its runners: its budget of minutes. Waiting for a limit and pauses do not count. */
 export class WorkClock {
-  #known = 0
-  #since: number | null = null
-  #keptAt = 0
+  private known = 0
+  private since: number | null = null
+  private keptAt = 0
 
   constructor(
     private readonly deps: JobDependencies,
@@ -109,27 +109,27 @@ export class WorkClock {
   ) {}
 
   start(): void {
-    this.#known = this.deps.store.job(this.jobId)!.ranMs
-    this.#since = this.#keptAt = performance.now()
+    this.known = this.deps.store.job(this.jobId)!.ranMs
+    this.since = this.keptAt = performance.now()
   }
 
   ranMs(): number {
-    if (this.#since === null) return this.deps.store.job(this.jobId)!.ranMs
-    return Math.round(this.#known + performance.now() - this.#since)
+    if (this.since === null) return this.deps.store.job(this.jobId)!.ranMs
+    return Math.round(this.known + performance.now() - this.since)
   }
 
   /** Called often; what it came to is stored now and then. */
   tick(): void {
-    if (this.#since !== null && performance.now() - this.#keptAt >= KEPT_MS) this.#keep()
+    if (this.since !== null && performance.now() - this.keptAt >= KEPT_MS) this.keep()
   }
 
   stop(): void {
-    this.#keep()
-    this.#since = null
+    this.keep()
+    this.since = null
   }
 
-  #keep(): void {
-    this.#keptAt = performance.now()
+  private keep(): void {
+    this.keptAt = performance.now()
     record(this.deps, this.jobId, { ranMs: this.ranMs() })
   }
 }

@@ -89,7 +89,7 @@ function unescaped(written: string): string {
 /** Writes the calls of one session into its journal, before the client goes on. Never throws. */
 export class CallKeeper {
   /** Calls of the batch under way whose end is in the journal. */
-  readonly #returned = new Set<string>()
+  private readonly returnedIds = new Set<string>()
 
   constructor(
     private readonly host: { now(): Date; log: Log; journal: Journal },
@@ -99,7 +99,7 @@ export class CallKeeper {
   /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
   began(call: ToolCall): { deny?: string } {
     try {
-      this.host.journal.began(this.#at(), this.sessionId, call)
+      this.host.journal.began(this.at(), this.sessionId, call)
       return {}
     } catch (error) {
       const reason = reasonOf(error)
@@ -111,21 +111,21 @@ export class CallKeeper {
   }
 
   denied(call: ToolCall, why: string): void {
-    this.#safely(() => this.host.journal.denied(this.#at(), this.sessionId, call, why))
+    this.safely(() => this.host.journal.denied(this.at(), this.sessionId, call, why))
   }
 
   /** Where it cannot be kept, the call is one whose end nobody knows. */
   returned(result: ToolResult): void {
-    this.#safely(() => {
-      this.host.journal.returned(this.#at(), this.sessionId, result)
-      this.#returned.add(result.id)
+    this.safely(() => {
+      this.host.journal.returned(this.at(), this.sessionId, result)
+      this.returnedIds.add(result.id)
     })
   }
 
   /** Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended. */
   batch(calls: readonly ToolResult[]): void {
-    for (const call of calls) if (!this.#returned.has(call.id)) this.returned(call)
-    this.#returned.clear()
+    for (const call of calls) if (!this.returnedIds.has(call.id)) this.returned(call)
+    this.returnedIds.clear()
   }
 
   /** An answer is a place where a copy of the session can be cut off, also by whoever opens the session again. */
@@ -133,18 +133,18 @@ export class CallKeeper {
     if (uuid === null || usage === null) return
     const used = usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
-    this.#safely(() => this.host.journal.answered(this.#at(), this.sessionId, { uuid, used, calls: made }))
+    this.safely(() => this.host.journal.answered(this.at(), this.sessionId, { uuid, used, calls: made }))
   }
 
   compacted(): void {
-    this.#safely(() => this.host.journal.compacted(this.#at(), this.sessionId))
+    this.safely(() => this.host.journal.compacted(this.at(), this.sessionId))
   }
 
-  #at(): string {
+  private at(): string {
     return this.host.now().toISOString()
   }
 
-  #safely(write: () => void): void {
+  private safely(write: () => void): void {
     try {
       write()
     } catch (error) {
@@ -165,17 +165,17 @@ const WAITS_MS = 10_000
 
 /** Counts how often in a row an agent made the same calls and got the same results. */
 export class SameAgain {
-  #last = ''
-  #times = 0
+  private last = ''
+  private times = 0
 
   /** How often it was the same by now, this time included. */
   took(calls: readonly ToolResult[], tookMs: number): number {
     if (tookMs >= WAITS_MS) return 0
     const all = JSON.stringify(calls.map(({ name, input, result, failed }) => [name, input, result, failed]))
     const mark = createHash('sha1').update(all).digest('base64')
-    this.#times = mark === this.#last ? this.#times + 1 : 1
-    this.#last = mark
-    return this.#times
+    this.times = mark === this.last ? this.times + 1 : 1
+    this.last = mark
+    return this.times
   }
 }
 

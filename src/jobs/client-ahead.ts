@@ -19,7 +19,7 @@ interface Ready {
  * attempt is `ready`, which nobody goes on with. Whatever stands against it, the client is started later, as if there were none of this.
  */
 export class ClientAhead {
-  #ready: Promise<Ready | null> = Promise.resolve(null)
+  private ready: Promise<Ready | null> = Promise.resolve(null)
 
   constructor(
     private readonly deps: JobDependencies,
@@ -33,11 +33,11 @@ export class ClientAhead {
   async start(attempt: AttemptRecord): Promise<void> {
     // These are run before a session is started: they may change what the client reads when it starts.
     if (hooksFor(this.deps.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
-    this.#ready = this.#ready.then((there) => there ?? this.#start(attempt))
-    await this.#ready
+    this.ready = this.ready.then((there) => there ?? this.startClient(attempt))
+    await this.ready
   }
 
-  async #start(attempt: AttemptRecord): Promise<Ready | null> {
+  private async startClient(attempt: AttemptRecord): Promise<Ready | null> {
     try {
       const next = nextAttempt(this.deps, attempt, { state: 'ready', briefId: null })
       const host = new AttemptHost(this.deps, next, this.journal, this.around)
@@ -56,7 +56,7 @@ export class ClientAhead {
 
   /** Whether it can be used as it stands: a brief that was asked for twice has cost more than the client was told. */
   async fits(): Promise<AttemptRecord | null> {
-    const ready = await this.#ready
+    const ready = await this.ready
     if (ready !== null && ready.money === moneyFor(this.deps, ready.host.attempt)) return ready.host.attempt
     await this.drop()
     return null
@@ -64,23 +64,23 @@ export class ClientAhead {
 
   /** For the session of `attempt`; null: there is none. Whoever uses it says so by `taken`. */
   async of({ attemptId }: AttemptRecord): Promise<Pick<Ready, 'host' | 'live'> | null> {
-    const ready = await this.#ready
+    const ready = await this.ready
     if (ready?.host.attempt.attemptId !== attemptId) return null
     ready.host.put({ process: ready.live.process })
     return ready
   }
 
   taken(): void {
-    this.#ready = Promise.resolve(null)
+    this.ready = Promise.resolve(null)
   }
 
   kill(): void {
-    void this.#ready.then((ready) => ready?.live.kill())
+    void this.ready.then((ready) => ready?.live.kill())
   }
 
   async drop(): Promise<void> {
-    const ready = await this.#ready
-    this.#ready = Promise.resolve(null)
+    const ready = await this.ready
+    this.ready = Promise.resolve(null)
     ready?.live.kill()
     await ready?.live.close()
     ready?.host.journal.close()

@@ -11,7 +11,7 @@ import { environmentOf, folderOf } from './start-session.js'
 
 /** Runs the hooks of one job, and writes into its log how they ended. */
 export class HooksOfJob {
-  readonly #atLevels: Promise<void>[] = []
+  private readonly atLevels: Promise<void>[] = []
 
   constructor(
     private readonly deps: JobDependencies,
@@ -21,46 +21,46 @@ export class HooksOfJob {
     private readonly signals: { stop: AbortSignal; cancel: AbortSignal },
   ) {}
 
-  get #job(): JobRecord {
+  private get job(): JobRecord {
     return this.deps.store.job(this.jobId)!
   }
 
-  get #hookContext() {
-    return { cwd: folderOf(this.#job), env: environmentOf(this.deps, this.#job), jobId: this.jobId }
+  private get hookContext() {
+    return { cwd: folderOf(this.job), env: environmentOf(this.deps, this.job), jobId: this.jobId }
   }
 
   /** Resolves to what is put before the prompt. That is kept, so a pause does not cut them off. */
   async atStart(payload: SessionStartHookPayload): Promise<string> {
-    const hooks = hooksFor(this.#job.spec.hooks, 'session_start')
-    const run = await runHooks(hooks, 'session_start', payload, { ...this.#hookContext, signal: this.signals.cancel })
-    this.#note('session_start', run, null)
+    const hooks = hooksFor(this.job.spec.hooks, 'session_start')
+    const run = await runHooks(hooks, 'session_start', payload, { ...this.hookContext, signal: this.signals.cancel })
+    this.note('session_start', run, null)
     return contextOf(run)
   }
 
   /** What they want done with a session that is full. */
   async whenFull(attempt: AttemptRecord): Promise<Verdict['decision']> {
-    const hooks = hooksFor(this.#job.spec.hooks, 'context_threshold')
+    const hooks = hooksFor(this.job.spec.hooks, 'context_threshold')
     if (hooks.length === 0) return 'handoff'
-    const run = await runHooks(hooks, 'context_threshold', this.#thresholdPayload(attempt), {
-      ...this.#hookContext,
+    const run = await runHooks(hooks, 'context_threshold', this.thresholdPayload(attempt), {
+      ...this.hookContext,
       signal: this.signals.stop,
     })
     const verdict = decisionOf(run)
-    this.#note('context_threshold', run, verdict)
+    this.note('context_threshold', run, verdict)
     return verdict.decision
   }
 
   /** Beside the work, which does not wait for them; `settled` does. */
   atLevel({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
-    const payload = { ...this.#thresholdPayload(attempt), level: name }
+    const payload = { ...this.thresholdPayload(attempt), level: name }
     const run = async (): Promise<void> => {
       const ran = await runHooks(hooks, 'context_threshold', payload, {
-        ...this.#hookContext,
+        ...this.hookContext,
         signal: this.signals.cancel,
       })
-      this.#note('context_threshold', ran, null)
+      this.note('context_threshold', ran, null)
     }
-    this.#atLevels.push(
+    this.atLevels.push(
       run().catch((error: unknown) =>
         this.deps.log('warn', 'hooks of a level failed', { job: this.jobId, reason: reasonOf(error) }),
       ),
@@ -68,28 +68,28 @@ export class HooksOfJob {
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#atLevels.splice(0))
+    await Promise.all(this.atLevels.splice(0))
   }
 
-  #thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
+  private thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
     // What it was asked for may be another name (`opus`), or none.
-    const model = this.deps.store.session(sessionId)?.model ?? this.#job.spec.model
-    return thresholdPayload(this.#job, sessionId, { used: usedTokens ?? 0, window, point, model })
+    const model = this.deps.store.session(sessionId)?.model ?? this.job.spec.model
+    return thresholdPayload(this.job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 
   /** Nothing cuts them off. */
   async atEnd(event: EndEvent, payload: EndHookPayload): Promise<void> {
-    const { cwd, ...context } = this.#hookContext
+    const { cwd, ...context } = this.hookContext
     // The worktree may have gone with the end of the job, and an agent may have removed the folder it worked in.
-    const there = [cwd, this.#job.spec.folder].find((folder) => existsSync(folder)) ?? this.deps.folderOf(this.jobId)
-    this.#note(
+    const there = [cwd, this.job.spec.folder].find((folder) => existsSync(folder)) ?? this.deps.folderOf(this.jobId)
+    this.note(
       event,
-      await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, { ...context, cwd: there }),
+      await runHooks(hooksFor(this.job.spec.hooks, event), event, payload, { ...context, cwd: there }),
       null,
     )
   }
 
-  #note(event: Parameters<typeof hookLogLines>[0], run: HookRun, verdict: Verdict | null): void {
+  private note(event: Parameters<typeof hookLogLines>[0], run: HookRun, verdict: Verdict | null): void {
     for (const line of hookLogLines(event, run, verdict, this.deps.now().toISOString())) this.keep(line)
     logHooks(this.deps.log, this.jobId, run, verdict)
   }

@@ -18,11 +18,11 @@ const LONGEST = 32 * 1024 * 1024
  * long it is put aside as `.1`, in the place of the one before. A line that cannot be kept is left out: no job fails for its log.
  */
 export class JobLog {
-  #file: number | null = null
-  #bytes = 0
-  #isLosing = false
+  private file: number | null = null
+  private bytes = 0
+  private isLosing = false
   /** The last line may have been written in part. */
-  #isTorn = false
+  private isTorn = false
 
   constructor(
     readonly path: string,
@@ -33,35 +33,35 @@ export class JobLog {
 
   add(line: string): void {
     try {
-      this.#add(line)
-      this.#isLosing = false
+      this.write(line)
+      this.isLosing = false
     } catch (error) {
-      if (!this.#isLosing) this.lost(error)
-      this.#isLosing = true
+      if (!this.isLosing) this.lost(error)
+      this.isLosing = true
     }
   }
 
-  #add(line: string): void {
-    if (this.#file === null) this.#open()
-    const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${line}\n`)
-    this.#isTorn = true
-    for (let done = 0; done < bytes.length; ) done += writeSync(this.#file!, bytes, done)
-    this.#isTorn = false
-    this.#bytes += bytes.length
-    if (this.#bytes < this.longest) return
+  private write(line: string): void {
+    if (this.file === null) this.open()
+    const bytes = Buffer.from(`${this.isTorn ? '\n' : ''}${line}\n`)
+    this.isTorn = true
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.file!, bytes, done)
+    this.isTorn = false
+    this.bytes += bytes.length
+    if (this.bytes < this.longest) return
     this.close()
     renameSync(this.path, `${this.path}.1`)
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file)
-    this.#file = null
+    if (this.file !== null) closeSync(this.file)
+    this.file = null
   }
 
-  #open(): void {
+  private open(): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-    this.#file = openSync(this.path, 'a', 0o600)
-    this.#bytes = fstatSync(this.#file).size
+    this.file = openSync(this.path, 'a', 0o600)
+    this.bytes = fstatSync(this.file).size
   }
 }
 
@@ -69,38 +69,38 @@ const CHUNK = 1024 * 1024
 
 /** The whole lines of a job's log, which grows and may be put aside for a new one. Each call of `read` gives what came since the last. */
 export class LogReader {
-  #offset = 0
-  #inode: number | null = null
-  #rest = Buffer.alloc(0)
+  private offset = 0
+  private inode: number | null = null
+  private rest = Buffer.alloc(0)
 
   constructor(private readonly path: string) {}
 
   read(take: (line: string) => void): void {
     if (!existsSync(this.path)) return
     const { ino } = statSync(this.path)
-    if (ino !== this.#inode) [this.#inode, this.#offset, this.#rest] = [ino, 0, Buffer.alloc(0)]
+    if (ino !== this.inode) [this.inode, this.offset, this.rest] = [ino, 0, Buffer.alloc(0)]
     const file = openSync(this.path, 'r')
     try {
       const { size } = fstatSync(file)
       const buffer = Buffer.allocUnsafe(CHUNK)
-      while (this.#offset < size) {
-        const got = readSync(file, buffer, 0, CHUNK, this.#offset)
+      while (this.offset < size) {
+        const got = readSync(file, buffer, 0, CHUNK, this.offset)
         if (got === 0) return
-        this.#offset += got
-        this.#split(Buffer.concat([this.#rest, buffer.subarray(0, got)]), take)
+        this.offset += got
+        this.split(Buffer.concat([this.rest, buffer.subarray(0, got)]), take)
       }
     } finally {
       closeSync(file)
     }
   }
 
-  #split(bytes: Buffer, take: (line: string) => void): void {
+  private split(bytes: Buffer, take: (line: string) => void): void {
     let from = 0
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
       take(bytes.toString('utf8', from, end))
       from = end + 1
     }
-    this.#rest = Buffer.from(bytes.subarray(from))
+    this.rest = Buffer.from(bytes.subarray(from))
   }
 }
 

@@ -38,14 +38,14 @@ const SYNCED: ReadonlySet<JournalLine['what']> = new Set(['done', 'failed', 'den
 
 export class Journal {
   readonly path: string
-  #file: number | null = null
+  private file: number | null = null
 
   constructor(path: string) {
     this.path = path
   }
 
   began(at: string, sessionId: string, call: ToolCall): void {
-    this.#add({
+    this.add({
       at,
       sessionId,
       callId: call.id,
@@ -57,34 +57,34 @@ export class Journal {
 
   returned(at: string, sessionId: string, { id, name, failed, result }: ToolResult): void {
     const what = failed ? 'failed' : 'done'
-    this.#add({ at, sessionId, callId: id, tool: name, what, text: shortened(result, LONGEST_RESULT) })
+    this.add({ at, sessionId, callId: id, tool: name, what, text: shortened(result, LONGEST_RESULT) })
   }
 
   denied(at: string, sessionId: string, call: ToolCall, why: string): void {
-    this.#add({ at, sessionId, callId: call.id, tool: call.name, what: 'denied', text: why })
+    this.add({ at, sessionId, callId: call.id, tool: call.name, what: 'denied', text: why })
   }
 
   answered(at: string, sessionId: string, { uuid, used, calls }: JournalledAnswer): void {
     const text = JSON.stringify({ used, calls })
-    this.#add({ at, sessionId, callId: uuid, tool: '', what: 'answer', text })
+    this.add({ at, sessionId, callId: uuid, tool: '', what: 'answer', text })
   }
 
   compacted(at: string, sessionId: string): void {
-    this.#add({ at, sessionId, callId: '', tool: '', what: 'compacted', text: '' })
+    this.add({ at, sessionId, callId: '', tool: '', what: 'compacted', text: '' })
   }
 
-  #add(line: JournalLine): void {
-    if (this.#file === null) {
+  private add(line: JournalLine): void {
+    if (this.file === null) {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-      this.#file = openSync(this.path, 'a', 0o600)
+      this.file = openSync(this.path, 'a', 0o600)
       // What a killed process left of its last line ends here.
-      if (endsWithin(this.path)) writeSync(this.#file, '\n')
+      if (endsWithin(this.path)) writeSync(this.file, '\n')
     }
     try {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
-      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
       // A machine that loses its power must not forget that a step was done.
-      if (SYNCED.has(line.what)) fdatasyncSync(this.#file)
+      if (SYNCED.has(line.what)) fdatasyncSync(this.file)
     } catch (error) {
       // What a full disk took of the line is seen to when the file is opened again.
       this.close()
@@ -93,8 +93,8 @@ export class Journal {
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file)
-    this.#file = null
+    if (this.file !== null) closeSync(this.file)
+    this.file = null
   }
 }
 

@@ -70,85 +70,85 @@ const QUIET_MS = 5_000
  */
 export class LiveSession {
   readonly sessionId: string
-  readonly #session: RunningSession
-  readonly #host: Host
-  #mode: 'work' | 'brief' = 'work'
-  #end: ((outcome: Outcome) => void) | null = null
+  private readonly session: RunningSession
+  private readonly host: Host
+  private mode: 'work' | 'brief' = 'work'
+  private end: ((outcome: Outcome) => void) | null = null
   /** Why Baton itself stops this turn. */
-  #stop: Outcome | null = null
-  #limit: { resetsAt: string | null } | null = null
-  #tasks: string[] = []
-  #idle = false
-  #finished: Outcome | null = null
+  private stop: Outcome | null = null
+  private limit: { resetsAt: string | null } | null = null
+  private tasks: string[] = []
+  private idle = false
+  private finished: Outcome | null = null
   /** Why there is nobody any more to say anything to. */
-  #gone: Outcome | null = null
+  private gone: Outcome | null = null
   /** Work in the background was waited for long enough: it holds the end up no more. */
-  #isSettled = false
+  private isSettled = false
   /** It works again, after it had ended: what was in the background has finished. */
-  #isWoken = false
-  #key = new RefusedKey()
-  #saidAt = 0
-  #batchAt: number | null = null
-  #refusals = 0
-  #hasAnswered = false
-  readonly #calls: CallKeeper
-  readonly #same = new SameAgain()
+  private isWoken = false
+  private key = new RefusedKey()
+  private saidAt = 0
+  private batchAt: number | null = null
+  private refusals = 0
+  private answered = false
+  private readonly calls: CallKeeper
+  private readonly same = new SameAgain()
   /** Calls that change files and have not returned. */
-  readonly #edits = new Set<string>()
+  private readonly edits = new Set<string>()
 
   constructor(runtime: Runtime, options: SessionOptions, host: Host) {
     this.sessionId = options.sessionId
-    this.#host = host
-    this.#calls = new CallKeeper(host, options.sessionId)
-    this.#session = runtime.start(options, this.#ears())
+    this.host = host
+    this.calls = new CallKeeper(host, options.sessionId)
+    this.session = runtime.start(options, this.ears())
     // A long answer is many lines and one message.
-    this.#session.onRaw(() => this.#hears(0))
-    this.#follow().catch((error: unknown) => this.#lose(error))
+    this.session.onRaw(() => this.hears(0))
+    this.follow().catch((error: unknown) => this.lose(error))
   }
 
   get process(): RunningSession['process'] {
-    return this.#session.process
+    return this.session.process
   }
 
   /** True once the model has answered in the last turn. */
   get hasAnswered(): boolean {
-    return this.#hasAnswered
+    return this.answered
   }
 
   onRaw(take: (line: string) => void): void {
-    this.#session.onRaw(take)
+    this.session.onRaw(take)
   }
 
   /** Resolves when the client listens, or never will. */
   ready(): Promise<void> {
-    return this.#session.ready()
+    return this.session.ready()
   }
 
   /** Says a prompt and resolves with how the turn ended. Never rejects. */
   async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
-    if (this.#gone !== null) return this.#gone
-    this.#mode = mode
-    this.#stop = null
-    this.#limit = null
-    this.#finished = null
-    this.#idle = false
-    this.#isWoken = false
-    this.#refusals = 0
-    this.#hasAnswered = false
-    this.#isSettled = false
-    this.#key = new RefusedKey()
-    this.#saidAt = Date.now()
+    if (this.gone !== null) return this.gone
+    this.mode = mode
+    this.stop = null
+    this.limit = null
+    this.finished = null
+    this.idle = false
+    this.isWoken = false
+    this.refusals = 0
+    this.answered = false
+    this.isSettled = false
+    this.key = new RefusedKey()
+    this.saidAt = Date.now()
     const ended = new Promise<Outcome>((resolve) => {
-      this.#end = resolve
+      this.end = resolve
     })
-    this.#session.say(prompt)
-    if (mode === 'work') this.#askMeanwhile((usage) => this.#host.recordStart(usage))
-    const watch = setInterval(() => this.#lookSafely(bounds), LOOK_MS)
+    this.session.say(prompt)
+    if (mode === 'work') this.askMeanwhile((usage) => this.host.recordStart(usage))
+    const watch = setInterval(() => this.lookSafely(bounds), LOOK_MS)
     try {
       return await ended
     } finally {
       clearInterval(watch)
-      this.#end = null
+      this.end = null
     }
   }
 
@@ -157,258 +157,258 @@ export class LiveSession {
    * more: the brief is wanted.
    */
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
-    this.#mode = 'brief'
-    await this.#until(() => this.#tasks.length === 0, withinMs)
-    await this.#stopTasks()
+    this.mode = 'brief'
+    await this.until(() => this.tasks.length === 0, withinMs)
+    await this.stopTasks()
   }
 
-  async #stopTasks(): Promise<void> {
-    if (this.#tasks.length === 0) return
-    for (const task of [...this.#tasks]) await this.#session.stopTask(task)
-    await this.#until(() => this.#tasks.length === 0, TASKS_GO_MS)
+  private async stopTasks(): Promise<void> {
+    if (this.tasks.length === 0) return
+    for (const task of [...this.tasks]) await this.session.stopTask(task)
+    await this.until(() => this.tasks.length === 0, TASKS_GO_MS)
   }
 
   /** An endless command would hold the end up for ever. A client that wakes the agent for its end lets it say one more word. */
-  async #settle(): Promise<void> {
-    this.#isSettled = true
-    this.#idle = false
-    this.#hears(0)
-    this.#host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
-    await this.#stopTasks()
-    this.#hears(0)
+  private async settle(): Promise<void> {
+    this.isSettled = true
+    this.idle = false
+    this.hears(0)
+    this.host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
+    await this.stopTasks()
+    this.hears(0)
   }
 
   forbidCompaction(): Promise<void> {
-    return this.#session.forbidCompaction()
+    return this.session.forbidCompaction()
   }
 
   /** Resolves when the client is gone. */
   async close(withinMs?: number): Promise<void> {
-    await this.#session.end(withinMs)
+    await this.session.end(withinMs)
   }
 
   kill(): void {
-    this.#session.kill()
+    this.session.kill()
   }
 
-  #lastWord = Date.now()
+  private lastWord = Date.now()
 
-  #hears(quietForMs: number): void {
-    this.#lastWord = Math.max(this.#lastWord, Date.now() + quietForMs)
+  private hears(quietForMs: number): void {
+    this.lastWord = Math.max(this.lastWord, Date.now() + quietForMs)
   }
 
-  async #follow(): Promise<void> {
+  private async follow(): Promise<void> {
     let hasSpoken = false
-    for await (const message of this.#session.messages) {
+    for await (const message of this.session.messages) {
       // Whoever says when it asks the provider again is not stuck until then.
-      this.#hears(message.kind === 'retry' ? message.delayMs : 0)
+      this.hears(message.kind === 'retry' ? message.delayMs : 0)
       if (message.kind === 'answer') {
-        this.#hasAnswered = true
-        if (this.#mode === 'work') this.#calls.answered(message)
+        this.answered = true
+        if (this.mode === 'work') this.calls.answered(message)
       }
-      if (message.kind === 'compacted') this.#calls.compacted()
-      this.#host.receiveMessage(this.#asHeard(message))
-      if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
-      if (message.kind === 'tasks') this.#tasksAre(message.running)
-      if (message.kind === 'state') this.#stateIs(message.state)
-      if (message.kind === 'result') this.#ended(message)
-      const refused = this.#key.observe(message)
-      if (refused !== null && this.#stop === null) this.#cut(refused)
+      if (message.kind === 'compacted') this.calls.compacted()
+      this.host.receiveMessage(this.asHeard(message))
+      if (message.kind === 'limit' && message.reached) this.limit = { resetsAt: message.resetsAt }
+      if (message.kind === 'tasks') this.tasksAre(message.running)
+      if (message.kind === 'state') this.stateIs(message.state)
+      if (message.kind === 'result') this.ended(message)
+      const refused = this.key.observe(message)
+      if (refused !== null && this.stop === null) this.cut(refused)
       if (message.kind === 'exit') {
-        this.#gone = died(message, hasSpoken)
-        this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
+        this.gone = died(message, hasSpoken)
+        this.end?.(this.finished ?? this.stop ?? this.gone)
         return
       }
       hasSpoken = true
-      if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
+      if (this.finished !== null && this.isLast(this.finished)) this.end?.(this.finished)
     }
   }
 
   /** What Baton itself refuses while the brief is wanted is no call that the agent may not make. */
-  #asHeard(message: RuntimeMessage): RuntimeMessage {
+  private asHeard(message: RuntimeMessage): RuntimeMessage {
     if (message.kind === 'denied')
-      return this.#mode === 'brief'
+      return this.mode === 'brief'
         ? { kind: 'other', type: 'denied for the brief' }
-        : { ...message, edits: this.#edits.delete(message.id) }
-    return message.kind === 'result' && this.#mode === 'brief' ? { ...message, denied: 0 } : message
+        : { ...message, edits: this.edits.delete(message.id) }
+    return message.kind === 'result' && this.mode === 'brief' ? { ...message, denied: 0 } : message
   }
 
   /** It may have been idle while they ran; what they finish wakes it. */
-  #tasksAre(running: string[]): void {
-    this.#tasks = running
-    this.#idle = false
+  private tasksAre(running: string[]): void {
+    this.tasks = running
+    this.idle = false
   }
 
-  #stateIs(state: 'idle' | 'working'): void {
-    this.#idle = state === 'idle'
-    this.#isWoken = state === 'working' && this.#finished !== null
-    if (this.#idle && this.#finished?.how === 'done' && !this.#isAlone()) this.#host.lingers(this.#tasks.length)
+  private stateIs(state: 'idle' | 'working'): void {
+    this.idle = state === 'idle'
+    this.isWoken = state === 'working' && this.finished !== null
+    if (this.idle && this.finished?.how === 'done' && !this.isAlone()) this.host.lingers(this.tasks.length)
   }
 
   /** What a task in the background woke the agent for is no answer to the request of the brief. */
-  #ended(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
-    if (this.#mode === 'brief' && !result.ofPrompt) return
-    this.#idle = false
-    this.#isWoken = false
-    this.#finished = this.#judge(result)
+  private ended(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
+    if (this.mode === 'brief' && !result.ofPrompt) return
+    this.idle = false
+    this.isWoken = false
+    this.finished = this.judge(result)
   }
 
   /** With work in the background an end is not the last one: what it finishes wakes the agent again, and only then it is idle. */
-  #isLast({ how }: Outcome): boolean {
-    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#isAlone())
+  private isLast({ how }: Outcome): boolean {
+    return how !== 'done' || this.mode === 'brief' || (this.idle && this.isAlone())
   }
 
-  #isAlone(): boolean {
-    return this.#tasks.length === 0 || this.#isSettled
+  private isAlone(): boolean {
+    return this.tasks.length === 0 || this.isSettled
   }
 
-  #judge(result: Extract<RuntimeMessage, { kind: 'result' }>): Outcome {
-    const outcome = outcomeOf(result, this.#limit)
+  private judge(result: Extract<RuntimeMessage, { kind: 'result' }>): Outcome {
+    const outcome = outcomeOf(result, this.limit)
     // What we cut off ends as we wanted it, whatever the client calls that. Who says that it is done is believed, unless its time was over.
-    return this.#stop !== null && (outcome.how !== 'done' || this.#stop.how === 'timeout') ? this.#stop : outcome
+    return this.stop !== null && (outcome.how !== 'done' || this.stop.how === 'timeout') ? this.stop : outcome
   }
 
   /**
    * What it told could not be kept or judged: a store that fails, a full disk. It works on unseen else, and an error that nobody catches
    * would end every job of this process.
    */
-  #lose(error: unknown): void {
+  private lose(error: unknown): void {
     const reason = reasonOf(error)
-    this.#host.log('error', 'a session could not be followed any further; its client is ended', {
+    this.host.log('error', 'a session could not be followed any further; its client is ended', {
       session: this.sessionId,
       reason,
     })
-    this.#gone = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
-    this.#end?.(this.#gone)
-    this.#session.kill()
+    this.gone = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
+    this.end?.(this.gone)
+    this.session.kill()
   }
 
-  #lookSafely(bounds: Bounds): void {
+  private lookSafely(bounds: Bounds): void {
     try {
-      this.#look(bounds)
+      this.look(bounds)
     } catch (error) {
-      this.#lose(error)
+      this.lose(error)
     }
   }
 
   /** Twice a second while a turn runs: what no message brings about. */
-  #look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
+  private look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
-    const stop = this.#stop ?? this.#host.mustStop()
+    const stop = this.stop ?? this.host.mustStop()
     // Nothing works but what is in the background, and that is ended with the client.
-    if (stop !== null && this.#finished !== null && this.#idle) {
-      this.#end?.(stop.how === 'timeout' ? stop : this.#finished)
+    if (stop !== null && this.finished !== null && this.idle) {
+      this.end?.(stop.how === 'timeout' ? stop : this.finished)
       return
     }
-    if (stop !== null && this.#stop === null) {
-      this.#stop = stop
-      this.#stopAt = now
+    if (stop !== null && this.stop === null) {
+      this.stop = stop
+      this.stopAt = now
     }
-    if (this.#stop !== null) {
-      const cancelled = this.#stop.how === 'stopped' && this.#stop.wanted === 'cancel'
-      if (cancelled || now - this.#stopAt > 2 * PAUSE_MS) this.#session.kill()
-      else if (now - this.#stopAt > PAUSE_MS) void this.#session.interrupt()
+    if (this.stop !== null) {
+      const cancelled = this.stop.how === 'stopped' && this.stop.wanted === 'cancel'
+      if (cancelled || now - this.stopAt > 2 * PAUSE_MS) this.session.kill()
+      else if (now - this.stopAt > PAUSE_MS) void this.session.interrupt()
       return
     }
-    const quiet = now - Math.max(this.#lastWord, this.#saidAt)
-    if (this.#finished !== null && this.#isAlone() && !this.#isWoken && quiet > QUIET_MS) this.#end?.(this.#finished)
-    else if (this.#finished?.how === 'done' && this.#idle && !this.#isSettled && quiet > backgroundMs)
-      void this.#settle()
-    else if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout', of: 'brief' })
-    else if (quiet > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
+    const quiet = now - Math.max(this.lastWord, this.saidAt)
+    if (this.finished !== null && this.isAlone() && !this.isWoken && quiet > QUIET_MS) this.end?.(this.finished)
+    else if (this.finished?.how === 'done' && this.idle && !this.isSettled && quiet > backgroundMs)
+      void this.settle()
+    else if (turnMs !== null && now - this.saidAt > turnMs) this.cut({ how: 'timeout', of: 'brief' })
+    else if (quiet > silenceMs) this.cut({ how: 'stalled', silentMs: silenceMs })
   }
 
-  #stopAt = 0
+  private stopAt = 0
 
   /** Nothing is waited for. */
-  #cut(outcome: Outcome): void {
-    this.#stop = outcome
-    this.#stopAt = Date.now() - PAUSE_MS
-    void this.#session.interrupt()
+  private cut(outcome: Outcome): void {
+    this.stop = outcome
+    this.stopAt = Date.now() - PAUSE_MS
+    void this.session.interrupt()
   }
 
-  #ears(): RuntimeListener {
+  private ears(): RuntimeListener {
     return {
-      onHookEvent: (event, payload) => this.#host.answerHook(this.sessionId, event, payload),
+      onHookEvent: (event, payload) => this.host.answerHook(this.sessionId, event, payload),
       beforeTool: async (call) => {
-        if (call.edits) this.#edits.add(call.id)
+        if (call.edits) this.edits.add(call.id)
         if (call.subagent !== null) return {}
-        if (this.#mode === 'brief') {
-          this.#calls.denied(call, 'in the turn for the brief')
+        if (this.mode === 'brief') {
+          this.calls.denied(call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
-        this.#batchAt ??= Date.now()
+        this.batchAt ??= Date.now()
         faultPoint('JOB_CALL')
-        return this.#calls.began(call)
+        return this.calls.began(call)
       },
       afterTool: async (result) => {
-        if (this.#edits.delete(result.id) && !result.failed) this.#host.edited()
-        if (result.subagent === null) this.#calls.returned(result)
+        if (this.edits.delete(result.id) && !result.failed) this.host.edited()
+        if (result.subagent === null) this.calls.returned(result)
       },
-      afterBatch: (calls) => this.#afterBatch(calls),
+      afterBatch: (calls) => this.afterBatch(calls),
       beforeCompaction: async (trigger) =>
-        this.#mode === 'work' && this.#host.mayCompact(trigger)
+        this.mode === 'work' && this.host.mayCompact(trigger)
           ? {}
           : { block: '[baton] This session is handed over instead.' },
       afterCompaction: async () => {
-        const context = this.#host.textForNextRequest(this.sessionId, 'compaction')
+        const context = this.host.textForNextRequest(this.sessionId, 'compaction')
         return context === null ? {} : { context }
       },
     }
   }
 
-  async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
+  private async afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
-    if (this.#mode === 'brief') return this.#refused()
-    this.#calls.batch(calls)
-    const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
-    this.#batchAt = null
-    const usage = this.#host.hasRoom(calls)
-      ? this.#askMeanwhile((found) => this.#host.recordUsage(found))
-      : await this.#session.usage()
-    const full = usage !== null && this.#host.recordUsage(usage).full
+    if (this.mode === 'brief') return this.refused()
+    this.calls.batch(calls)
+    const same = this.same.took(calls, Date.now() - (this.batchAt ?? Date.now()))
+    this.batchAt = null
+    const usage = this.host.hasRoom(calls)
+      ? this.askMeanwhile((found) => this.host.recordUsage(found))
+      : await this.session.usage()
+    const full = usage !== null && this.host.recordUsage(usage).full
     const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
     // A handoff waits for the batch: cutting off a tool that runs would lose its work.
-    const handsOff: Outcome | null = full ? { how: 'full' } : this.#host.isTooOld() ? { how: 'too-old' } : null
-    const stop = this.#stop ?? this.#host.mustStop() ?? circles ?? handsOff
+    const handsOff: Outcome | null = full ? { how: 'full' } : this.host.isTooOld() ? { how: 'too-old' } : null
+    const stop = this.stop ?? this.host.mustStop() ?? circles ?? handsOff
     if (stop === null) {
       const context = [
         same === SAME_TOLD ? sameText(same) : null,
-        this.#host.textForNextRequest(this.sessionId, 'batch'),
+        this.host.textForNextRequest(this.sessionId, 'batch'),
       ]
       return context.every((part) => part === null)
         ? {}
         : { context: context.filter((part) => part !== null).join('\n\n') }
     }
-    this.#stop = stop
-    this.#stopAt = Date.now()
+    this.stop = stop
+    this.stopAt = Date.now()
     return { stop: full && stop.how === 'full' ? 'the context is nearly full' : 'the job was asked to stop' }
   }
 
   /** Where nothing depends on the answer, the client is asked while the model works: it would count before it makes its request else. */
-  #askMeanwhile(take: (usage: ContextUsage) => void): null {
-    const turn = this.#end
-    const isOver = (): boolean => this.#end !== turn || this.#mode !== 'work'
+  private askMeanwhile(take: (usage: ContextUsage) => void): null {
+    const turn = this.end
+    const isOver = (): boolean => this.end !== turn || this.mode !== 'work'
     const ask = async (): Promise<void> => {
-      const usage = isOver() ? null : await this.#session.usage()
+      const usage = isOver() ? null : await this.session.usage()
       if (usage !== null && !isOver()) take(usage)
     }
     setTimeout(() => {
-      ask().catch((error: unknown) => this.#host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
+      ask().catch((error: unknown) => this.host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
     }, MEANWHILE_MS).unref()
     return null
   }
 
   /** An agent that goes on calling tools would do so until its time is over, and every call is paid for. */
-  #refused(): { stop?: string } {
-    if (++this.#refusals < MOST_REFUSALS) return {}
-    this.#stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
+  private refused(): { stop?: string } {
+    if (++this.refusals < MOST_REFUSALS) return {}
+    this.stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
     return { stop: 'the brief did not come' }
   }
 
-  async #until(done: () => boolean, withinMs: number): Promise<void> {
+  private async until(done: () => boolean, withinMs: number): Promise<void> {
     const until = Date.now() + withinMs
-    while (!done() && this.#gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+    while (!done() && this.gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 

@@ -100,17 +100,17 @@ const MOST = 4
  * and somebody may be waiting. One for a turn.
  */
 export class RefusedKey {
-  #row = 0
+  private row = 0
 
   /** Why there is no use in asking on; null: there may be. */
   observe(message: RuntimeMessage): Outcome | null {
-    if (message.kind === 'answer') this.#row = 0
+    if (message.kind === 'answer') this.row = 0
     if (message.kind !== 'retry') return null
     const { status, reason } = message
     if (status !== 401 && status !== 403) {
-      this.#row = 0
+      this.row = 0
       return null
     }
-    return ++this.#row < MOST ? null : { how: 'refused', status, detail: `${reason}, ${this.#row} times in a row` }
+    return ++this.row < MOST ? null : { how: 'refused', status, detail: `${reason}, ${this.row} times in a row` }
   }
 }

@@ -64,173 +64,173 @@ export async function endJob(deps: JobDependencies, jobId: string, over: Over): 
 }
 
 class JobRun {
-  readonly #deps: JobDependencies
-  readonly #jobId: string
-  readonly #folder: string
-  readonly #prompts: AttemptPrompts
-  readonly #log: JobLog
+  private readonly deps: JobDependencies
+  private readonly jobId: string
+  private readonly folder: string
+  private readonly prompts: AttemptPrompts
+  private readonly log: JobLog
   /** A person wants something else; `#cancel`: the end. */
-  readonly #stop = new AbortController()
-  readonly #cancel = new AbortController()
-  #live: LiveSession | null = null
-  readonly #ahead: ClientAhead
-  readonly #hooks: HooksOfJob
-  readonly #clock: WorkClock
-  readonly #hostContext: HostContext
+  private readonly stop = new AbortController()
+  private readonly cancel = new AbortController()
+  private live: LiveSession | null = null
+  private readonly ahead: ClientAhead
+  private readonly hooks: HooksOfJob
+  private readonly clock: WorkClock
+  private readonly hostContext: HostContext
 
   constructor(deps: JobDependencies, jobId: string) {
-    this.#jobId = jobId
-    this.#folder = deps.folderOf(jobId)
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    this.#log = new JobLog(logOf(this.#folder), undefined, (error) =>
+    this.jobId = jobId
+    this.folder = deps.folderOf(jobId)
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    this.log = new JobLog(logOf(this.folder), undefined, (error) =>
       deps.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
     )
-    this.#deps = { ...deps, tell: (events) => this.#tell(deps, events) }
-    this.#prompts = new AttemptPrompts(this.#deps, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
-    this.#hooks = new HooksOfJob(this.#deps, jobId, this.#keep, {
-      stop: this.#stop.signal,
-      cancel: this.#cancel.signal,
+    this.deps = { ...deps, tell: (events) => this.tell(deps, events) }
+    this.prompts = new AttemptPrompts(this.deps, jobId, this.folder, (payload) => this.hooks.atStart(payload))
+    this.hooks = new HooksOfJob(this.deps, jobId, this.keep, {
+      stop: this.stop.signal,
+      cancel: this.cancel.signal,
     })
-    this.#clock = new WorkClock(this.#deps, jobId)
-    this.#hostContext = {
-      ranMs: () => this.#clock.ranMs(),
-      atLevel: (level, attempt) => this.#hooks.atLevel(level, attempt),
+    this.clock = new WorkClock(this.deps, jobId)
+    this.hostContext = {
+      ranMs: () => this.clock.ranMs(),
+      atLevel: (level, attempt) => this.hooks.atLevel(level, attempt),
     }
-    this.#ahead = new ClientAhead(this.#deps, jobId, this.#prompts.journal, this.#hostContext, this.#keep)
+    this.ahead = new ClientAhead(this.deps, jobId, this.prompts.journal, this.hostContext, this.keep)
   }
 
   /** The second that the log notes last: clients write no times into their lines. */
-  #noted = ''
+  private noted = ''
 
-  readonly #keep = (line: string): void => {
-    const at = this.#deps.now().toISOString()
-    if (at.slice(0, 19) !== this.#noted) this.#log.add(JSON.stringify({ type: 'baton', at, event: 'time' }))
-    this.#noted = at.slice(0, 19)
-    this.#log.add(line)
-    this.#deps.showLine?.(this.#jobId, line)
+  private readonly keep = (line: string): void => {
+    const at = this.deps.now().toISOString()
+    if (at.slice(0, 19) !== this.noted) this.log.add(JSON.stringify({ type: 'baton', at, event: 'time' }))
+    this.noted = at.slice(0, 19)
+    this.log.add(line)
+    this.deps.showLine?.(this.jobId, line)
   }
 
-  #tell(deps: JobDependencies, events: Event[]): void {
+  private tell(deps: JobDependencies, events: Event[]): void {
     for (const { type: event, at, data } of events)
-      if (event !== 'job_progress') this.#log.add(JSON.stringify({ type: 'baton', at, event, data }))
+      if (event !== 'job_progress') this.log.add(JSON.stringify({ type: 'baton', at, event, data }))
     deps.tell(events)
   }
 
-  get #job(): JobRecord {
-    return this.#deps.store.job(this.#jobId)!
+  private get job(): JobRecord {
+    return this.deps.store.job(this.jobId)!
   }
 
-  get #processContext() {
-    return { cwd: folderOf(this.#job), env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
+  private get processContext() {
+    return { cwd: folderOf(this.job), env: this.env(), jobId: this.jobId, signal: this.stop.signal }
   }
 
   async toItsEnd(): Promise<Over> {
     // A turn looks by itself; checks, hooks and a client that starts do not.
     const look = setInterval(() => {
       try {
-        this.#lookAtWish()
-        this.#clock.tick()
+        this.lookAtWish()
+        this.clock.tick()
       } catch (error) {
-        this.#deps.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
+        this.deps.log('warn', 'a job could not be looked at', { job: this.jobId, reason: reasonOf(error) })
       }
     }, LOOK_MS)
     try {
-      return await this.#carry()
+      return await this.carry()
     } finally {
-      await this.#ahead.drop()
-      await this.#hooks.settled()
+      await this.ahead.drop()
+      await this.hooks.settled()
       clearInterval(look)
     }
   }
 
-  #lookAtWish(): void {
-    const { wanted } = this.#job
-    if (wanted !== null) this.#stop.abort()
+  private lookAtWish(): void {
+    const { wanted } = this.job
+    if (wanted !== null) this.stop.abort()
     if (wanted !== 'cancel') return
-    this.#cancel.abort()
-    this.#live?.kill()
-    this.#ahead.kill()
+    this.cancel.abort()
+    this.live?.kill()
+    this.ahead.kill()
   }
 
   /** What a killed runner had begun to end. */
   ending(): Over | null {
-    return endingOf(this.#job)
+    return endingOf(this.job)
   }
 
-  async #carry(): Promise<Over> {
+  private async carry(): Promise<Over> {
     // Whatever a killed runner left would work on beside the session that goes on.
-    await endProcesses(this.#jobId)
-    const { spec, workspace } = this.#job
-    const request = { jobId: this.#jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
+    await endProcesses(this.jobId)
+    const { spec, workspace } = this.job
+    const request = { jobId: this.jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
     const ready = await setUpWorkspace(
       { ...request, workspace: spec.workspace, known: workspace },
-      { env: this.#env() },
+      { env: this.env() },
     )
-    if (workspace === null && ready.worktree !== null) this.#deps.trustWorktree?.(spec.folder, ready.folder)
-    record(this.#deps, this.#jobId, { workspace: ready })
+    if (workspace === null && ready.worktree !== null) this.deps.trustWorktree?.(spec.folder, ready.folder)
+    record(this.deps, this.jobId, { workspace: ready })
     // A limit lasts, whoever waits for its end.
-    const { waitUntil } = this.#job
-    if (waitUntil !== null) await this.#waitUntil(waitUntil)
+    const { waitUntil } = this.job
+    if (waitUntil !== null) await this.waitUntil(waitUntil)
     for (;;) {
       const stopped = this.stopped()
       if (stopped !== null) return stopped
-      const next = await this.#timed(() => this.#attempt())
+      const next = await this.timed(() => this.attempt())
       if (next.do === 'end') return next
-      if (next.do === 'resume') await this.#rest(next.after)
-      if (next.do === 'wait') await this.#waitUntil(next.until)
+      if (next.do === 'resume') await this.rest(next.after)
+      if (next.do === 'wait') await this.waitUntil(next.until)
     }
   }
 
-  async #timed<T>(work: () => Promise<T>): Promise<T> {
-    this.#clock.start()
+  private async timed<T>(work: () => Promise<T>): Promise<T> {
+    this.clock.start()
     try {
       return await work()
     } finally {
-      this.#clock.stop()
+      this.clock.stop()
     }
   }
 
   /** null: no person wants anything else. */
   stopped(): Over | null {
-    const { wanted } = this.#job
-    return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#deps.now()) as Over)
+    const { wanted } = this.job
+    return wanted === null ? null : (nextAfter(this.job, { how: 'stopped', wanted }, this.deps.now()) as Over)
   }
 
   /** One session to its end. Returns what the job does next; a handoff is done here. */
-  async #attempt(): Promise<Next> {
-    const { store } = this.#deps
-    const last = lastBegun(store.attempts(this.#jobId))
-    const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
+  private async attempt(): Promise<Next> {
+    const { store } = this.deps
+    const last = lastBegun(store.attempts(this.jobId))
+    const plan = planAttempt(last, last !== null && this.prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
-      new AttemptHost(this.#deps, attempt, this.#prompts.journal, this.#hostContext)
+      new AttemptHost(this.deps, attempt, this.prompts.journal, this.hostContext)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
-    if (spent) return nextAfter(this.#job, spent, this.#deps.now())
+    if (spent) return nextAfter(this.job, spent, this.deps.now())
     if (plan.do === 'hand-off') {
-      const then = await this.#handOver(hostOf(last!), null, { how: 'full' })
+      const then = await this.handOver(hostOf(last!), null, { how: 'full' })
       return then === 'as-it-is' ? { do: 'resume', after: 0 } : then
     }
     const isFresh = plan.do !== 'resume'
-    const ahead = last === null ? null : await this.#ahead.of(last)
+    const ahead = last === null ? null : await this.ahead.of(last)
     const again = isFresh && ahead === null && last !== null && wasStarted(last) && last.start !== 'resume'
     const attempt =
       ahead?.host.attempt ??
-      (plan.do === 'begin' ? beginFirstAttempt(this.#deps, this.#jobId) : again ? this.#underNewId(last) : last!)
+      (plan.do === 'begin' ? beginFirstAttempt(this.deps, this.jobId) : again ? this.underNewId(last) : last!)
     const host = ahead?.host ?? hostOf(attempt)
-    const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
+    const prompt = isFresh ? await this.prompts.first(attempt) : this.prompts.resume(attempt)
     const stopped = this.stopped()
     if (stopped !== null) return stopped
     const how = isFresh && attempt.start !== 'resume' ? 'fresh' : 'resume'
-    const live = await this.#open(host, { how }, attempt.sessionId, ahead?.live)
+    const live = await this.open(host, { how }, attempt.sessionId, ahead?.live)
     try {
-      return await this.#work(host, live, prompt)
+      return await this.work(host, live, prompt)
     } finally {
-      await this.#close(live, host)
+      await this.close(live, host)
       host.journal.close()
     }
   }
 
-  async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
-    const { spec } = this.#job
+  private async work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
+    const { spec } = this.job
     const { silenceMs, backgroundMs = silenceMs } = spec
     const bounds = { silenceMs, turnMs: null, backgroundMs: Math.min(silenceMs, backgroundMs) }
     host.put({ state: 'prompted', process: live.process })
@@ -243,30 +243,30 @@ class JobRun {
       const outcome = ofNobody(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
       // A client that is killed for a person is no failure.
       const stopped = this.stopped()
-      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#deps.now())
+      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.job, outcome, this.deps.now())
       if (next.do === 'check' && outcome.how === 'done') {
-        const checked = await this.#check(outcome.text)
-        if (typeof checked !== 'string') return this.#leave(host, checked)
+        const checked = await this.check(outcome.text)
+        if (typeof checked !== 'string') return this.leave(host, checked)
         prompt = checked
       } else if (next.do === 'hand-off') {
-        const then = await this.#handOver(host, live, outcome)
+        const then = await this.handOver(host, live, outcome)
         if (then !== 'as-it-is') return then
         prompt = '[baton] Go on with the job where you were.'
-      } else return this.#leave(host, next, outcome)
+      } else return this.leave(host, next, outcome)
     }
   }
 
   /** What is told of it outlasts the session. */
-  #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
+  private leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     const { state, turns } = host.attempt
     // One that may never have heard its prompt cannot be opened again: whether it did is looked for when the job goes on.
     const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
     const detail = detailOf(outcome)
-    if (next.do === 'end') host.put({ state: after, endedAt: this.#deps.now().toISOString(), process: null })
+    if (next.do === 'end') host.put({ state: after, endedAt: this.deps.now().toISOString(), process: null })
     else {
-      const row = counted(this.#job, outcome)
-      const retry = this.#retryOf(next, detail, row.failures ?? this.#job.failures)
-      record(this.#deps, this.#jobId, { ...row, detail, retry }, retry === null ? [] : [waitingFor(retry)])
+      const row = counted(this.job, outcome)
+      const retry = this.retryOf(next, detail, row.failures ?? this.job.failures)
+      record(this.deps, this.jobId, { ...row, detail, retry }, retry === null ? [] : [waitingFor(retry)])
     }
     return next
   }
@@ -275,28 +275,28 @@ class JobRun {
    * The request that is tried again after a pause; null where none is. A limit of the plan is told
    * by `job_waiting` itself.
    */
-  #retryOf(next: Next, detail: string, failures: number): JobRetry | null {
+  private retryOf(next: Next, detail: string, failures: number): JobRetry | null {
     if (next.do !== 'resume' || next.after === 0) return null
-    const until = new Date(this.#deps.now().getTime() + next.after).toISOString()
+    const until = new Date(this.deps.now().getTime() + next.after).toISOString()
     // The attempt that failed first is the first one.
     return { reason: detail || 'the session failed', attempt: failures + 1, most: MOST_FAILURES, until }
   }
 
-  #check(result: string): Promise<string | Over> {
-    const context = { ...this.#processContext, outputs: join(this.#folder, 'checks') }
-    return checkJob(this.#deps, this.#jobId, { result, context, stopped: () => this.stopped() })
+  private check(result: string): Promise<string | Over> {
+    const context = { ...this.processContext, outputs: join(this.folder, 'checks') }
+    return checkJob(this.deps, this.jobId, { result, context, stopped: () => this.stopped() })
   }
 
   /** `as-it-is`: a hook said that the session goes on. */
-  async #handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next | 'as-it-is'> {
+  private async handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next | 'as-it-is'> {
     const { attempt } = host
     // Who was asked for a brief already has heard what hooks decided, and so have they.
     const isAsked = attempt.state === 'asked'
     if (!isAsked) host.put({ state: 'stopped' })
-    const begun = { type: 'handoff_started' as const, data: handoffFields(this.#job, attempt, null) }
-    record(this.#deps, this.#jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
+    const begun = { type: 'handoff_started' as const, data: handoffFields(this.job, attempt, null) }
+    record(this.deps, this.jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
     // Hooks decide about a full context, not about the time a session has worked.
-    const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.#hooks.whenFull(attempt)
+    const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.hooks.whenFull(attempt)
     // A hook that a person's wish cut off has decided nothing: it is asked again.
     const stopped = this.stopped()
     if (stopped !== null) return stopped
@@ -305,51 +305,51 @@ class JobRun {
     if (decision === 'continue') {
       host.runsWhenFull = true
       host.put({ state: 'working' })
-      const data = { ...handoffFields(this.#job, attempt, null), reason: 'a hook on_context_threshold said: continue' }
-      record(this.#deps, this.#jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
+      const data = { ...handoffFields(this.job, attempt, null), reason: 'a hook on_context_threshold said: continue' }
+      record(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
       return 'as-it-is'
     }
     if (decision === 'handoff') host.put({ state: 'asked' })
     const given =
       decision === 'abort'
-        ? { brief: this.#prompts.writeBrief(attempt, 'A hook ended the session.') }
-        : await askBrief(this.#deps, {
-            job: this.#job,
+        ? { brief: this.prompts.writeBrief(attempt, 'A hook ended the session.') }
+        : await askBrief(this.deps, {
+            job: this.job,
             attempt,
             live,
             tooLong: outcome.how === 'too-long',
             earlier: host.earlierAnswer(),
-            silenceMs: this.#job.spec.silenceMs,
+            silenceMs: this.job.spec.silenceMs,
             mustStop: () => host.mustStop(),
-            untold: (hides) => this.#prompts.untold(attempt, hides),
+            untold: (hides) => this.prompts.untold(attempt, hides),
             reason: outcome.how === 'too-old' ? 'the session has worked as long as one session may' : undefined,
-            write: (reason) => this.#prompts.writeBrief(attempt, reason),
-            open: (at) => this.#openAgain(host, at),
-            given: () => this.#ahead.start(attempt),
+            write: (reason) => this.prompts.writeBrief(attempt, reason),
+            open: (at) => this.openAgain(host, at),
+            given: () => this.ahead.start(attempt),
           })
     if ('instead' in given) {
-      await this.#ahead.drop()
-      const next = nextAfter(this.#job, given.instead, this.#deps.now())
+      await this.ahead.drop()
+      const next = nextAfter(this.job, given.instead, this.deps.now())
       if (next.do !== 'end')
-        record(this.#deps, this.#jobId, { ...counted(this.#job, given.instead), detail: detailOf(given.instead) })
+        record(this.deps, this.jobId, { ...counted(this.job, given.instead), detail: detailOf(given.instead) })
       return next
     }
-    if (live === null) this.#deps.sessionEnded(attempt)
-    this.#deps.keep(attempt.sessionId)
-    const { store } = this.#deps
-    const waits = await this.#ahead.fits()
+    if (live === null) this.deps.sessionEnded(attempt)
+    this.deps.keep(attempt.sessionId)
+    const { store } = this.deps
+    const waits = await this.ahead.fits()
     store.transaction(() => {
-      host.put({ state: 'over', endedAt: this.#deps.now().toISOString(), process: null })
-      const next = nextAttempt(this.#deps, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
+      host.put({ state: 'over', endedAt: this.deps.now().toISOString(), process: null })
+      const next = nextAttempt(this.deps, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
-        ...handoffFields(this.#job, attempt, next.sessionId),
+        ...handoffFields(this.job, attempt, next.sessionId),
         brief_id: given.brief.briefId,
         coverage: given.brief.coverage?.score ?? null,
       }
       record(
-        this.#deps,
-        this.#jobId,
-        { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
+        this.deps,
+        this.jobId,
+        { state: 'running', handoffs: this.job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
         [{ type: 'handoff_completed', data, sessionId: attempt.sessionId }],
       )
     })
@@ -357,81 +357,81 @@ class JobRun {
   }
 
   /** The client may have made something of the first one. */
-  #underNewId(attempt: AttemptRecord): AttemptRecord {
-    const moved = recordAttempt(this.#deps, attempt, { sessionId: this.#deps.newSessionId(), state: 'starting' })
-    record(this.#deps, this.#jobId, { sessionId: moved.sessionId })
+  private underNewId(attempt: AttemptRecord): AttemptRecord {
+    const moved = recordAttempt(this.deps, attempt, { sessionId: this.deps.newSessionId(), state: 'starting' })
+    record(this.deps, this.jobId, { sessionId: moved.sessionId })
     return moved
   }
 
-  #env(): Record<string, string> {
-    return environmentOf(this.#deps, this.#job)
+  private env(): Record<string, string> {
+    return environmentOf(this.deps, this.job)
   }
 
-  async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
+  private async close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
     await live.close()
-    if (this.#live === live) this.#live = null
-    if (live.sessionId === attempt.sessionId) this.#deps.sessionEnded(attempt)
+    if (this.live === live) this.live = null
+    if (live.sessionId === attempt.sessionId) this.deps.sessionEnded(attempt)
   }
 
-  async #open(
+  private async open(
     host: AttemptHost,
     begin: SessionOptions['begin'],
     sessionId: string,
     ready?: LiveSession,
   ): Promise<LiveSession> {
-    const live = ready ?? (await startSession(this.#deps, host, { begin, sessionId }, this.#keep))
-    this.#live = live
-    if (ready) this.#ahead.taken()
+    const live = ready ?? (await startSession(this.deps, host, { begin, sessionId }, this.keep))
+    this.live = live
+    if (ready) this.ahead.taken()
     host.put({ process: live.process })
     if (sessionId === host.attempt.sessionId)
-      this.#deps.sessionStarted(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
+      this.deps.sessionStarted(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
   }
 
   /** For its brief alone. A copy has an id of its own. */
-  async #openAgain(host: AttemptHost, at: string | null): Promise<LiveSession | null> {
+  private async openAgain(host: AttemptHost, at: string | null): Promise<LiveSession | null> {
     const { sessionId } = host.attempt
     try {
-      if (at === null) return await this.#open(host, { how: 'resume' }, sessionId)
-      return await this.#open(host, { how: 'fork', from: sessionId, at }, this.#deps.newSessionId())
+      if (at === null) return await this.open(host, { how: 'resume' }, sessionId)
+      return await this.open(host, { how: 'fork', from: sessionId, at }, this.deps.newSessionId())
     } catch (error) {
-      this.#deps.log('warn', 'a session could not be opened again', { job: this.#jobId, reason: reasonOf(error) })
+      this.deps.log('warn', 'a session could not be opened again', { job: this.jobId, reason: reasonOf(error) })
       return null
     }
   }
 
-  async #waitUntil(until: string): Promise<void> {
+  private async waitUntil(until: string): Promise<void> {
     // A limit that lasts longer than was known is waited for several times and told once.
-    const isFirst = (this.#job.waits ?? 0) <= 1
+    const isFirst = (this.job.waits ?? 0) <= 1
     record(
-      this.#deps,
-      this.#jobId,
+      this.deps,
+      this.jobId,
       { state: 'waiting', waitUntil: until },
-      [{ type: 'job_waiting', data: { until, reason: this.#job.detail } }],
-      isFirst ? jobLimitNotices(this.#jobId, until, this.#deps.now().toISOString()) : [],
+      [{ type: 'job_waiting', data: { until, reason: this.job.detail } }],
+      isFirst ? jobLimitNotices(this.jobId, until, this.deps.now().toISOString()) : [],
     )
-    await this.#rest(Date.parse(until) - this.#deps.now().getTime())
-    if (this.#job.wanted === null)
-      record(this.#deps, this.#jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
+    await this.rest(Date.parse(until) - this.deps.now().getTime())
+    if (this.job.wanted === null)
+      record(this.deps, this.jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
   }
 
   /** Until a person wants something else. */
-  async #rest(ms: number): Promise<void> {
+  private async rest(ms: number): Promise<void> {
     const until = Date.now() + ms
-    while (Date.now() < until && this.#job.wanted === null)
+    while (Date.now() < until && this.job.wanted === null)
       await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.max(1, until - Date.now()))))
   }
 
   async finish(over: Over): Promise<JobRecord> {
-    return this.#closed(await finishJob(this.#deps, this.#jobId, this.#hooks, over))
+    return this.closed(await finishJob(this.deps, this.jobId, this.hooks, over))
   }
 
   async sayEnd(): Promise<JobRecord> {
-    return this.#closed(await sayEndOf(this.#deps, this.#jobId, this.#hooks))
+    return this.closed(await sayEndOf(this.deps, this.jobId, this.hooks))
   }
 
-  #closed(job: JobRecord): JobRecord {
-    this.#log.close()
+  private closed(job: JobRecord): JobRecord {
+    this.log.close()
     return job
   }
 }

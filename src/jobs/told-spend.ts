@@ -9,32 +9,32 @@ type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
  * told. A client goes on with the total of the one before it, unless that was killed: then it begins lower. What is known never falls.
  */
 export class ToldSpend {
-  #before: Spent
+  private before: Spent
   /** What this client does not know of; null: it has told nothing yet. */
-  #unknown: { spend: Usage; costUsd: number } | null = null
+  private unknown: { spend: Usage; costUsd: number } | null = null
 
   constructor(known: Spent) {
-    this.#before = known
+    this.before = known
   }
 
   /** Another client of the session begins. */
   begins(known: Spent): void {
-    this.#before = known
-    this.#unknown = null
+    this.before = known
+    this.unknown = null
   }
 
   /** `known`: with the answers that were told since. */
   ends(known: Spent, { usage, costUsd }: SpendSoFar): Spent {
-    this.#unknown ??= {
+    this.unknown ??= {
       // How much of it this client carries nobody knows: of its first turn the answers alone are counted then.
-      spend: tokensOf(usage) < tokensOf(this.#before.spend) ? minus(known.spend, usage) : NOTHING,
+      spend: tokensOf(usage) < tokensOf(this.before.spend) ? minus(known.spend, usage) : NOTHING,
       // Money is told by nobody else. Rather too much than more than the budget.
-      costUsd: costUsd !== null && costUsd < (this.#before.costUsd ?? 0) ? this.#before.costUsd! : 0,
+      costUsd: costUsd !== null && costUsd < (this.before.costUsd ?? 0) ? this.before.costUsd! : 0,
     }
-    const total = plus(this.#unknown.spend, usage)
+    const total = plus(this.unknown.spend, usage)
     return {
       spend: tokensOf(total) > tokensOf(known.spend) ? total : known.spend,
-      costUsd: costUsd === null ? known.costUsd : Math.max(known.costUsd ?? 0, this.#unknown.costUsd + costUsd),
+      costUsd: costUsd === null ? known.costUsd : Math.max(known.costUsd ?? 0, this.unknown.costUsd + costUsd),
     }
   }
 }

@@ -44,16 +44,16 @@ const BUSY_MS = 30_000
  * says what to do.
  */
 export class Tracker {
-  readonly #settled: Settled
+  private readonly settled: Settled
   /** Output that answers of the running turns were counted with so far, by session: a turn's result has all of it. */
-  readonly #counted = new Map<string, number>()
-  #house: App | null
-  #session: string
+  private readonly counted = new Map<string, number>()
+  private app: App | null
+  private session: string
 
   private constructor(app: App, settled: Settled) {
-    this.#house = app
-    this.#settled = settled
-    this.#session = settled.session
+    this.app = app
+    this.settled = settled
+    this.session = settled.session
   }
 
   /** Throws a BatonError when the store is damaged, newer or not to be written (it stays as it is), RangeError for impossible figures. */
@@ -64,7 +64,7 @@ export class Tracker {
 
   /** The session the calls speak of. `resetSession` changes it, and so does a message of another session given to `observe`. */
   get sessionId(): string {
-    return this.#session
+    return this.session
   }
 
   /**
@@ -73,7 +73,7 @@ export class Tracker {
    */
   updateUsage(usage: AnswerUsage): UsageUpdate {
     const measured = SDK.measureAnswer(usage)
-    return this.#tell({ sessionId: this.#session, once: usage.answer_id ?? null, ...measured })
+    return this.tell({ sessionId: this.session, once: usage.answer_id ?? null, ...measured })
   }
 
   /**
@@ -81,10 +81,10 @@ export class Tracker {
    * `getContextUsage()`. Messages that measure nothing change nothing, and so do those told before.
    */
   observe(message: unknown): UsageUpdate {
-    const told = SDK.report(message, this.#session, this.#settled.env, this.#counted)
+    const told = SDK.report(message, this.session, this.settled.env, this.counted)
     if (told === null) return { ...this.currentState(), crossed: [] }
-    this.#session = told.sessionId
-    return this.#tell({ ...told, event: SDK_MESSAGE })
+    this.session = told.sessionId
+    return this.tell({ ...told, event: SDK_MESSAGE })
   }
 
   /**
@@ -93,10 +93,10 @@ export class Tracker {
    */
   checkThresholds(state?: UsageState): string | null {
     if (state === undefined) return this.currentState().threshold_reached
-    return this.#store((app) => {
+    return this.store((app) => {
       const { window_tokens: window, compaction_tokens: point, compaction_mode } = state
       const limits = { window, point, mode: compaction_mode ?? 'proactive', exact: state.exact, reason: '' }
-      const { policy } = this.#policyOf(app, app.store.session(state.session_id))
+      const { policy } = this.policyOf(app, app.store.session(state.session_id))
       return reached(state.used_tokens, resolveLevels(policy.levels, limits)).at(-1)?.name ?? null
     })
   }
@@ -111,9 +111,9 @@ export class Tracker {
 
   /** Looks, changes nothing. */
   currentState(): UsageState {
-    return this.#store((app) => {
+    return this.store((app) => {
       app.drain()
-      return this.#stateOf(app, app.store.session(this.#session))
+      return this.stateOf(app, app.store.session(this.session))
     })
   }
 
@@ -124,10 +124,10 @@ export class Tracker {
   /** Goes on with another session, from nothing. An id that was used before starts over, unless its client measures it itself. */
   resetSession(id: string): UsageState {
     const sessionId = checkId(id)
-    const known = this.#store((app) => resetSession(app.engine.deps, sessionId))
-    this.#session = sessionId
+    const known = this.store((app) => resetSession(app.engine.deps, sessionId))
+    this.session = sessionId
     if (known) return this.currentState()
-    const { crossed, ...state } = this.#tell({ sessionId, kind: 'session-start', start: { source: 'startup' } })
+    const { crossed, ...state } = this.tell({ sessionId, kind: 'session-start', start: { source: 'startup' } })
     return state
   }
 
@@ -135,81 +135,81 @@ export class Tracker {
    * Archives the transcript of a session, its subagents' included. Throws when archiving is turned off or
    * nothing could be stored. The status is `pending` while another process stores the same transcript.
    */
-  archive(session: string = this.#session): Archive {
-    return this.#store((app) => archiveNow(app, this.#named(app, session)))
+  archive(session: string = this.session): Archive {
+    return this.store((app) => archiveNow(app, this.named(app, session)))
   }
 
   /**
    * Writes a brief from the session's transcript and its repository, without a model. It starts no
    * handoff; `baton handoffs use` gives it to a session. It replaces the last brief written this way.
    */
-  writeBrief(session: string = this.#session, { reason = null }: { reason?: string | null } = {}): WrittenBrief {
-    return this.#store((app) => writeBriefNow(app, this.#named(app, session), reason))
+  writeBrief(session: string = this.session, { reason = null }: { reason?: string | null } = {}): WrittenBrief {
+    return this.store((app) => writeBriefNow(app, this.named(app, session), reason))
   }
 
   /** Steps and minutes to each level and to compaction. */
-  forecast(session: string = this.#session): SessionForecast {
-    return this.#store((app) => {
-      const record = this.#named(app, session)
-      return forecastSession(app.store, record, this.#policyOf(app, record).policy)
+  forecast(session: string = this.session): SessionForecast {
+    return this.store((app) => {
+      const record = this.named(app, session)
+      return forecastSession(app.store, record, this.policyOf(app, record).policy)
     })
   }
 
   /** What is wrong with the configuration files, which is why an earlier state of them, or the defaults, apply. */
   configProblems(): ConfigProblem[] {
-    return this.#store(
+    return this.store(
       ({ policyOf }) =>
-        policyOf({ agent: DEFAULT_AGENT, project: this.#settled.project, model: null, seat: null }).problems,
+        policyOf({ agent: DEFAULT_AGENT, project: this.settled.project, model: null, seat: null }).problems,
     )
   }
 
   /** Gives up the store. A process that ends without it loses nothing. */
   close(): void {
-    this.#house?.close()
-    this.#house = null
+    this.app?.close()
+    this.app = null
   }
 
-  #tell(told: SdkReport): UsageUpdate {
-    return this.#store((app) => {
-      const { record, crossed, repeated } = tellEngine(app, this.#settled, told)
-      count(this.#counted, told, repeated)
-      return { ...this.#stateOf(app, record), crossed }
+  private tell(told: SdkReport): UsageUpdate {
+    return this.store((app) => {
+      const { record, crossed, repeated } = tellEngine(app, this.settled, told)
+      count(this.counted, told, repeated)
+      return { ...this.stateOf(app, record), crossed }
     })
   }
 
-  #policyOf(app: App, record: SessionRecord | null): PolicyInForce {
+  private policyOf(app: App, record: SessionRecord | null): PolicyInForce {
     const { agent, project, model } = record ?? {
       agent: DEFAULT_AGENT,
-      project: this.#settled.project,
-      model: this.#settled.model,
+      project: this.settled.project,
+      model: this.settled.model,
     }
-    const seat = record === null ? this.#settled.seat : (app.store.seat(record.seatId)?.name ?? record.seatId)
+    const seat = record === null ? this.settled.seat : (app.store.seat(record.seatId)?.name ?? record.seatId)
     return app.policyOf({ agent, project, model, seat })
   }
 
   /** Throws when no session and no seat has this id or name. */
-  #named(app: App, id: string): SessionRecord {
+  private named(app: App, id: string): SessionRecord {
     app.drain()
     const record = app.find(id)
     if (record !== null) return record
     throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
   }
 
-  #stateOf(app: App, record: SessionRecord | null): UsageState {
-    const { policy } = this.#policyOf(app, record)
-    if (record === null) return blankState(this.#session, policy.enabled)
+  private stateOf(app: App, record: SessionRecord | null): UsageState {
+    const { policy } = this.policyOf(app, record)
+    if (record === null) return blankState(this.session, policy.enabled)
     return stateOf(record, app.view(record), resolveLevels(policy.levels, record.track.limits))
   }
 
-  #store<T>(work: (app: App) => T): T {
-    if (this.#house === null)
+  private store<T>(work: (app: App) => T): T {
+    if (this.app === null)
       throw new BatonError('This tracker is closed.', 'Open another one with Tracker.open().', EXIT.usage)
     try {
-      return work(this.#house)
+      return work(this.app)
     } catch (error) {
       if (error instanceof BatonError) throw error
       throw new BatonError(
-        `The store ${this.#house.home.store} could not be used (${reasonOf(error)}).`,
+        `The store ${this.app.home.store} could not be used (${reasonOf(error)}).`,
         'Run baton doctor to see what is wrong.',
       )
     }

@@ -334,7 +334,7 @@ const SHOWN_FROM_MS = 1_000
 
 /** The calls of one job: those that run, and one line for each that has returned. */
 export class StepLines {
-  readonly #running = new Map<string, { text: string; since: number }>()
+  private readonly callsUnderWay = new Map<string, { text: string; since: number }>()
 
   /** `folder`: paths below it are shown relative to it. */
   constructor(private readonly folder: string) {}
@@ -343,10 +343,10 @@ export class StepLines {
   take(lines: readonly JobLogLine[], now: number, { paint, columns }: Pick<Screen, 'paint' | 'columns'>): string[] {
     return lines.flatMap(({ kind, text, ok, call_id: id }) => {
       if (id === undefined) return []
-      if (kind === 'call') this.#running.set(id, { text: this.#short(text), since: now })
-      const call = this.#running.get(id)
+      if (kind === 'call') this.callsUnderWay.set(id, { text: this.short(text), since: now })
+      const call = this.callsUnderWay.get(id)
       if (kind !== 'result' || call === undefined) return []
-      this.#running.delete(id)
+      this.callsUnderWay.delete(id)
       const took = now - call.since
       const time = took < SHOWN_FROM_MS ? '' : paint(` (${Math.round(took / 1000)} s)`, 'dim')
       if (ok) return [cut(`${paint('✓', 'green')} ${call.text}${time}`, columns)]
@@ -358,18 +358,18 @@ export class StepLines {
 
   /** The newest call that runs now, and how many run beside it. Null when none does. */
   running(): string | null {
-    const newest = [...this.#running.values()].at(-1)
+    const newest = [...this.callsUnderWay.values()].at(-1)
     if (newest === undefined) return null
-    const others = this.#running.size - 1
+    const others = this.callsUnderWay.size - 1
     return `→ ${newest.text}${others === 0 ? '' : ` (and ${others} more)`}`
   }
 
   /** The client is gone, and the calls with it. */
   clear(): void {
-    this.#running.clear()
+    this.callsUnderWay.clear()
   }
 
-  #short(text: string): string {
+  private short(text: string): string {
     return flat(text).replaceAll(`${this.folder}/`, '')
   }
 }
