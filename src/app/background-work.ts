@@ -54,24 +54,11 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
   }
 }
 
-/** Starts the process that does the work that was left. It outlives this one. */
-export function startKeeping(engine: string, home: Places): void {
-  const child = spawn(process.execPath, [engine, 'keep'], {
-    env: environment(home),
-    stdio: 'ignore',
-    detached: true,
-    cwd: '/',
-  })
-  // The next process finds the same work in the store.
-  child.once('error', () => {})
-  child.unref()
-}
-
 /**
- * * Starts the process that types into clients' terminals until no handoff needs it (`drive`), or
- * that sends notices (`notify`). It outlives this one.
+ * Starts a process that outlives this one: `drive` types into clients' terminals until no handoff
+ * needs it, `keep` does the work that was left for transcripts, `notify` sends notices.
  */
-export function startWorker(mode: 'drive' | 'notify', engine: string, home: Places): ChildProcess {
+export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, home: Places): ChildProcess {
   const child = spawn(process.execPath, [engine, mode], {
     env: environment(home),
     stdio: 'ignore',

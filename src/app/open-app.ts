@@ -5,7 +5,7 @@ import * as rareWork from '../engine/rare-work.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import * as quoteEraser from '../store/sqlite/forget-words.js'
-import { drain, makeKeeper, startKeeping, startWorker } from './background-work.js'
+import { drain, makeKeeper, startWorker } from './background-work.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function withOpenApp<T>(
@@ -43,6 +43,6 @@ export async function withOpenApp<T>(
     return await work(app)
   } finally {
     app.close()
-    if (isLeft || isDue(sweepClaim(app.home, program.now()))) startKeeping(engineOf(program), app.home)
+    if (isLeft || isDue(sweepClaim(app.home, program.now()))) startWorker('keep', engineOf(program), app.home)
   }
 }

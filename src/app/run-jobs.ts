@@ -13,7 +13,7 @@ import { newJob } from '../jobs/new-job.js'
 import { runJob, sayEnd } from '../jobs/run-job.js'
 import { cancelJob, pauseJob, settleUnwanted } from '../jobs/stop-job.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
-import { isAlive, processInfo } from '../lib/process-info.js'
+import { isAlive, ownIdentity } from '../lib/process-info.js'
 import { terminalOf } from '../lib/terminal-of.js'
 import { jobsOf } from './open-jobs.js'
 import { openRuntime } from './open-runtime.js'
@@ -32,8 +32,7 @@ export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as con
 export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { runsHere: boolean }): JobRecord {
   const at = app.now().toISOString()
   const spec = onSession(app, settled)
-  const { pid, startedAt } = processInfo(process.pid)!
-  const runner = runsHere ? { pid, startedAt } : null
+  const runner = runsHere ? ownIdentity() : null
   return newJob(app.store, { spec, parentSeatId: callingSeat(app, env), runner }, at, app.newId)
 }
 

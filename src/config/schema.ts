@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { SEGMENTS, STATUS_STYLES } from '../contract/status-line.js'
+import { reasonOf } from '../lib/errors.js'
 import { agents, budgets } from './agent-schema.js'
 import { PRESET_NAMES } from './compiled.js'
 import { hook } from './hook-schema.js'
@@ -22,7 +23,7 @@ function whyNoPattern(written: string): string | null {
     new RegExp(written, 'u')
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return reasonOf(error)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { isAlive, processInfo } from '../lib/process-info.js'
+import { isAlive, ownIdentity } from '../lib/process-info.js'
 import { type JobDependencies, record } from './dependencies.js'
 import { whySessionTaken } from './first-session.js'
 import { isItsTurn } from './its-turn.js'
@@ -49,14 +49,14 @@ function take(deps: JobDependencies, jobId: string): void {
       checkRound,
       state: 'pending',
       stateAt: deps.now().toISOString(),
-      runner: me(),
+      runner: ownIdentity(),
     })
   })
 }
 
 /** To end it: what is stored of it stays until that is done. Throws as `take` does. */
 export function takeOver(deps: JobDependencies, jobId: string): void {
-  deps.store.transaction(() => deps.store.putJob({ ...takeable(deps, jobId), runner: me() }))
+  deps.store.transaction(() => deps.store.putJob({ ...takeable(deps, jobId), runner: ownIdentity() }))
 }
 
 /** Why a job cannot be gone on with, as an error to throw; null: it can. */
@@ -88,17 +88,12 @@ function runsAlready({ jobId, runner }: JobRecord): BatonError | null {
   )
 }
 
-function me(): NonNullable<JobRecord['runner']> {
-  const { pid, startedAt } = processInfo(process.pid)!
-  return { pid, startedAt }
-}
-
 /** Of a job that has ended, the hooks of its end are still to run. False: they are not, or somebody runs them. */
 export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)) return false
-    store.putJob({ ...job, runner: me() })
+    store.putJob({ ...job, runner: ownIdentity() })
     return true
   })
 }

@@ -27,6 +27,12 @@ export function processInfo(pid: number): ProcessInfo | null {
   return remembered(String(pid), () => readProcess(pid))
 }
 
+/** The identity under which this process claims work: a pid alone may belong to another one later. */
+export function ownIdentity(): { pid: number; startedAt: string } {
+  const { pid, startedAt } = processInfo(process.pid)!
+  return { pid, startedAt }
+}
+
 const readProcess = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
 
 /**
