@@ -47,7 +47,7 @@ export interface Waiter {
   /** `asleep`: one waits beside the client. `known`: this client has waiters, and the next may be about to begin. null: it has none. */
   of(liveDir: string, clientPid: number): 'asleep' | 'known' | null
   /** Leaves it for the waiter and tells it so; throws when it cannot be written. */
-  say(liveDir: string, wish: { clientPid: number; session: string; orderId: string; text: string }): void
+  say(liveDir: string, spoken: { clientPid: number; session: string; orderId: string; text: string }): void
   /** True: it was taken back and will never be said. */
   unsay(liveDir: string, session: string, orderId: string): boolean
   /** When it was taken to be said, milliseconds; null: it was not. */
@@ -114,7 +114,7 @@ export interface AnsweringAgent {
   /** Whom an answer to this event can reach. */
   carries(event: string): { agent: boolean; user: boolean }
   /** Whether the conversation on disk already holds a text that was given to it. */
-  heard(transcriptPath: string, text: string): boolean
+  transcriptContains(transcriptPath: string, text: string): boolean
 }
 
 /** Changes what a client does next: its summary, its compaction, the end of its turn. */

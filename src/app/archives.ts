@@ -138,7 +138,7 @@ export interface ArchiveUseCases {
     page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
   ): Promise<TranscriptPart>
   search(query: ArchiveQuery & { q: string }): Promise<HitsShown>
-  restore(id: string, wish: ParsedBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
+  restore(id: string, order: ParsedBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
   forget(record: SessionRecord): Promise<ReplyOf<'forget'>>
 }
 

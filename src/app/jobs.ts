@@ -155,8 +155,8 @@ export async function settleOrder(
 /** A new job in a process of its own, which outlives this one. Resolves when it is stored and started; throws a `BatonError` where it cannot be. */
 export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
   const spec = await settleOrder(order, starter)
-  const wish = { spec, parentSeatId: order.parentSeatId ?? null, runner: null }
-  const { jobId } = newJob(app.store, wish, app.now().toISOString(), app.newId)
+  const request = { spec, parentSeatId: order.parentSeatId ?? null, runner: null }
+  const { jobId } = newJob(app.store, request, app.now().toISOString(), app.newId)
   return startRunner(app, starter, jobId)
 }
 

@@ -84,14 +84,14 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
   const terminal =
     record?.process && record.terminal ? terminalOf(record.agent, { ...record.terminal, ...record.process }) : null
   if (record === null || terminal === null) return false
-  const wish = { sessionId: record.sessionId }
+  const target = { sessionId: record.sessionId }
   for (const wait of [0, QUIET_MS]) {
     await pause(wait)
-    if ((await whyNotNow(terminal, '[baton]', wish)) !== null) return false
+    if ((await whyNotNow(terminal, '[baton]', target)) !== null) return false
   }
   const prompt = beginTypingMessages(deps, seatId)
   if (prompt === null) return false
-  const typed = await pastePrompt(terminal, prompt.text, wish)
+  const typed = await pastePrompt(terminal, prompt.text, target)
   if (typed.sent) return true
   app.log('info', 'a message was not typed', {
     seat: seatId,

@@ -25,7 +25,7 @@ import { patience } from '../lib/patience.js'
 import { sanitizeName } from '../lib/quote.js'
 import type { NoticeContent } from '../policy/notice-text.js'
 
-interface JobSurroundings {
+interface JobContext {
   env: Record<string, string | undefined>
   limits: JobLimits
   runtime(name: RuntimeName, folder: string, agent: string): Promise<Runtime>
@@ -43,9 +43,9 @@ interface JobSurroundings {
 /**
  * Dependencies of jobs. The engine measures their sessions and makes their briefs as for any other.
  */
-export function jobsOf(app: App, around: JobSurroundings): JobDependencies {
+export function jobsOf(app: App, context: JobContext): JobDependencies {
   const { store, log, engine } = app
-  const env = withoutClient(around.env)
+  const env = withoutClient(context.env)
   const sessionOf = (sessionId: string): SessionRecord => {
     const record = store.session(sessionId)
     if (record !== null) return record
@@ -56,12 +56,12 @@ export function jobsOf(app: App, around: JobSurroundings): JobDependencies {
     store,
     log,
     env,
-    limits: around.limits,
+    limits: context.limits,
     now: app.now,
     newId: app.newId,
     newSessionId: randomUUID,
     folderOf: (jobId) => jobFolder(app, jobId),
-    runtime: around.runtime,
+    runtime: context.runtime,
     briefs: briefsOf(app, sessionOf),
     ...observer(app, env),
     textForNextRequest(sessionId, after) {
@@ -95,7 +95,7 @@ export function jobsOf(app: App, around: JobSurroundings): JobDependencies {
     },
     transcriptHolds(sessionId, text) {
       const [path, record] = [transcriptOf(sessionId), store.session(sessionId)]
-      return path !== null && engine.deps.agents[record!.agent]?.heard(path, text) === true
+      return path !== null && engine.deps.agents[record!.agent]?.transcriptContains(path, text) === true
     },
     repository: (folder) => repositoryText(gitState(folder)),
     keep(sessionId) {
@@ -108,10 +108,10 @@ export function jobsOf(app: App, around: JobSurroundings): JobDependencies {
         })
       }
     },
-    ...(around.trustWorktree ? { trustWorktree: around.trustWorktree } : {}),
-    ...(around.showLine ? { showLine: around.showLine } : {}),
-    tell: around.tell,
-    notify: (job, contents) => notifyOfJob(app, job, contents, around.terminal),
+    ...(context.trustWorktree ? { trustWorktree: context.trustWorktree } : {}),
+    ...(context.showLine ? { showLine: context.showLine } : {}),
+    tell: context.tell,
+    notify: (job, contents) => notifyOfJob(app, job, contents, context.terminal),
   }
 }
 

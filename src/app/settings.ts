@@ -38,7 +38,7 @@ export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCase
         files: files.map(({ path, exists }) => ({ path, exists })),
       }
     },
-    doctor: patientDoctor(examine, app.now),
+    doctor: cachedDoctor(examine, app.now),
     history: (query) => readHistory(store, query, app.now()),
     spendToday: () => spendToday(store, app.now(), calendar),
   }
@@ -47,7 +47,7 @@ export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCase
 const HOLDS_MS = 30_000
 
 /** Asks the doctor: one at a time, whoever asks meanwhile hears the same, and what was found holds for a while. */
-function patientDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, now: () => Date) {
+function cachedDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, now: () => Date) {
   let last: Doctor | null = null
   let running: Promise<Doctor> | null = null
   const run = async (): Promise<Doctor> => {

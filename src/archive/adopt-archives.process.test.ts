@@ -8,7 +8,7 @@ import { openStore } from '../store/sqlite/sqlite.js'
 import { line, newTrial } from '../testing/archive-home.js'
 import { makeArchives } from './archive.js'
 import { bundleChild } from './fixtures/bundle-child.js'
-import { readTrialLine } from './fixtures/trial-line.js'
+import { readSimpleLine } from './fixtures/simple-line.js'
 
 let bundle: string
 beforeAll(async () => {
@@ -58,7 +58,7 @@ function readHome(root: string) {
     now: () => new Date(),
     newId: () => 'unused',
     log: silentLog,
-    readerOf: () => readTrialLine,
+    readerOf: () => readSimpleLine,
     legacy: { agent: 'trial', projectOfLine: () => null },
   })
   try {

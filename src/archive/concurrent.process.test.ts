@@ -10,7 +10,7 @@ import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { type Archives, makeArchives } from './archive.js'
 import { bundleChild } from './fixtures/bundle-child.js'
-import { readTrialLine } from './fixtures/trial-line.js'
+import { readSimpleLine } from './fixtures/simple-line.js'
 import { restoreArchive } from './restore-archive.js'
 
 let bundle: string
@@ -63,7 +63,7 @@ function withArchives<T>(work: (archives: Archives, records: ArchiveRecord[]) =>
     now: () => new Date(),
     newId,
     log: silentLog,
-    readerOf: () => readTrialLine,
+    readerOf: () => readSimpleLine,
     legacy: { agent: 'trial', projectOfLine: () => null },
   })
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { line, newTrial } from '../testing/archive-home.js'
-import { readTrialLine } from './fixtures/trial-line.js'
+import { readSimpleLine } from './fixtures/simple-line.js'
 import { readTranscript, type TranscriptRange } from './read-transcript.js'
 
 /** Returns line n; every third line has no text. */
@@ -12,17 +12,17 @@ function keepTranscript(text: string) {
   trial.write('s1', text)
   const part = trial.keep('s1').parts[0]!
   const places: TranscriptRange['places'] = []
-  return (wish: Partial<TranscriptRange>) =>
+  return (range: Partial<TranscriptRange>) =>
     readTranscript(trial.archives.blocks, {
       segments: trial.archives.segments(part.streamId),
       bytes: part.bytes,
       places,
-      read: readTrialLine,
+      read: readSimpleLine,
       from: 1,
       before: null,
       limit: 100,
       whole: false,
-      ...wish,
+      ...range,
     })
 }
 const linesOf = ({ entries }: { entries: { line: number }[] }) => entries.map((entry) => entry.line)

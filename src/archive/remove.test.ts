@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, trunc
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { line, newTrial, type Trial } from '../testing/archive-home.js'
-import { readTrialLine } from './fixtures/trial-line.js'
+import { readSimpleLine } from './fixtures/simple-line.js'
 import { removeArchives } from './remove-archives.js'
 import { openIndex } from './search/open-index.js'
 
@@ -149,7 +149,7 @@ describe('removing archives', () => {
           forgotten.push(archive.archiveId)
           trial.store.transaction(() => trial.store.dropArchive(archive.archiveId))
         }
-        return readTrialLine(json, number)
+        return readSimpleLine(json, number)
       },
     })
     trial.write('s1', said('unforgettable') + noise())

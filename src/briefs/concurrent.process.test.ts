@@ -68,18 +68,18 @@ test('a process killed after any step of keeping leaves whole briefs only, and t
   }
 })
 
-interface Told {
+interface KeepResult {
   failed: boolean
   message?: string
 }
 
 /** What each of the processes was told of each of its briefs. */
-async function race(texts: string[]): Promise<Told[][]> {
+async function race(texts: string[]): Promise<KeepResult[][]> {
   const runs = texts.map((text) => start('race', folder, text))
   await Promise.all(runs.map(({ child }) => new Promise((resolve) => child.stdout!.once('data', resolve))))
   for (const { child } of runs) child.stdin!.end(String(Date.now() + 100))
   const ended = await Promise.all(runs.map((run) => run.ended))
-  return ended.map(({ stdout }) => JSON.parse(stdout.replace('ready', '')) as Told[])
+  return ended.map(({ stdout }) => JSON.parse(stdout.replace('ready', '')) as KeepResult[])
 }
 
 test('of ten processes that keep another text under one name one wins, and the others are told', async () => {

@@ -45,7 +45,7 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   const app: App = openApp({
     env: cli.env,
     loadConfig,
-    rareWork: () => aroundIn(cli),
+    rareWork: () => loadRareWork(cli),
     now: cli.now,
     resident: true,
     leaveWork: keeper.leave,
@@ -55,7 +55,7 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   const begun: (() => void | Promise<void>)[] = [() => app.close()]
   try {
     const token = theirs ?? newToken()
-    const server = await listen(partsOf(app, cli, ending.signal), {
+    const server = await listen(serverInput(app, cli, ending.signal), {
       host,
       port,
       token,
@@ -92,7 +92,7 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   return EXIT.done
 }
 
-function partsOf(app: App, { env, program }: Cli, ending: AbortSignal): ServerInput {
+function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): ServerInput {
   const openUseCases = async () => {
     const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([import('../app/app.js'), import('./own-program.js')])
     return useCasesOf(app, ownProgramOf(app, env, process.argv[1]!, ending))
@@ -117,7 +117,7 @@ function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise
 }
 
 /** Most servers see a compaction a few times a day: what is done around one is loaded then, as in a hook. */
-function aroundIn({ program }: Cli): RareWork {
+function loadRareWork({ program }: Cli): RareWork {
   const load = createRequire(import.meta.url)
   return (load(join(program, 'hook-keep.cjs')) as { rareWork: RareWork }).rareWork
 }

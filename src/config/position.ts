@@ -85,14 +85,14 @@ function withUnit(figure: number, before: boolean): string {
  * session can tell. A position of two places stands at the earlier one.
  */
 export function comparePositions(a: Position, b: Position): number | null {
-  const [as, bs] = [partsOf(a), partsOf(b)]
+  const [as, bs] = [singlePositions(a), singlePositions(b)]
   if (isBefore(as, bs, (order) => order < 0)) return -1
   if (isBefore(bs, as, (order) => order < 0)) return 1
   const isEqual = isBefore(as, bs, (order) => order <= 0) && isBefore(bs, as, (order) => order <= 0)
   return isEqual ? 0 : null
 }
 
-function partsOf(at: Position): readonly SinglePosition[] {
+function singlePositions(at: Position): readonly SinglePosition[] {
   return at.of === 'first' ? at.positions : [at]
 }
 

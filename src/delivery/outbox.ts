@@ -36,7 +36,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
 
-  const draftOf = (sessionId: string): string => join(dir, `.${fileName(sessionId)}.${process.pid}`)
+  const unfinishedFolder = (sessionId: string): string => join(dir, `.${fileName(sessionId)}.${process.pid}`)
 
   return {
     collect(sessionId) {
@@ -44,7 +44,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       const given: DeliveredAnswer[] = []
       const inFlight: string[] = []
       if (!existsSync(dir)) return { given, inFlight }
-      takeAway(join(dir, name), draftOf(sessionId))
+      takeAway(join(dir, name), unfinishedFolder(sessionId))
       for (const entry of readdirSync(dir)) {
         if (!entry.startsWith(`${name}.taken.`)) continue
         const folder = join(dir, entry)
@@ -80,16 +80,16 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
 
     store(sessionId, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
-      const draft = draftOf(sessionId)
-      rmSync(draft, { recursive: true, force: true })
-      mkdirSync(draft, { mode: 0o700 })
-      const put = (name: string, text: string): void => writeFileSync(join(draft, name), text, { mode: 0o600 })
+      const unfinished = unfinishedFolder(sessionId)
+      rmSync(unfinished, { recursive: true, force: true })
+      mkdirSync(unfinished, { mode: 0o700 })
+      const put = (name: string, text: string): void => writeFileSync(join(unfinished, name), text, { mode: 0o600 })
       put('ids', `${allIds(answers).join('\n')}\n`)
       for (const { event, text, ids } of answers) {
         put(event, text)
         put(`ids.${event}`, `${ids.join('\n')}\n`)
       }
-      renameSync(draft, join(dir, fileName(sessionId)))
+      renameSync(unfinished, join(dir, fileName(sessionId)))
     },
   }
 }

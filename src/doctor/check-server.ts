@@ -15,8 +15,8 @@ import { isServerLocked, lockServer } from '../store/server-lock.js'
 import { lastError, tailOf } from './check-home.js'
 import { installedParts } from './check-machine.js'
 import { type DoctorContext, type Env, openForCheck } from './context.js'
+import { awaitEngine, inTemporaryHome, run } from './isolated-run.js'
 import { recognise, targetsOf } from './targets.js'
-import { awaitEngine, inTrialHome, run } from './trial-run.js'
 
 const PORT = 8420
 const ALONE = 'None runs; none is needed.'
@@ -168,7 +168,7 @@ function readAccess(text: string, ms: number): Answer {
  * keeps the signal in its home, which is one made for this. Milliseconds; null: it did not reach the server.
  */
 function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buffer): Promise<number | null> {
-  return inTrialHome(env, async (trial, trialEnv) => {
+  return inTemporaryHome(env, async (trial, trialEnv) => {
     mkdirSync(join(trial, 'run'), { mode: 0o700 })
     writeFileSync(join(trial, 'run', 'server'), announced, { mode: 0o600 })
     symlinkSync(join(dirname(home.server), 'alive'), join(trial, 'run', 'alive'))
@@ -187,7 +187,7 @@ const MEND = 'Mend what the other checks name; if they name nothing, the log say
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
     return oneFault('No signal arrives: there is no launcher to send one.', MEND)
-  return inTrialHome(context.env, (home, env) =>
+  return inTemporaryHome(context.env, (home, env) =>
     send(context, home, env, installers[context.agent]!.sample(home, crypto.randomUUID())),
   )
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { photograph } from '../install/fixtures/machine.js'
 import { CHECKS, runDoctor } from './doctor.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 test('a healthy install is found healthy, and a signal is proven to arrive', async () => {
   const trial = newTrial()

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import { judgeBriefs, judgeOpen } from './check-store.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const ago = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString()

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, lstatSync, rmSync, statSync, writeFileSync } from
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { judgeDisk } from './check-machine.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { judgeLauncher } from './check-home.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 import { launcherParts } from './targets.js'
 
 const installed = () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { judgeLock } from './check-home.js'
-import { newTrial, type Trial } from './fixtures/trial.js'
+import { newTrial, type Trial } from './fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

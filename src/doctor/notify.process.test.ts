@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { targetOf } from '../config/notify-schema.js'
 import { sampleNotice } from '../store/samples.cases.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 test('a notify target whose last delivery failed is named until it works or is taken out', async () => {
   const trial = newTrial()

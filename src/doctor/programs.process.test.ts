@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { checkBash, isNewEnough } from './check-machine.js'
-import { newTrial, writeProgram } from './fixtures/trial.js'
+import { newTrial, writeProgram } from './fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

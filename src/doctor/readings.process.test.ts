@@ -2,7 +2,7 @@ import { utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { setEnabled } from '../engine/signals/switches.js'
-import { newTrial, type Trial } from './fixtures/trial.js'
+import { newTrial, type Trial } from './fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

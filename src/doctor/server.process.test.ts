@@ -8,7 +8,7 @@ import { shownBy } from '../app/sessions.js'
 import { ownProgramOf } from '../cli/own-program.js'
 import { makePipe } from '../install/prepare-home.js'
 import { listen } from '../server/listen.js'
-import { newTrial, type Trial } from './fixtures/trial.js'
+import { newTrial, type Trial } from './fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

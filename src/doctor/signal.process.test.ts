@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 test('an engine that does not run is found by the proof alone, with what it says', async () => {
   const trial = newTrial()

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../store/sqlite/driver.js'
-import { newTrial } from './fixtures/trial.js'
+import { newTrial } from './fixtures/doctor-home.js'
 
 const withStore = () => {
   const trial = newTrial()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { browsers } from '../cli/commands/serve.js'
 import { MARK, planUnit, type UnitOptions } from './system-unit.js'
 
-const wish: UnitOptions = {
+const options: UnitOptions = {
   platform: 'linux',
   env: { PATH: '/usr/bin:/bin', HOME: '/home/ada' },
   user: '/home/ada',
@@ -11,7 +11,7 @@ const wish: UnitOptions = {
 }
 
 test('on Linux it is a unit of the person, begun with the session', () => {
-  const unit = planUnit(wish)
+  const unit = planUnit(options)
   expect(unit.path).toBe('/home/ada/.config/systemd/user/baton.service')
   expect(unit.text).toContain(
     'ExecStart="/usr/bin/node" "/opt/baton/dist/baton.mjs" "serve"\nEnvironment="PATH=/usr/bin:/bin"\n',
@@ -27,7 +27,7 @@ test('on Linux it is a unit of the person, begun with the session', () => {
 
 test('on macOS it is an agent of the person', () => {
   const unit = planUnit({
-    ...wish,
+    ...options,
     platform: 'darwin',
     user: '/Users/ada',
     uid: 501,
@@ -43,7 +43,7 @@ test('on macOS it is an agent of the person', () => {
 
 test('what the system reads specially is written so that it is not', () => {
   const { text } = planUnit({
-    ...wish,
+    ...options,
     env: { BATON_HOME: '/b "q" 100% $x \\y' },
     call: ['/a b/node', '$HOME', '50%', 'c"d'],
   })
@@ -52,7 +52,7 @@ test('what the system reads specially is written so that it is not', () => {
 })
 
 test('another home has another unit, and another place for settings is honoured', () => {
-  const own = planUnit({ ...wish, env: { BATON_HOME: '/srv/b', XDG_CONFIG_HOME: '/x' } })
+  const own = planUnit({ ...options, env: { BATON_HOME: '/srv/b', XDG_CONFIG_HOME: '/x' } })
   expect(own.path).toMatch(/^\/x\/systemd\/user\/baton-[0-9a-f]{8}\.service$/)
   expect(own.text).toContain('Environment="BATON_HOME=/srv/b"')
 })

@@ -52,8 +52,8 @@ const KEPT = [
 ]
 
 /** How the system starts the server when the person logs in. A home of its own has a unit of its own. */
-export function planUnit(wish: UnitOptions): Unit {
-  return wish.platform === 'darwin' ? agentPlan(wish) : systemdPlan(wish)
+export function planUnit(options: UnitOptions): Unit {
+  return options.platform === 'darwin' ? agentPlan(options) : systemdPlan(options)
 }
 
 function systemdPlan({ env, user, call }: UnitOptions): Unit {

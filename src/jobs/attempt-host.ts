@@ -50,7 +50,7 @@ export class AttemptHost implements Host {
     deps: JobDependencies,
     attempt: AttemptRecord,
     journalPath: string,
-    private readonly around: HostContext,
+    private readonly context: HostContext,
   ) {
     this.deps = deps
     this.log = deps.log
@@ -199,7 +199,7 @@ export class AttemptHost implements Host {
       })),
       ...found.map((level) => ({ type: 'context_warning' as const, data: this.warningAt(level, usage) })),
     ])
-    for (const level of found) if (level.hooks.length > 0) this.around.atLevel(level, this.current)
+    for (const level of found) if (level.hooks.length > 0) this.context.atLevel(level, this.current)
   }
 
   private warningAt(level: JobLevel, { used, window, point }: ContextUsage): EventData['context_warning'] {
@@ -260,7 +260,8 @@ export class AttemptHost implements Host {
     const job = store.job(this.current.jobId)!
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets } = job.spec
-    if (budgets.minutes !== null && this.around.ranMs() > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
+    if (budgets.minutes !== null && this.context.ranMs() > budgets.minutes * 60_000)
+      return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
     if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)

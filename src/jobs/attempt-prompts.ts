@@ -9,7 +9,7 @@ import { OUTCOMES } from './call-list.js'
 import { failedText } from './checks/run-checks.js'
 import type { JobDependencies } from './dependencies.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
-import { type KnownCall, notTold, readJournal } from './journal.js'
+import { findUnreportedCalls, type KnownCall, readJournal } from './journal.js'
 
 /** What the sessions of one job are told first, and what is known of whether they heard it. */
 export class AttemptPrompts {
@@ -20,12 +20,12 @@ export class AttemptPrompts {
     private readonly jobId: string,
     private readonly folder: string,
     /** Runs the hooks of a session's start; resolves to what they want put before the prompt. */
-    private readonly hooked: (payload: SessionStartHookPayload) => Promise<string>,
+    private readonly runStartHooks: (payload: SessionStartHookPayload) => Promise<string>,
   ) {
     this.journal = join(folder, 'journal.jsonl')
   }
 
-  wasHeard(attempt: AttemptRecord): boolean {
+  wasReceived(attempt: AttemptRecord): boolean {
     if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
     // An earlier job may have said the same prompt in this session, so its transcript proves nothing.
     if (attempt.start === 'resume') return false
@@ -53,7 +53,7 @@ export class AttemptPrompts {
       untold: before === null || text?.includes(`## ${CALLS_TITLE}`) ? '' : this.untold(before),
     }
     const plain = freshPrompt({ ...given, before: '' })
-    const words = await this.hooked(
+    const words = await this.runStartHooks(
       sessionStartPayload(
         job,
         attempt.sessionId,
@@ -93,11 +93,14 @@ export class AttemptPrompts {
     return untoldText(this.unreportedCalls(attempt, hides))
   }
 
-  private unreportedCalls({ sessionId }: AttemptRecord, hides: readonly string[] = []): ReturnType<typeof notTold> {
+  private unreportedCalls(
+    { sessionId }: AttemptRecord,
+    hides: readonly string[] = [],
+  ): ReturnType<typeof findUnreportedCalls> {
     const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
     const told = new Map(this.deps.returnedCalls(sessionId))
     for (const callId of hides) told.delete(callId)
-    return notTold(lines, sessionId, told)
+    return findUnreportedCalls(lines, sessionId, told)
   }
 
   private path({ number }: AttemptRecord): string {

@@ -79,13 +79,13 @@ export function moneyLeft(
  */
 type Plan = { do: 'begin' } | { do: 'begin-again' } | { do: 'resume' } | { do: 'hand-off' }
 
-export function planAttempt(last: AttemptRecord | null, heard: boolean): Plan {
+export function planAttempt(last: AttemptRecord | null, wasReceived: boolean): Plan {
   if (last === null) return { do: 'begin' }
   switch (last.state) {
     case 'starting':
       return { do: 'begin-again' }
     case 'prompted':
-      return heard ? { do: 'resume' } : { do: 'begin-again' }
+      return wasReceived ? { do: 'resume' } : { do: 'begin-again' }
     case 'stopped':
     case 'asked':
       return { do: 'hand-off' }

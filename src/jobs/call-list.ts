@@ -97,9 +97,9 @@ export class CallKeeper {
   ) {}
 
   /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
-  began(call: ToolCall): { deny?: string } {
+  callStarted(call: ToolCall): { deny?: string } {
     try {
-      this.host.journal.began(this.at(), this.sessionId, call)
+      this.host.journal.callStarted(this.at(), this.sessionId, call)
       return {}
     } catch (error) {
       const reason = reasonOf(error)

@@ -25,7 +25,7 @@ export class ClientAhead {
     private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly journal: string,
-    private readonly around: HostContext,
+    private readonly context: HostContext,
     private readonly keep: (line: string) => void,
   ) {}
 
@@ -40,7 +40,7 @@ export class ClientAhead {
   private async startClient(attempt: AttemptRecord): Promise<Ready | null> {
     try {
       const next = nextAttempt(this.deps, attempt, { state: 'ready', briefId: null })
-      const host = new AttemptHost(this.deps, next, this.journal, this.around)
+      const host = new AttemptHost(this.deps, next, this.journal, this.context)
       const money = moneyFor(this.deps, next)
       const { sessionId } = next
       return {

@@ -55,7 +55,7 @@ test('the next job of a persistent agent continues its last session with the new
   it.pass(HOUR)
   const second = await it.next('Now the printer.')
   expect(second).toMatchObject({ state: 'completed', sessionId: first.sessionId, handoffs: 0 })
-  expect(it.runtime.wishes.map(({ begin, sessionId }) => [begin.how, sessionId])).toEqual([
+  expect(it.runtime.startedSessions.map(({ begin, sessionId }) => [begin.how, sessionId])).toEqual([
     ['fresh', first.sessionId],
     ['resume', first.sessionId],
   ])
@@ -76,7 +76,7 @@ test('what a continued session spent in earlier jobs is not counted again', asyn
   expect(attempt!.costUsd).toBeCloseTo(0.3)
   expect(attempt!.carried!.costUsd).toBeCloseTo(0.5)
   // The client counts from the session's total, so its bound is that total and what the job may spend.
-  expect(it.runtime.wishes[1]!.maxBudgetUsd).toBeCloseTo(1.1)
+  expect(it.runtime.startedSessions[1]!.maxBudgetUsd).toBeCloseTo(1.1)
 })
 
 test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number; workMs?: number }, RegExp]>([
@@ -138,7 +138,7 @@ test('a runner killed before a continued session heard its task says the task ag
   const first = await it.run()
   const second = await it.next('Mend the parser.')
   expect(second).toMatchObject({ state: 'completed', sessionId: first.sessionId })
-  expect(it.runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'resume'])
+  expect(it.runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'resume'])
   expect(it.textsOf(first.sessionId!).filter((text) => text === 'Mend the parser.')).toHaveLength(3)
 })
 
@@ -165,7 +165,7 @@ test('a session that has worked for max_duration hands off after its batch, and 
   )
   const begun = Date.parse('2026-11-16T04:00:00.000Z')
   // Every request of the first session takes ninety minutes, and those of the second none.
-  const requests = () => it.runtime.requests.filter((one) => one.sessionId === it.runtime.wishes[0]?.sessionId)
+  const requests = () => it.runtime.requests.filter((one) => one.sessionId === it.runtime.startedSessions[0]?.sessionId)
   it.deps.now = () => new Date(begun + requests().length * 1.5 * HOUR)
   const job = await it.run()
   expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
@@ -200,7 +200,7 @@ test('a job runs on the session the user named, in that session’s seat', async
   store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
   const job = await it.run()
   expect(job).toMatchObject({ state: 'completed', sessionId: 'named', seatId: 'seat_user' })
-  expect(it.runtime.wishes).toMatchObject([
+  expect(it.runtime.startedSessions).toMatchObject([
     { sessionId: 'named', begin: { how: 'resume' }, env: { BATON_SEAT: 'seat_user' } },
   ])
 })
@@ -225,5 +225,5 @@ test.each<[string, object, RegExp]>([
   const { spec } = store.job(it.jobId)!
   store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
   expect(await it.run()).toMatchObject({ state: 'failed', exitReason: 'error', detail: expect.stringMatching(reason) })
-  expect(it.runtime.wishes).toEqual([])
+  expect(it.runtime.startedSessions).toEqual([])
 })

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Journal, knownCalls, notTold, readAnswers, readJournal } from './journal.js'
+import { findUnreportedCalls, Journal, knownCalls, readAnswers, readJournal } from './journal.js'
 
 const AT = '2026-11-16T05:00:00.000Z'
 const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
@@ -20,24 +20,26 @@ describe('the journal of a job', () => {
 
   test('names what returned and what began, and leaves out what the transcript tells', () => {
     const journal = new Journal(path)
-    for (const id of ['a', 'b', 'c']) journal.began(AT, 's1', call(id))
+    for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's1', call(id))
     journal.returned(AT, 's1', { ...call('a'), result: 'fine', failed: false })
     journal.returned(AT, 's1', { ...call('b'), result: { stderr: 'no' }, failed: true })
-    journal.began(AT, 's2', call('d'))
+    journal.callStarted(AT, 's2', call('d'))
     journal.close()
-    expect(notTold(readJournal(path), 's1', told())).toMatchObject([
+    expect(findUnreportedCalls(readJournal(path), 's1', told())).toMatchObject([
       { callId: 'a', outcome: 'done', result: 'fine', input: '{"command":"echo a"}' },
       { callId: 'b', outcome: 'failed', result: '{"stderr":"no"}' },
       { callId: 'c', outcome: 'unknown', result: '' },
     ])
     const failed = new Map(['a', 'b', 'c'].map((id) => [id, { ok: false }]))
-    expect(notTold(readJournal(path), 's1', failed).map(({ callId }) => callId)).toEqual(['a', 'c'])
-    expect(notTold(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
+    expect(findUnreportedCalls(readJournal(path), 's1', failed).map(({ callId }) => callId)).toEqual(['a', 'c'])
+    expect(findUnreportedCalls(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
   })
 
   test('names a call that only the transcript tells of, and that never returned', () => {
     const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
-    expect(notTold([], 's', open)).toMatchObject([{ callId: 'x', tool: 'Bash', input: 'make', outcome: 'unknown' }])
+    expect(findUnreportedCalls([], 's', open)).toMatchObject([
+      { callId: 'x', tool: 'Bash', input: 'make', outcome: 'unknown' },
+    ])
   })
 
   test('a call that stands in the transcript alone and has no result was not started', () => {
@@ -49,7 +51,7 @@ describe('the journal of a job', () => {
 
   test('all calls of a session are known, also those that the transcript tells', () => {
     const journal = new Journal(path)
-    for (const id of ['a', 'b', 'c']) journal.began(AT, 's', call(id))
+    for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's', call(id))
     journal.returned(AT, 's', { ...call('a'), result: 'fine', failed: false })
     journal.close()
     const outcomes = knownCalls(readJournal(path), 's', told('a', 'b')).map(({ callId, outcome }) => [callId, outcome])
@@ -68,7 +70,7 @@ describe('the journal of a job', () => {
     journal.answered(AT, 'other', { uuid: 'u3', used: 30_000, calls: [] })
     journal.close()
     expect(readAnswers(path, 's')).toEqual([{ uuid: 'u2', used: 20_000, calls: ['b', 'c'] }])
-    expect(notTold(readJournal(path), 's', told())).toEqual([])
+    expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
   })
 
   test('a call that Baton denied is not named, even if the transcript reports it as interrupted', () => {
@@ -76,24 +78,24 @@ describe('the journal of a job', () => {
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
     const interrupted = new Map([['a', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
-    expect(notTold(readJournal(path), 's', interrupted)).toEqual([])
+    expect(findUnreportedCalls(readJournal(path), 's', interrupted)).toEqual([])
   })
 
   test('a call that was denied did not happen', () => {
     const journal = new Journal(path)
-    journal.began(AT, 's', call('a'))
+    journal.callStarted(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
-    expect(notTold(readJournal(path), 's', told())).toEqual([])
+    expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
   })
 
   test('goes on after a line that a killed process left half, and loses only that one', () => {
     const first = new Journal(path)
-    first.began(AT, 's', call('a'))
+    first.callStarted(AT, 's', call('a'))
     first.close()
     appendFileSync(path, '{"at":"2026-11-16T05:00:01.000Z","sessionId":"s","callI')
     const second = new Journal(path)
-    second.began(AT, 's', call('b'))
+    second.callStarted(AT, 's', call('b'))
     second.close()
     expect(readJournal(path).map(({ callId }) => callId)).toEqual(['a', 'b'])
   })

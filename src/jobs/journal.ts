@@ -44,7 +44,7 @@ export class Journal {
     this.path = path
   }
 
-  began(at: string, sessionId: string, call: ToolCall): void {
+  callStarted(at: string, sessionId: string, call: ToolCall): void {
     this.add({
       at,
       sessionId,
@@ -161,7 +161,7 @@ export type ToldCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string
  * was cut off
  * somewhere, a client that is ended writes that it failed. In the order they began.
  */
-export function notTold(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
+export function findUnreportedCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   return journalled(lines, sessionId, told).flatMap((call): KnownCall[] => {
     const found = told.get(call.callId)
     if (found !== undefined && (call.outcome === 'failed' || found.ok)) return []
@@ -195,8 +195,8 @@ function journalled(lines: readonly JournalLine[], sessionId: string, told: Told
           result: '',
         })
     } else {
-      const began = calls.get(line.callId)
-      const input = began?.input ?? ''
+      const callStarted = calls.get(line.callId)
+      const input = callStarted?.input ?? ''
       calls.set(line.callId, { callId: line.callId, tool: line.tool, input, outcome: line.what, result: line.text })
     }
   }

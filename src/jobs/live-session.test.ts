@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
 import { UnboundedQueue } from '../lib/unread.js'
-import { Journal, notTold, readJournal } from './journal.js'
+import { findUnreportedCalls, Journal, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
 
 /** A session whose client says what the test says. */
@@ -217,7 +217,7 @@ test('of a call that was refused the batch tells how it ended, and what returned
     { ...call, result: 'fine', failed: false },
     { ...other, result: 'Permission to use Bash was refused.', failed: true },
   ])
-  expect(notTold(readJournal(journal), 's', new Map())).toMatchObject([
+  expect(findUnreportedCalls(readJournal(journal), 's', new Map())).toMatchObject([
     { callId: 'toolu_1', outcome: 'done' },
     { callId: 'toolu_2', outcome: 'failed', result: 'Permission to use Bash was refused.' },
   ])

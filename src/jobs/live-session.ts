@@ -100,7 +100,7 @@ export class LiveSession {
     this.sessionId = options.sessionId
     this.host = host
     this.calls = new CallKeeper(host, options.sessionId)
-    this.session = runtime.start(options, this.ears())
+    this.session = runtime.start(options, this.listener())
     // A long answer is many lines and one message.
     this.session.onRaw(() => this.hears(0))
     this.follow().catch((error: unknown) => this.lose(error))
@@ -312,8 +312,7 @@ export class LiveSession {
     }
     const quiet = now - Math.max(this.lastWord, this.saidAt)
     if (this.finished !== null && this.isAlone() && !this.isWoken && quiet > QUIET_MS) this.end?.(this.finished)
-    else if (this.finished?.how === 'done' && this.idle && !this.isSettled && quiet > backgroundMs)
-      void this.settle()
+    else if (this.finished?.how === 'done' && this.idle && !this.isSettled && quiet > backgroundMs) void this.settle()
     else if (turnMs !== null && now - this.saidAt > turnMs) this.cut({ how: 'timeout', of: 'brief' })
     else if (quiet > silenceMs) this.cut({ how: 'stalled', silentMs: silenceMs })
   }
@@ -327,7 +326,7 @@ export class LiveSession {
     void this.session.interrupt()
   }
 
-  private ears(): RuntimeListener {
+  private listener(): RuntimeListener {
     return {
       onHookEvent: (event, payload) => this.host.answerHook(this.sessionId, event, payload),
       beforeTool: async (call) => {
@@ -339,7 +338,7 @@ export class LiveSession {
         }
         this.batchAt ??= Date.now()
         faultPoint('JOB_CALL')
-        return this.calls.began(call)
+        return this.calls.callStarted(call)
       },
       afterTool: async (result) => {
         if (this.edits.delete(result.id) && !result.failed) this.host.edited()

@@ -41,7 +41,7 @@ test('a list of calls that is too long for the brief lies in a file that the bri
   expect(readFileSync(file, 'utf8').match(/^- Bash step \d+ x+: done$/gm)).toHaveLength(400)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   // Most permission modes deny reading outside of the agent's folder.
-  expect(runtime.wishes.map(({ allowedTools }) => allowedTools)).toEqual([null, null, [`Read(/${file})`]])
+  expect(runtime.startedSessions.map(({ allowedTools }) => allowedTools)).toEqual([null, null, [`Read(/${file})`]])
 })
 
 test('a session that is opened again after a crash gets its brief from a copy cut off at an earlier answer', async () => {
@@ -54,9 +54,13 @@ test('a session that is opened again after a crash gets its brief from a copy cu
   }
   await staged.run()
   staged.deps.briefs.write = write
-  const before = staged.runtime.wishes.length
+  const before = staged.runtime.startedSessions.length
   expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
-  expect(staged.runtime.wishes.slice(before).map(({ begin }) => begin.how)).toEqual(['resume', 'fork', 'fresh'])
+  expect(staged.runtime.startedSessions.slice(before).map(({ begin }) => begin.how)).toEqual([
+    'resume',
+    'fork',
+    'fresh',
+  ])
 })
 
 test('a brief by code says that the agent was asked only where the model answered', async () => {

@@ -35,7 +35,7 @@ test('a refused job that is resumed tells the agent to make its edits again, and
   const { spec } = store.job(jobId)!
   store.putJob({ ...store.job(jobId)!, spec: { ...spec, permissionMode: 'acceptEdits' } })
   expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success', result: 'Now it is done.' })
-  expect(runtime.wishes.at(-1)).toMatchObject({ permissionMode: 'acceptEdits', begin: { how: 'resume' } })
+  expect(runtime.startedSessions.at(-1)).toMatchObject({ permissionMode: 'acceptEdits', begin: { how: 'resume' } })
   const said = runtime.requests.at(-1)!.texts.find((text) => text.includes('This session was cut off'))
   expect(said).toContain('denied 1 of your edits; it is acceptEdits now, so make them again')
 })

@@ -164,7 +164,7 @@ test('paused before its session heard of anything, it begins anew: there is noth
   expect(await run()).toMatchObject({ state: 'paused' })
   expect(runtime.requests).toEqual([])
   expect(await stageAgain(jobId, runtime)).toMatchObject({ state: 'completed' })
-  expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh'])
+  expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh'])
   expect(types()).not.toContain('job_waiting')
 
   function stageAgain(id: string, same: typeof runtime) {

@@ -32,7 +32,7 @@ test('a job that failed with nothing of its own in its worktree goes on, in the 
     result: 'Done.',
     workspace: { worktree: { branch: 'agent/coder/L1-2' } },
   })
-  expect(runtime.wishes.map(({ cwd }) => cwd)).toEqual([failed.workspace!.folder, failed.workspace!.folder])
+  expect(runtime.startedSessions.map(({ cwd }) => cwd)).toEqual([failed.workspace!.folder, failed.workspace!.folder])
   expect(branches()).toEqual(['agent/coder/L1', 'main'])
 })
 

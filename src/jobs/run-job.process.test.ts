@@ -21,9 +21,9 @@ describe('a job', () => {
     const job = await run()
     expect(job).toMatchObject({ state: 'completed', exitReason: 'success', handoffs: 2, runner: null, result: 'Done.' })
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent', 'agent'])
-    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh', 'fresh'])
-    expect(new Set(runtime.wishes.map(({ sessionId }) => sessionId)).size).toBe(3)
-    const firsts = runtime.wishes.map(
+    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh', 'fresh'])
+    expect(new Set(runtime.startedSessions.map(({ sessionId }) => sessionId)).size).toBe(3)
+    const firsts = runtime.startedSessions.map(
       ({ sessionId }) => runtime.requests.find((one) => one.sessionId === sessionId)!.texts[0]!,
     )
     expect(firsts[0]).toBe('Mend the parser.')
@@ -50,7 +50,7 @@ describe('a job', () => {
       const started: number[] = []
       const staged = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [reply] }, { hooks })
       staged.deps.briefs.coverage = () => {
-        started.push(staged.runtime.wishes.length)
+        started.push(staged.runtime.startedSessions.length)
         return null
       }
       const job = await staged.run()
@@ -58,7 +58,7 @@ describe('a job', () => {
       expect(started).toEqual([withHook ? 1 : 2])
       const [, fresh] = store.attempts(job.jobId)
       expect(fresh).toMatchObject({ number: 2, start: 'brief', state: 'over', briefId: 'brief_1' })
-      expect(staged.runtime.wishes.map(({ sessionId }) => sessionId).at(-1)).toBe(fresh!.sessionId)
+      expect(staged.runtime.startedSessions.map(({ sessionId }) => sessionId).at(-1)).toBe(fresh!.sessionId)
     }
   })
 
@@ -71,7 +71,7 @@ describe('a job', () => {
     expect(await staged.run()).toMatchObject({ state: 'failed', detail: expect.stringContaining('the disk is full') })
     const views = () => viewJob(store.job(staged.jobId)!, store.attempts(staged.jobId)).sessions
     expect(views()).toMatchObject([{ number: 1, state: 'asked' }])
-    const waited = staged.runtime.wishes[1]!.sessionId
+    const waited = staged.runtime.startedSessions[1]!.sessionId
     staged.deps.briefs.take = take
     expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(views().map(({ number }) => number)).toEqual([1, 2])
@@ -148,8 +148,8 @@ describe('a job', () => {
     const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
     const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
     expect(await run()).toMatchObject({ state: 'completed', failures: 1 })
-    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
-    expect(runtime.wishes[1]!.sessionId).toBe(runtime.wishes[0]!.sessionId)
+    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
+    expect(runtime.startedSessions[1]!.sessionId).toBe(runtime.startedSessions[0]!.sessionId)
     const said = runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))!
     expect(said).toMatch(/step 1.*: done: did 1/)
     expect(said).toMatch(/step 2.*: outcome unknown/)
@@ -163,13 +163,13 @@ describe('a job', () => {
       {},
       { returnedCalls: () => told },
     )
-    const began = Journal.prototype.began
-    Journal.prototype.began = function (at, sessionId, call) {
+    const began = Journal.prototype.callStarted
+    Journal.prototype.callStarted = function (at, sessionId, call) {
       told.set(call.id, { ok: true })
       return began.call(this, at, sessionId, call)
     }
     await run().finally(() => {
-      Journal.prototype.began = began
+      Journal.prototype.callStarted = began
     })
     expect(deps.store.job(jobId)).toMatchObject({ state: 'completed' })
     expect(runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))).not.toContain('step 1')
@@ -192,19 +192,19 @@ describe('a job', () => {
     const { start } = runtime
     const open: string[] = []
     let most = 0
-    runtime.start = (wish, listener) => {
-      const session = start(wish, listener)
-      open.push(wish.sessionId)
-      most = Math.max(most, open.filter((one) => one === wish.sessionId).length)
+    runtime.start = (sessionOptions, listener) => {
+      const session = start(sessionOptions, listener)
+      open.push(sessionOptions.sessionId)
+      most = Math.max(most, open.filter((one) => one === sessionOptions.sessionId).length)
       const end = session.end.bind(session)
       session.end = async (withinMs) => {
         await end(withinMs)
-        if (open.includes(wish.sessionId)) open.splice(open.indexOf(wish.sessionId), 1)
+        if (open.includes(sessionOptions.sessionId)) open.splice(open.indexOf(sessionOptions.sessionId), 1)
       }
       return session
     }
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
-    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'fresh'])
+    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'fresh'])
     expect(most).toBe(1)
   })
 
@@ -225,8 +225,10 @@ describe('a job', () => {
       return returned.call(this, at, sessionId, result)
     }
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
-    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fork', 'fresh'])
-    const copy = runtime.requests.find(({ sessionId }) => sessionId === runtime.wishes[1]!.sessionId)!.texts.at(-1)!
+    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'fork', 'fresh'])
+    const copy = runtime.requests
+      .find(({ sessionId }) => sessionId === runtime.startedSessions[1]!.sessionId)!
+      .texts.at(-1)!
     expect(copy).toMatch(/They are done[\s\S]*step 2.*did 2/)
     expect(copy).not.toContain('step 1')
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
@@ -267,7 +269,7 @@ describe('a job', () => {
     expect(job).toMatchObject({ state: 'failed', exitReason: reason })
     expect(job.detail).toMatch(detail)
     expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success' })
-    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
+    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
   })
 
   test('keeps to its budgets', async () => {
@@ -333,7 +335,7 @@ describe('a job', () => {
       exitReason: 'timeout',
       detail: expect.stringContaining('--budget-minutes'),
     })
-    expect(runtime.wishes).toEqual([])
+    expect(runtime.startedSessions).toEqual([])
     const { spec } = store.job(jobId)!
     store.putJob({ ...store.job(jobId)!, spec: { ...spec, budgets: { ...spec.budgets, minutes: 5 } } })
     expect(await run()).toMatchObject({ state: 'completed' })

@@ -128,7 +128,7 @@ class JobRun {
     // A turn looks by itself; checks, hooks and a client that starts do not.
     const look = setInterval(() => {
       try {
-        this.lookAtWish()
+        this.readWantedState()
         this.clock.tick()
       } catch (error) {
         this.deps.log('warn', 'a job could not be looked at', { job: this.jobId, reason: reasonOf(error) })
@@ -143,7 +143,7 @@ class JobRun {
     }
   }
 
-  private lookAtWish(): void {
+  private readWantedState(): void {
     const { wanted } = this.job
     if (wanted !== null) this.stop.abort()
     if (wanted !== 'cancel') return
@@ -162,10 +162,7 @@ class JobRun {
     await endProcesses(this.jobId)
     const { spec, workspace } = this.job
     const request = { jobId: this.jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
-    const ready = await setUpWorkspace(
-      { ...request, workspace: spec.workspace, known: workspace },
-      { env: this.env() },
-    )
+    const ready = await setUpWorkspace({ ...request, workspace: spec.workspace, known: workspace }, { env: this.env() })
     if (workspace === null && ready.worktree !== null) this.deps.trustWorktree?.(spec.folder, ready.folder)
     record(this.deps, this.jobId, { workspace: ready })
     // A limit lasts, whoever waits for its end.
@@ -200,7 +197,7 @@ class JobRun {
   private async attempt(): Promise<Next> {
     const { store } = this.deps
     const last = lastBegun(store.attempts(this.jobId))
-    const plan = planAttempt(last, last !== null && this.prompts.wasHeard(last))
+    const plan = planAttempt(last, last !== null && this.prompts.wasReceived(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
       new AttemptHost(this.deps, attempt, this.prompts.journal, this.hostContext)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request

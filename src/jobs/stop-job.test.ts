@@ -27,7 +27,7 @@ afterEach(() => {
 
 const GONE = { pid: 2 ** 22 - 1, startedAt: '0' }
 
-function partsOf(
+function jobDependencies(
   limits: JobLimits = { jobs: 4, perAgent: null },
   delayMs = 0,
   started: JobDependencies['sessionStarted'] = () => {},
@@ -67,8 +67,8 @@ const put = (change: Partial<JobRecord>, spec: Partial<JobRecord['spec']> = {}):
 
 test('what a person wanted of a job is done, also when whoever ran it was killed before', async () => {
   const [paused, cancelled] = [put({ wanted: 'pause', runner: GONE }), put({ wanted: 'cancel', runner: GONE })]
-  expect(await settleUnwanted(partsOf(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
-  expect(await settleUnwanted(partsOf(), cancelled)).toMatchObject({
+  expect(await settleUnwanted(jobDependencies(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
+  expect(await settleUnwanted(jobDependencies(), cancelled)).toMatchObject({
     state: 'cancelled',
     exitReason: 'cancelled',
     runner: null,
@@ -78,7 +78,7 @@ test('what a person wanted of a job is done, also when whoever ran it was killed
 test('a job whose worktree cannot be made because a person cancels it is cancelled, not failed', async () => {
   const workspace = { ...aJob().spec.workspace, strategy: 'git_worktree' as const }
   const jobId = put({ state: 'pending' }, { workspace, folder: join(folder, 'nowhere') })
-  const running = runJob(partsOf(), jobId)
+  const running = runJob(jobDependencies(), jobId)
   store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted: 'cancel' }))
   expect(await running).toMatchObject({ state: 'cancelled', exitReason: 'cancelled' })
 })
@@ -87,7 +87,7 @@ test('of many jobs in one process as many run at once as may, of one agent too, 
   const going = new Set<string>()
   const begun: string[] = []
   let [most, mostOfOne] = [0, 0]
-  const deps = partsOf({ jobs: 3, perAgent: 2 }, 60, ({ jobId }) => {
+  const deps = jobDependencies({ jobs: 3, perAgent: 2 }, 60, ({ jobId }) => {
     going.add(jobId)
     begun.push(jobId)
     most = Math.max(most, going.size)

@@ -7,7 +7,7 @@ const LARGE = 1_000_000
 export const COMPACTS_BEFORE = 33_000
 
 /** What bears on window and compaction point of a session the library is told of. */
-interface LimitsKnown {
+interface LimitSources {
   /** What the caller gave. */
   window: number | null
   compaction: number | null
@@ -25,7 +25,7 @@ interface LimitsKnown {
  * client, and derived limits that differ would move the levels back and forth. Then what the model's name says. A session
  * of which nothing is known is taken for one with a 200k window: a warning that comes too early does less harm than none.
  */
-export function chooseLimits(known: LimitsKnown): Limits {
+export function chooseLimits(known: LimitSources): Limits {
   const kept = known.record?.track.limits ?? null
   const firm = kept !== null && kept.point !== null && kept.reason !== ASSUMED ? kept : null
   if (known.compaction !== null)

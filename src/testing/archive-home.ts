@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ArchivesDependencies, makeArchives } from '../archive/archive.js'
 import { archivePaths } from '../archive/archive-folders.js'
-import { readTrialLine } from '../archive/fixtures/trial-line.js'
+import { readSimpleLine } from '../archive/fixtures/simple-line.js'
 import { planArchive } from '../archive/plan-archive.js'
 import { restoreArchive } from '../archive/restore-archive.js'
 import type { ArchiveRecord, Trigger } from '../contract/records/archive.js'
@@ -26,7 +26,7 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
     now: () => new Date(now),
     newId: () => `${process.pid.toString(16)}${(++ids).toString(16).padStart(10, '0')}`,
     log: silentLog,
-    readerOf: () => readTrialLine,
+    readerOf: () => readSimpleLine,
     legacy: { agent: 'trial', projectOfLine: () => null },
     ...changes,
   }
@@ -38,7 +38,7 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
   })
   const places = archivePaths(root)
   const path = (name: string): string => join(dir, 'transcripts', `${name}.jsonl`)
-  const planParts = { ...deps, places, micros: () => 7 }
+  const planDependencies = { ...deps, places, micros: () => 7 }
 
   return {
     dir,
@@ -71,7 +71,7 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
     ): ArchiveRecord | null {
       now += 1
       return store.transaction(() =>
-        planArchive(planParts, {
+        planArchive(planDependencies, {
           sessionId,
           agent: 'trial',
           project: options.project ?? '/shop',

@@ -7,7 +7,7 @@ import { BATON, PREFIX } from '../../test/harness/paths.js'
 import { alive, end } from '../../test/harness/processes.js'
 import { authorized } from '../../test/harness/server-token.js'
 import { trustProject } from '../../test/harness/trust.js'
-import { patient, until } from '../../test/harness/wait.js'
+import { longPatience, until } from '../../test/harness/wait.js'
 import type { Cli } from '../cli/command.js'
 import { plain, screenOf } from '../cli/render/screen.js'
 import { runMain, tellError } from '../cli/run-main.js'
@@ -63,7 +63,7 @@ export function newTrial() {
     HOME: user,
     BATON_HOME: join(dir, 'baton'),
     TZ: 'UTC',
-    ...patient(),
+    ...longPatience(),
   }
   const children: ChildProcess[] = []
   onTestFinished(async () => {

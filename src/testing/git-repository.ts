@@ -47,11 +47,11 @@ export function trialRepository({ name = 'repo', commits = true } = {}) {
     ...more,
   })
   const setUp = (
-    wish: Partial<Omit<WorkspaceRequest, 'workspace'>> = {},
+    change: Partial<Omit<WorkspaceRequest, 'workspace'>> = {},
     more: Partial<WorkspaceSpec> = {},
   ): Promise<WorkspaceState> =>
     setUpWorkspace(
-      { jobId: 'j1', agentName: 'coder', workItem: null, folder: root, known: null, workspace: spec(more), ...wish },
+      { jobId: 'j1', agentName: 'coder', workItem: null, folder: root, known: null, workspace: spec(more), ...change },
       { env, patienceMs: 300 },
     )
   const tearDown = (

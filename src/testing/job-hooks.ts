@@ -50,7 +50,7 @@ export const aJob = (more: Partial<JobRecord> = {}): JobRecord =>
     ...more,
   })
 
-export interface Heard {
+export interface ReceivedRequest {
   path: string
   method: string
   headers: IncomingMessage['headers']
@@ -59,14 +59,14 @@ export interface Heard {
 
 /** A server on loopback. `answer` null: it hears and never answers. */
 export async function listen(
-  answer: (heard: Heard) => { status?: number; headers?: Record<string, string>; body?: string } | null,
+  answer: (received: ReceivedRequest) => { status?: number; headers?: Record<string, string>; body?: string } | null,
 ) {
-  const heard: Heard[] = []
+  const received: ReceivedRequest[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     const one = { path: request.url!, method: request.method!, headers: request.headers, body }
-    heard.push(one)
+    received.push(one)
     const reply = answer(one)
     if (reply) response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '')
   })
@@ -77,5 +77,5 @@ export async function listen(
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  return { url, heard, close }
+  return { url, received, close }
 }

@@ -46,7 +46,7 @@ export const step = (n: number, used: number): ScriptedStep => ({
 })
 
 /** Briefs as the engine makes them, as far as a job sees. */
-function briefDesk(): JobDependencies['briefs'] & { kept: BriefRecord[] } {
+function recordingBriefs(): JobDependencies['briefs'] & { kept: BriefRecord[] } {
   const kept: BriefRecord[] = []
   const bodies = new Map<string, string>()
   const keep = (sessionId: string, body: string, author: 'agent' | 'baton', reason: string): BriefRecord => {
@@ -76,7 +76,7 @@ function briefDesk(): JobDependencies['briefs'] & { kept: BriefRecord[] } {
 
 export function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial<JobDependencies> = {}) {
   const runtime = scriptedRuntime(script)
-  const briefs = briefDesk()
+  const briefs = recordingBriefs()
   const deps: JobDependencies = {
     store,
     briefs,

@@ -40,13 +40,13 @@ export async function forkForBrief(
     rmSync(settingsFile, { force: true })
   }
   await end()
-  const wish = beginFork(deps, self, handoffId)
-  if (wish === null) return
+  const request = beginFork(deps, self, handoffId)
+  if (request === null) return
   const isWanted = (): boolean => isForkWanted(deps, self, handoffId)
   const given =
-    wish === 'no more'
+    request === 'no more'
       ? { answer: null, why: 'whoever saw to it was ended twice', isLast: true }
-      : await ask(wish, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: app.log }).finally(end)
+      : await ask(request, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: app.log }).finally(end)
   if (given === null) return
   app.log('info', 'a fork was asked for a brief', {
     handoff: handoffId,
@@ -89,21 +89,21 @@ interface Bounds {
 }
 
 /** null: nobody wants it any more. */
-async function ask(wish: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
-  const forker = clients[wish.agent]?.fork
+async function ask(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
+  const forker = clients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'no session of this kind can be forked' }
-  const client = forker.client(wish.client, wish.sessionId)
+  const client = forker.client(request.client, request.sessionId)
   if (typeof client === 'string') return { answer: null, why: client }
   const { folder } = client
   const [program, ...first] = client.program
   const env = { ...forker.environment(client.environment), ...mark }
-  const of: ForkOf = { sessionId: wish.sessionId, client: wish.client, folder }
+  const of: ForkOf = { sessionId: request.sessionId, client: request.client, folder }
   makePrivateFolder(dirname(bounds.settingsFile))
   writeFileAtomic(bounds.settingsFile, JSON.stringify(forker.settings(of)), { mode: 0o600 })
   const args = [...first, ...forker.arguments(of, bounds.settingsFile)]
   const child = spawn(program!, args, { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => {})
-  child.stdin.end(wish.prompt)
+  child.stdin.end(request.prompt)
   let [printed, trouble] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     if (printed.length < MOST_PRINTED) printed += piece

@@ -167,31 +167,32 @@ async function tryToType(
   const { deps } = app.engine
   const terminal = terminalOf(step.agent, step.client)
   if (!terminal) return null
-  const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
-  if (type.remains !== null && (await removeStanding(terminal, type.remains, wish)))
+  const target = { sessionId: type.sessionId, mayStand: type.mayStand }
+  if (type.remains !== null && (await removeStanding(terminal, type.remains, target)))
     app.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
-  const not = (await lookFor(terminal, type.text, wish, quiet)) ?? (await stillNot(terminal, type.text, wish, quiet))
+  const not =
+    (await lookFor(terminal, type.text, target, quiet)) ?? (await stillNot(terminal, type.text, target, quiet))
   if (not !== null) return not
   if (!beginTyping(deps, self, id, type)) return null
   faultPoint('DRIVER_TYPING')
-  const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
+  const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, target)
   if (typed.sent) faultPoint(type.what === 'clear' ? 'DRIVER_CLEARED' : 'DRIVER_PROMPTED')
   app.log('debug', typed.sent ? 'typed' : `refused, ${typed.left} left`, { handoff: id, what: type.what })
   endTyping(deps, self, id, typed.sent ? 'sent' : typed.left)
   return typed
 }
 
-async function lookFor(terminal: Terminal, text: string, wish: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+async function lookFor(terminal: Terminal, text: string, target: TypingTarget, quiet: Quiet): Promise<Refused | null> {
   const began = Date.now()
-  const not = await whyNotNow(terminal, text, wish)
+  const not = await whyNotNow(terminal, text, target)
   if (not === null || not.why === 'busy') quiet.since ??= began
   else if (not.why !== 'screen') quiet.since = null
   return not
 }
 
-async function stillNot(terminal: Terminal, text: string, wish: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+async function stillNot(terminal: Terminal, text: string, target: TypingTarget, quiet: Quiet): Promise<Refused | null> {
   const left = quiet.since === null ? QUIET_MS : quiet.since + QUIET_MS - Date.now()
   if (left <= 0) return null
   await sleep(left)
-  return lookFor(terminal, text, wish, quiet)
+  return lookFor(terminal, text, target, quiet)
 }

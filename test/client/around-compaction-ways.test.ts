@@ -63,7 +63,7 @@ interface Expected {
 }
 
 /** Everything around one compaction, whatever brought it about. */
-async function expectAround(it: Stage, { trigger, before, requests = 4 }: Expected): Promise<void> {
+async function expectCompactionHandled(it: Stage, { trigger, before, requests = 4 }: Expected): Promise<void> {
   const { session_id: id } = await it.session()
   const transcript = it.home.transcript(id)!
   const archives = (await settledArchives(it)).filter((one) => one.trigger === trigger)
@@ -117,7 +117,7 @@ test('a compaction after the API refused has its archive, pair, loss report and 
   holdUntilWritten(it.home, { results: 2, text: 'git status --short' })
   const run = await runPrint(it.home, { prompt: PROMPT, model: REACTIVE })
   expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
-  await expectAround(it, { trigger: 'auto', before: 191_008 })
+  await expectCompactionHandled(it, { trigger: 'auto', before: 191_008 })
   expect(await pairsOf(it)).toMatchObject([{ overflow: true }])
   expect(counts(it, SECOND)).toEqual([0, 0, 0, 0])
 })
@@ -127,7 +127,7 @@ test('a compaction in a program on the Agent SDK has its archive, pair, loss rep
   holdUntilWritten(it.home, { results: 3, text: 'echo c' })
   const run = await runSdk(it.home, { prompt: PROMPT, options: { model: PROACTIVE } })
   expect([run.error, run.result?.result]).toEqual([null, 'Done.'])
-  await expectAround(it, { trigger: 'auto', before: 169_008 })
+  await expectCompactionHandled(it, { trigger: 'auto', before: 169_008 })
 })
 
 test('a compaction asked for by hand in -p has its archive and recovery, and keeps the words of the user', async () => {
@@ -138,7 +138,7 @@ test('a compaction asked for by hand in -p has its archive and recovery, and kee
   await talk.say('/compact keep the colour of the button')
   await talk.say('on')
   await talk.end()
-  await expectAround(it, { trigger: 'manual', before: 101_008 })
+  await expectCompactionHandled(it, { trigger: 'manual', before: 101_008 })
   const asked = textsOf(it.model.log().find((entry) => entry.kind === 'compaction')!).join('\n')
   expect(asked).toContain('keep the colour of the button')
 })
@@ -179,6 +179,6 @@ test('a compaction asked for by hand in the terminal has its archive and recover
   expect(await it.session()).toMatchObject({ state: 'idle', compactions: 1, cycle: 2 })
   await tui.submit('on')
   await tui.waitIdle()
-  await expectAround(it, { trigger: 'manual', before: 101_008 })
+  await expectCompactionHandled(it, { trigger: 'manual', before: 101_008 })
   await tui.exit()
 })

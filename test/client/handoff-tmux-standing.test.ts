@@ -25,13 +25,13 @@ test('what a killed process left in the composer is sent or taken away, what nob
   const shows = (wanted: string) => until(`the composer shows ${wanted}`, async () => (await composer()) === wanted)
   await shows('empty')
   const session = tui.sessionId()!
-  const wish = { sessionId: session, mayStand: true }
+  const target = { sessionId: session, mayStand: true }
 
   await tui.type('/clear it')
   await shows('/clear it')
-  expect(await whyNotNow(at, '/clear', wish)).toMatchObject({ why: 'draft', detail: '/clear it' })
-  expect(await removeStanding(at, '/clear', wish)).toBe(false)
-  expect(await typeCommand(at, '/clear', wish)).toMatchObject({ sent: false, why: 'draft' })
+  expect(await whyNotNow(at, '/clear', target)).toMatchObject({ why: 'draft', detail: '/clear it' })
+  expect(await removeStanding(at, '/clear', target)).toBe(false)
+  expect(await typeCommand(at, '/clear', target)).toMatchObject({ sent: false, why: 'draft' })
   expect(await composer()).toBe('/clear it')
   await tui.key('C-u')
   await shows('empty')
@@ -39,12 +39,12 @@ test('what a killed process left in the composer is sent or taken away, what nob
   await tui.type('/clear')
   await shows('/clear')
   expect(await whyNotNow(at, '/clear', { sessionId: session })).toMatchObject({ why: 'draft' })
-  expect(await removeStanding(at, '/clear', wish)).toBe(true)
+  expect(await removeStanding(at, '/clear', target)).toBe(true)
   await shows('empty')
-  expect(await removeStanding(at, '/clear', wish)).toBe(false)
+  expect(await removeStanding(at, '/clear', target)).toBe(false)
 
   // a client that draws it in a way nobody knows
-  expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', wish)).toMatchObject({
+  expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', target)).toMatchObject({
     sent: false,
     why: 'not-taken',
     left: 'nothing',
@@ -53,15 +53,15 @@ test('what a killed process left in the composer is sent or taken away, what nob
 
   await tui.type('[baton] go on')
   await shows('[baton] go on')
-  expect(await whyNotNow(at, '[baton] go on', wish)).toBeNull()
+  expect(await whyNotNow(at, '[baton] go on', target)).toBeNull()
   const pastedAt = Date.now()
-  expect(await pastePrompt(at, '[baton] go on', wish)).toEqual({ sent: true })
+  expect(await pastePrompt(at, '[baton] go on', target)).toEqual({ sent: true })
   await model.waitFor((entry) => entry.kind === 'main')
   expect(mainRequests(model).map((entry) => textsOf(entry).at(-1))).toEqual(['[baton] go on'])
   await tui.waitTurnEnd(pastedAt)
 
   await tui.type('/clear')
   await shows('/clear')
-  expect(await typeCommand(at, '/clear', wish)).toEqual({ sent: true })
+  expect(await typeCommand(at, '/clear', target)).toEqual({ sent: true })
   await until('another session', () => tui.sessionId() !== session)
 })

@@ -135,7 +135,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
     agent: { id: 'coder' },
     metadata: { handoffs: 1, session_id: two!.session_id },
   })
-  const heard = server.heard.map(({ method, path: at, headers: { authorization, 'x-key': key }, body }) => ({
+  const heard = server.received.map(({ method, path: at, headers: { authorization, 'x-key': key }, body }) => ({
     method,
     at,
     authorization,

@@ -8,7 +8,7 @@ import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, inState, MODEL, tmuxStage } from './handoff-tmux-stage.js'
 
-interface Told {
+interface SentNotice {
   kind: string
   text: string
   session_id: string
@@ -32,10 +32,10 @@ const SCRIPT = {
 }
 
 /** What the command of the configuration was given, one line a notice. */
-function toldTo(it: Pick<Stage, 'home'>): Told[] {
+function toldTo(it: Pick<Stage, 'home'>): SentNotice[] {
   const file = path.join(it.home.home, 'told')
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  return lines.filter(Boolean).map((line) => JSON.parse(line) as Told)
+  return lines.filter(Boolean).map((line) => JSON.parse(line) as SentNotice)
 }
 
 /** Until nothing is left to be sent, so that no further notice can follow. */

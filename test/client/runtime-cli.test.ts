@@ -6,7 +6,7 @@ import { realCases } from './runtime-real.cases.js'
 
 const place = (plan: Plan) =>
   realPlace(plan, async () =>
-    cliRuntime({ binary: clientBinary(), ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }) }),
+    cliRuntime({ binary: clientBinary(), ...(plan.answerMs === undefined ? {} : { answerMs: plan.answerMs }) }),
   )
 
 runtimeCases(place)

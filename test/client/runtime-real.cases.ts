@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { SessionOptions } from '../../src/contract/runtime.js'
-import { ears, hear } from '../../src/jobs/runtimes/heard.cases.js'
+import { recordingListener, recordSession } from '../../src/jobs/runtimes/recorded-session.cases.js'
 import { ENDLESS, type Plan } from '../../src/jobs/runtimes/runtime.cases.js'
 import { isAlive } from '../../src/lib/process-info.js'
 import { alive } from '../harness/processes.js'
@@ -12,7 +12,7 @@ import type { RealPlace } from './runtime-place.js'
 
 /** What every runtime with a client of its own does. */
 export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
-  const wish = (at: RealPlace): SessionOptions => ({
+  const sessionOptions = (at: RealPlace): SessionOptions => ({
     sessionId: randomUUID(),
     begin: { how: 'fresh' },
     cwd: at.cwd,
@@ -36,22 +36,22 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
 
   test('a client killed from outside is told with its signal, and kill ends the tool it left', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
-    const heard = hear(at.runtime.start(wish(at), ears()))
-    expect(isAlive(heard.session.process!)).toBe(true)
-    heard.session.say('work')
+    const recorded = recordSession(at.runtime.start(sessionOptions(at), recordingListener()))
+    expect(isAlive(recorded.session.process!)).toBe(true)
+    recorded.session.say('work')
     const tool = await until('the tool runs', () => toolPid(at))
     const first = at.requests()[0]!
     expect(first).toContain('Speak of lighthouses.')
 
-    process.kill(heard.session.process!.pid, 'SIGKILL')
-    expect(await heard.next('exit')).toMatchObject({ code: null, signal: 'SIGKILL' })
-    expect(heard.messages.at(-1)!.kind).toBe('exit')
-    expect(heard.of('started')[0]!.tools).not.toContain('WebFetch')
+    process.kill(recorded.session.process!.pid, 'SIGKILL')
+    expect(await recorded.next('exit')).toMatchObject({ code: null, signal: 'SIGKILL' })
+    expect(recorded.messages.at(-1)!.kind).toBe('exit')
+    expect(recorded.of('started')[0]!.tools).not.toContain('WebFetch')
     expect(alive(tool)).toBe(true)
-    heard.session.kill()
+    recorded.session.kill()
     await until('the tool is gone', () => !alive(tool))
-    await heard.session.end()
-    expect(isAlive(heard.session.process!)).toBe(false)
+    await recorded.session.end()
+    expect(isAlive(recorded.session.process!)).toBe(false)
   })
 
   test.each([
@@ -62,34 +62,36 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
       steps: [{ text: 'Never said.', fail }],
       replies: [{ when: 'still there?', text: 'Here again.' }],
     })
-    const heard = hear(at.runtime.start(wish(at), ears()))
-    heard.session.say('work')
+    const recorded = recordSession(at.runtime.start(sessionOptions(at), recordingListener()))
+    recorded.session.say('work')
     await until('the model is asked', () => at.requests().length === 1)
-    await heard.session.interrupt()
-    expect((await heard.next('result')).isError).toBe(true)
-    heard.session.say('still there?')
-    expect(await heard.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
-    await heard.session.end()
+    await recorded.session.interrupt()
+    expect((await recorded.next('result')).isError).toBe(true)
+    recorded.session.say('still there?')
+    expect(await recorded.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
+    await recorded.session.end()
   })
 
   test('kill ends the client and its tool at once', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
-    const heard = hear(at.runtime.start(wish(at), ears()))
-    heard.session.say('work')
+    const recorded = recordSession(at.runtime.start(sessionOptions(at), recordingListener()))
+    recorded.session.say('work')
     const tool = await until('the tool runs', () => toolPid(at))
-    heard.session.kill()
-    expect(await heard.next('exit')).toMatchObject({ signal: 'SIGKILL' })
+    recorded.session.kill()
+    expect(await recorded.next('exit')).toMatchObject({ signal: 'SIGKILL' })
     await until('the tool is gone', () => !alive(tool))
   })
 
   test('a client that ends at once tells why, and one that cannot be started throws', async () => {
     const at = await place({ steps: [{ text: 'Done.' }] })
-    const heard = hear(at.runtime.start({ ...wish(at), sessionId: 'no UUID' }, ears()))
-    heard.session.say('work')
-    expect(await heard.next('exit')).toMatchObject({ code: 1, trouble: expect.stringMatching(/session id/i) })
-    expect(await heard.session.usage()).toBeNull()
-    expect(() => at.runtime.start({ ...wish(at), cwd: path.join(at.cwd, 'nowhere') }, ears())).toThrow(
-      /there is no folder/,
+    const recorded = recordSession(
+      at.runtime.start({ ...sessionOptions(at), sessionId: 'no UUID' }, recordingListener()),
     )
+    recorded.session.say('work')
+    expect(await recorded.next('exit')).toMatchObject({ code: 1, trouble: expect.stringMatching(/session id/i) })
+    expect(await recorded.session.usage()).toBeNull()
+    expect(() =>
+      at.runtime.start({ ...sessionOptions(at), cwd: path.join(at.cwd, 'nowhere') }, recordingListener()),
+    ).toThrow(/there is no folder/)
   })
 }

@@ -9,7 +9,7 @@ const place = (plan: Plan) =>
     openSdkRuntime({
       project: home.project,
       binary: clientBinary(),
-      ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }),
+      ...(plan.answerMs === undefined ? {} : { answerMs: plan.answerMs }),
     }),
   )
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Label, Labels } from './build/label.js'
-import { type Score, score, type Told, total } from './score.js'
+import { type Score, type StatedFact, score, total } from './score.js'
 
 const sheet = (facts: Omit<Label, 'line'>[], decoys: Labels['decoys'] = []): Labels => ({
   name: 'x',
@@ -10,7 +10,12 @@ const sheet = (facts: Omit<Label, 'line'>[], decoys: Labels['decoys'] = []): Lab
   facts: facts.map((fact) => ({ line: 1, ...fact })),
   decoys,
 })
-const told = (kind: Told['kind'], text: string, state: Told['state'] = null, detail?: Told['detail']): Told => ({
+const told = (
+  kind: StatedFact['kind'],
+  text: string,
+  state: StatedFact['state'] = null,
+  detail?: StatedFact['detail'],
+): StatedFact => ({
   kind,
   text,
   state,

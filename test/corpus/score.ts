@@ -27,14 +27,14 @@ export interface Wrong {
   why: 'state' | 'decoy' | 'unknown'
 }
 
-export type Told = Pick<Fact, 'kind' | 'text' | 'state' | 'line'> & { detail?: Fact['detail'] }
+export type StatedFact = Pick<Fact, 'kind' | 'text' | 'state' | 'line'> & { detail?: Fact['detail'] }
 
 /** A state is part of these facts; of the others it is only more to know. */
 const STATED: readonly Judged[] = ['command', 'test', 'todo', 'question']
 /** Which errors are worth telling is a matter of taste: only whether the labelled ones are told. */
 const UNJUDGED: readonly Judged[] = ['error']
 
-export function score(labels: Labels, facts: readonly Told[]): Score[] {
+export function score(labels: Labels, facts: readonly StatedFact[]): Score[] {
   const kinds = new Set<Judged>([...labels.facts, ...facts].map(judged))
   return [...kinds].sort().map((kind) => scoreKind(kind, labels, facts))
 }
@@ -52,7 +52,7 @@ export function total(scores: readonly Score[]): Score[] {
   })
 }
 
-function scoreKind(kind: Judged, labels: Labels, facts: readonly Told[]): Score {
+function scoreKind(kind: Judged, labels: Labels, facts: readonly StatedFact[]): Score {
   const known = labels.facts.filter((label) => judged(label) === kind)
   const told = facts.filter((fact) => judged(fact) === kind)
   const seen = new Set<Label>()
@@ -104,7 +104,7 @@ function judged({ kind, state }: Pick<Fact, 'kind' | 'state'>): Judged {
   return state === 'changed' ? 'file-changed' : 'file-read'
 }
 
-function fits(kind: Judged, label: Label, fact: Told, cwd: string): boolean {
+function fits(kind: Judged, label: Label, fact: StatedFact, cwd: string): boolean {
   switch (kind) {
     case 'file-changed':
     case 'file-read':
@@ -121,7 +121,7 @@ function fits(kind: Judged, label: Label, fact: Told, cwd: string): boolean {
   }
 }
 
-function sameCommit(label: Label, fact: Told): boolean {
+function sameCommit(label: Label, fact: StatedFact): boolean {
   const ids = [fact.detail?.id, fact.detail?.sha, fact.detail?.commit].filter(
     (id) => typeof id === 'string' && id.length >= 7,
   )
@@ -145,12 +145,12 @@ const bare = (text: string): string =>
     .replace(/^[\s\-•.,:;!?()]+|[\s.,:;!?()。！？、，]+$/g, '')
 
 /** Changed in the end, read before: both are true. */
-function wasReadFirst(kind: Judged, fact: Told, labels: Labels): boolean {
+function wasReadFirst(kind: Judged, fact: StatedFact, labels: Labels): boolean {
   if (kind !== 'file-read') return false
   return labels.facts.some((label) => judged(label) === 'file-changed' && fits('file-changed', label, fact, labels.cwd))
 }
 
-function whyWrong(fact: Told, labels: Labels): Wrong['why'] {
+function whyWrong(fact: StatedFact, labels: Labels): Wrong['why'] {
   const decoy = labels.decoys.some(({ kind, text }) => kind === fact.kind && oneHoldsTheOther(text, fact.text))
   return decoy ? 'decoy' : 'unknown'
 }

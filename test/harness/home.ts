@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { removeFolder } from '../../src/lib/remove-folder.js'
 import { PREFIX } from './paths.js'
 import { alive, end, withEnvironment } from './processes.js'
-import { patient, pause } from './wait.js'
+import { longPatience, pause } from './wait.js'
 
 /** A person's machine in a folder: home, the client's configuration, a project, Baton's state. */
 export interface Home {
@@ -53,7 +53,7 @@ export function makeHome(options: HomeOptions = {}): Home {
     ...clientEnvironment(options.model?.url ?? 'http://127.0.0.1:9'),
     HOME: places.home,
     BATON_HOME: places.batonHome,
-    ...patient(),
+    ...longPatience(),
     TMPDIR: path.join(dir, 'tmp'),
     ...(options.explicitConfigDir === false ? {} : { CLAUDE_CONFIG_DIR: places.configDir }),
     ...options.env,

@@ -26,7 +26,7 @@ export interface StepModelOptions {
 }
 
 /** The steps as a conversation states them. */
-interface Told {
+interface StatedSteps {
   done: Set<number>
   unknown: Set<number>
   calls: number
@@ -49,7 +49,7 @@ export interface StepModelEntry {
   session_id: string | null
   asked: ApiRequest
   body: string
-  told: Told | null
+  told: StatedSteps | null
   given: Given
   answered: boolean
   callId?: string
@@ -83,7 +83,7 @@ export async function startStepModel(options: StepModelOptions): Promise<StepMod
     if (request.url?.includes('count_tokens'))
       return sendJson(response, 200, { input_tokens: Math.ceil(body.length / 4) })
     const caller = callerOf(asked, request.headers)
-    const told = caller.kind === 'main' ? whatIsTold(asked) : null
+    const told = caller.kind === 'main' ? statedSteps(asked) : null
     const given: Given = told === null ? { text: 'Steps.' } : nextAnswer(told, options)
     const entry: StepModelEntry = {
       n: log.length + 1,
@@ -136,7 +136,7 @@ export async function startStepModel(options: StepModelOptions): Promise<StepMod
   }
 }
 
-function whatIsTold({ messages }: ApiRequest): Told {
+function statedSteps({ messages }: ApiRequest): StatedSteps {
   const [done, unknown, calls] = [new Set<number>(), new Set<number>(), new Map<string, string>()]
   let [fromCode, newest, looked] = [false, '', false]
   const know = (step: number): void => {
@@ -174,7 +174,7 @@ function whatIsTold({ messages }: ApiRequest): Told {
   return { done, unknown, calls: calls.size, newest, fromCode, looked }
 }
 
-function nextAnswer(told: Told, { steps, wait = 0.1, briefs = 'listed', held = [] }: StepModelOptions): Given {
+function nextAnswer(told: StatedSteps, { steps, wait = 0.1, briefs = 'listed', held = [] }: StepModelOptions): Given {
   const { done, unknown, newest, fromCode, looked } = told
   if (/as your whole answer/.test(newest)) {
     if (briefs === 'never') return { brief: true, text: 'I would rather continue with the steps.' }

@@ -9,7 +9,7 @@ export const PATIENCE_MS = 120_000
  * long as usual for a server, a transcript or git before it gives up on it (see
  * src/lib/patience.ts). Sessions that a test only pretends have no transcript to wait for.
  */
-export const patient = (): Record<string, string> =>
+export const longPatience = (): Record<string, string> =>
   process.env.BATON_PATIENCE === undefined ? {} : { BATON_PATIENCE: process.env.BATON_PATIENCE }
 
 /**

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, onTestFinished, test } from 'vitest'
 import { ENVIRONMENT } from '../../src/agents/claude-code/environment.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
-import { startTape, type Tape, type Told } from '../client/claude-code/tape.js'
+import { startTape, type Tape, type TapedEvent } from '../client/claude-code/tape.js'
 import { type Home, makeHome } from '../harness/home.js'
 import { REPOSITORY } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
@@ -46,7 +46,7 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape }> {
   return { home, tape: startTape(home, path.join(home.dir, 'none')) }
 }
 
-function keepEvent(home: Home, name: string, told: Told | undefined): void {
+function keepEvent(home: Home, name: string, told: TapedEvent | undefined): void {
   if (told === undefined) throw new Error(`the client never told ${name}`)
   const env = Object.fromEntries(
     ENVIRONMENT.flatMap((key) => (told.env[key] === undefined ? [] : [[key, told.env[key]]])),
@@ -82,7 +82,7 @@ const first = (
   tape: Tape,
   event: string,
   fits: (body: Record<string, unknown>) => boolean = () => true,
-): Told | undefined => tape.told().find((told) => told.event === event && fits(told.body))
+): TapedEvent | undefined => tape.told().find((told) => told.event === event && fits(told.body))
 
 test('print mode: thinking, parallel tools, a failing tool, a subagent', async () => {
   const { home, tape } = await stage({

@@ -4,7 +4,11 @@ import path from 'node:path'
 import { onTestFinished, test } from 'vitest'
 import { cliRuntime } from '../../src/agents/claude-code/runtime/cli-runtime.js'
 import type { RuntimeListener, SessionOptions } from '../../src/contract/runtime.js'
-import { ears, type Heard, hear } from '../../src/jobs/runtimes/heard.cases.js'
+import {
+  type RecordedSession,
+  recordingListener,
+  recordSession,
+} from '../../src/jobs/runtimes/recorded-session.cases.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -15,15 +19,15 @@ import { scrub } from './scrub.js'
 interface Recording {
   script: ScriptInput
   env?: Record<string, string>
-  wish?: Partial<SessionOptions>
-  ears?: Partial<RuntimeListener>
+  sessionOptions?: Partial<SessionOptions>
+  recordingListener?: Partial<RuntimeListener>
 }
 
 /** Plays a session with the real client and keeps every line it wrote. */
 async function record(
   name: string,
-  { script, env, wish, ears: answers }: Recording,
-  play: (heard: Heard) => Promise<unknown>,
+  { script, env, sessionOptions, recordingListener: answers }: Recording,
+  play: (recorded: RecordedSession) => Promise<unknown>,
 ) {
   const model = await startModel({ script })
   onTestFinished(() => model.close())
@@ -43,21 +47,21 @@ async function record(
       maxTurns: null,
       maxBudgetUsd: null,
       compacts: true,
-      ...wish,
+      ...sessionOptions,
     },
-    ears(answers),
+    recordingListener(answers),
   )
-  const heard = hear(session)
+  const recorded = recordSession(session)
   await session.usage()
-  await play(heard)
+  await play(recorded)
   await session.end()
-  await heard.next('exit')
-  const version = heard.of('started')[0]?.version ?? 'unknown'
+  await recorded.next('exit')
+  const version = recorded.of('started')[0]?.version ?? 'unknown'
   const folder = path.join(REPOSITORY, 'src', 'jobs', 'runtimes', 'fixtures', version)
   mkdirSync(folder, { recursive: true })
   writeFileSync(
     path.join(folder, `${name}.jsonl`),
-    heard.raw.map((line) => `${keep(home, JSON.parse(line))}\n`).join(''),
+    recorded.raw.map((line) => `${keep(home, JSON.parse(line))}\n`).join(''),
   )
 }
 
@@ -76,10 +80,10 @@ const OWN = [
 const keep = (home: Home, line: unknown): string =>
   JSON.stringify(scrub(home, line), (key, value) => (OWN.includes(key) ? '(left out)' : value))
 
-const turns = (count: number) => async (heard: Heard) => {
+const turns = (count: number) => async (recorded: RecordedSession) => {
   for (let n = 1; n <= count; n++) {
-    heard.session.say(`prompt ${n}`)
-    await heard.next('result', n)
+    recorded.session.say(`prompt ${n}`)
+    await recorded.next('result', n)
   }
 }
 
@@ -91,7 +95,7 @@ test('a batch that stops the turn, and the next prompt', async () => {
     return answer
   }
   const script = { steps: [{ text: 'Two.', bash: ['echo a', 'false'], used: 50_008 }, 'The brief.'] }
-  await record('batch-stop', { script, ears: { afterBatch: stop } }, turns(2))
+  await record('batch-stop', { script, recordingListener: { afterBatch: stop } }, turns(2))
 })
 
 test('a compaction', async () => {
@@ -116,16 +120,16 @@ test('an interrupt, a task in the background and a subagent', async () => {
     ],
     subagents: [{ steps: [{ bash: 'echo inside', used: 9_008 }, 'Seen.'] }],
   }
-  await record('interrupt-and-tasks', { script }, async (heard) => {
-    heard.session.say('work')
-    await heard.next('answer')
-    await until('the tool runs', () => heard.raw.some((line) => line.includes('"PreToolUse"')))
-    await heard.session.interrupt()
-    await heard.next('result')
-    heard.session.say('go on')
-    await heard.next('result', 2)
-    await heard.session.stopTask(heard.of('tasks')[0]!.running[0]!)
-    await until('no task is left', () => heard.of('tasks').at(-1)!.running.length === 0)
+  await record('interrupt-and-tasks', { script }, async (recorded) => {
+    recorded.session.say('work')
+    await recorded.next('answer')
+    await until('the tool runs', () => recorded.raw.some((line) => line.includes('"PreToolUse"')))
+    await recorded.session.interrupt()
+    await recorded.next('result')
+    recorded.session.say('go on')
+    await recorded.next('result', 2)
+    await recorded.session.stopTask(recorded.of('tasks')[0]!.running[0]!)
+    await until('no task is left', () => recorded.of('tasks').at(-1)!.running.length === 0)
   })
 })
 

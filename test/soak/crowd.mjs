@@ -32,14 +32,14 @@ app.close()
 `
 
 const machine = makeMachine('crowd')
-const rooms = await bundleSource(['engine/open-engine.ts', 'engine/rare-work.ts', 'config/load-config.ts'])
+const bundle = await bundleSource(['engine/open-engine.ts', 'engine/rare-work.ts', 'config/load-config.ts'])
 const program = join(machine.dir, 'crowd-member.mjs')
 writeFileSync(program, PROGRAM)
 const samples = new URL('../../bench/samples.mjs', import.meta.url).pathname
 const began = performance.now()
 const codes = await Promise.all(
   Array.from({ length: processes }, (_, me) => {
-    const child = spawn(process.execPath, [program, rooms, samples, String(me), String(signals), machine.project], {
+    const child = spawn(process.execPath, [program, bundle, samples, String(me), String(signals), machine.project], {
       env: machine.env,
       stdio: ['ignore', 'inherit', 'inherit'],
     })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundleSource } from '../../bench/from-source.mjs'
 import { pause } from '../../bench/machine.mjs'
-import { jobGround, memoryOf, untilTrue } from './job-ground.mjs'
+import { jobMachine, memoryOf, untilTrue } from './job-machine.mjs'
 import { end, prove } from './prove.mjs'
 import { startStepModel } from './step-model.mjs'
 
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 })
 const [JOBS, STEPS] = [Number(values.jobs), Number(values.steps)]
 const [MOST_ALONE, MOST_MORE] = [150, 20]
-const rooms = await import(
+const bundle = await import(
   await bundleSource(['engine/open-engine.ts', 'engine/rare-work.ts', 'config/load-config.ts', 'jobs/new-job.ts'])
 )
 const model = await startStepModel({ steps: STEPS, wait: 0.05 })
@@ -33,8 +33,8 @@ agents:
 `
 
 /** Runs a command to its end and looks at its memory all the while. */
-async function watched(ground, args, env) {
-  const running = ground.baton([...args, '--json'], env)
+async function watched(machine, args, env) {
+  const running = machine.baton([...args, '--json'], env)
   let most = 0
   while (!running.over) {
     try {
@@ -48,22 +48,22 @@ async function watched(ground, args, env) {
 }
 
 /** One alone, then many in one process that all lost their runner. */
-async function alone(ground, agent, flags, env) {
-  const first = await watched(ground, ['run', agent, ...flags], env)
+async function alone(machine, agent, flags, env) {
+  const first = await watched(machine, ['run', agent, ...flags], env)
   if (first.code !== 0) console.log(first.stdout.slice(-600), first.stderr.slice(-600))
   return first
 }
-async function together(ground, runtime, env) {
-  const app = rooms.openApp({ env: ground.env, loadConfig: rooms.loadConfig, rareWork: () => rooms })
+async function together(machine, runtime, env) {
+  const app = bundle.openApp({ env: machine.env, loadConfig: bundle.loadConfig, rareWork: () => bundle })
   const { spec } = app.store.jobs().findLast((job) => job.spec.runtime === runtime)
   const ids = []
   for (let n = 0; n < JOBS; n++) {
     const at = new Date(Date.now() + n).toISOString()
-    ids.push(rooms.newJob(app.store, { spec, parentSeatId: null, runner: null }, at, app.newId).jobId)
+    ids.push(bundle.newJob(app.store, { spec, parentSeatId: null, runner: null }, at, app.newId).jobId)
   }
   app.close()
-  const run = await watched(ground, ['jobs', 'resume'], env)
-  const jobs = (await ground.jobs())
+  const run = await watched(machine, ['jobs', 'resume'], env)
+  const jobs = (await machine.jobs())
     .filter(({ job_id }) => ids.includes(job_id))
     .sort((a, b) => ids.indexOf(a.job_id) - ids.indexOf(b.job_id))
   if (run.code !== 0)
@@ -108,7 +108,7 @@ function early(jobs, places) {
   })
 }
 
-const played = jobGround('crowd', model.url, yaml(4))
+const played = jobMachine('crowd', model.url, yaml(4))
 const answer = 'x'.repeat(4_000)
 const steps = Array.from({ length: 60 }, (_, n) => ({
   calls: [{ input: `step ${n}`, result: answer }],
@@ -131,7 +131,7 @@ prove(
 )
 played.remove()
 
-const real = jobGround('crowd', model.url, yaml(JOBS))
+const real = jobMachine('crowd', model.url, yaml(JOBS))
 for (const runtime of ['cli', 'sdk']) {
   const one = await alone(real, 'climber', ['--runtime', runtime], {})
   const began = Date.now()

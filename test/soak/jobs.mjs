@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pause } from '../../bench/machine.mjs'
 import { faultsOf } from './job-faults.mjs'
-import { dice, jobGround, untilTrue } from './job-ground.mjs'
+import { dice, jobMachine, untilTrue } from './job-machine.mjs'
 import { end, prove } from './prove.mjs'
 import { startStepModel } from './step-model.mjs'
 
@@ -51,9 +51,9 @@ async function oneRun(number) {
   const runtime = values.runtime ?? (number % 2 === 0 ? 'cli' : 'sdk')
   const random = dice(SEED * 1000 + number)
   const model = await startStepModel({ steps: STEPS, briefs: values.briefs })
-  const ground = jobGround('jobs', model.url, yaml(runtime))
-  const PLACE = ground.dir
-  const start = (...args) => ground.baton([...args, '--json'], { PLACE })
+  const machine = jobMachine('jobs', model.url, yaml(runtime))
+  const PLACE = machine.dir
+  const start = (...args) => machine.baton([...args, '--json'], { PLACE })
   const until = Date.now() + LONGEST_MS
   const troubles = []
   const story = []
@@ -64,7 +64,7 @@ async function oneRun(number) {
   const briefs = () => model.log().filter(({ given, answered }) => given.brief && !answered).length
   let [asked, done] = [0, 0]
   const written = () => {
-    const trees = join(ground.project, '.worktrees')
+    const trees = join(machine.project, '.worktrees')
     const file = existsSync(trees)
       ? readdirSync(trees)
           .map((name) => join(trees, name, 'steps'))
@@ -72,7 +72,7 @@ async function oneRun(number) {
       : undefined
     return file === undefined ? 0 : statSync(file).size
   }
-  const made = () => existsSync(join(ground.project, '.worktrees'))
+  const made = () => existsSync(join(machine.project, '.worktrees'))
   const marked = (name) => () => existsSync(join(PLACE, name))
   const MOMENTS = [
     ...Array.from({ length: 3 }, () => ['any time', () => model.log().length > asked, 2_500]),
@@ -109,7 +109,7 @@ async function oneRun(number) {
       const { there, name } = await moment()
       if (there) {
         kills++
-        const clients = ground.clients()
+        const clients = machine.clients()
         const who = clients.length === 0 ? 'Baton' : random.one(['Baton', 'client', 'both'])
         killed[who]++
         story.push(`${who} at ${name}`)
@@ -124,7 +124,7 @@ async function oneRun(number) {
     }
     ended = await Promise.race([running.done, pause(Math.max(0, until - Date.now())).then(() => null)])
     if (ended === null) break
-    const jobs = await ground.jobs()
+    const jobs = await machine.jobs()
     if (jobs.length > 1) troubles.push(`${jobs.length} jobs`)
     const job = jobs[0]
     // Killed before anything was stored: nobody was told of a job.
@@ -135,17 +135,17 @@ async function oneRun(number) {
     else running = start('jobs', 'resume')
   }
 
-  const job = (await ground.jobs())[0]
+  const job = (await machine.jobs())[0]
   if (ended === null) {
     running.kill('SIGTERM')
     await running.done
   }
   if (ended === null) troubles.push(`not over after ${LONGEST_MS / 1000} s: ${job?.status}, ${job?.detail}`)
   if (job?.status !== 'completed') troubles.push(`it is ${job?.status}: ${job?.detail} ${ended?.stderr ?? ''}`)
-  const gone = await untilTrue(() => ground.left().length === 0, 5_000)
+  const gone = await untilTrue(() => machine.left().length === 0, 5_000)
   if (!gone)
     troubles.push(
-      `left running: ${ground
+      `left running: ${machine
         .left()
         .map(({ args }) => args)
         .join('; ')}`,
@@ -154,13 +154,13 @@ async function oneRun(number) {
   if (job) {
     const folder = job.worktree_path ?? ''
     if (!existsSync(folder)) troubles.push(`the worktree ${folder} is gone`)
-    const listed = execFileSync('git', ['-C', ground.project, 'worktree', 'list', '--porcelain'], {
-      env: ground.env,
+    const listed = execFileSync('git', ['-C', machine.project, 'worktree', 'list', '--porcelain'], {
+      env: machine.env,
       encoding: 'utf8',
     })
     const trees = listed.split('\n').filter((line) => line.startsWith('worktree ')).length
-    const files = join(ground.batonHome, 'jobs', job.job_id)
-    judged = faultsOf({ ...{ job, folder, files, steps: STEPS, home: ground.home, log: model.log() } })
+    const files = join(machine.batonHome, 'jobs', job.job_id)
+    judged = faultsOf({ ...{ job, folder, files, steps: STEPS, home: machine.home, log: model.log() } })
     troubles.push(...judged.faults)
     judged.trees = trees - 1
   }
@@ -168,11 +168,11 @@ async function oneRun(number) {
   console.log(`  run ${number} (${runtime}): ${JSON.stringify({ ...figures, worktrees: judged.trees })}`)
   for (const trouble of troubles.slice(0, 6)) console.log(`    FAULT ${trouble}`)
   if (troubles.length > 0) console.log(`    killed: ${story.join(', ')}`)
-  if (!gone) for (const { pid } of ground.left()) tryKill(pid)
+  if (!gone) for (const { pid } of machine.left()) tryKill(pid)
   await model.close()
   if (troubles.length > 0 && process.env.KEEP)
-    execFileSync('cp', ['-a', ground.dir, `${process.env.KEEP}/run-${number}`])
-  ground.remove()
+    execFileSync('cp', ['-a', machine.dir, `${process.env.KEEP}/run-${number}`])
+  machine.remove()
   return { troubles: troubles.map((trouble) => `run ${number} (${runtime}): ${trouble}`), kills, revived, ...judged }
 }
 

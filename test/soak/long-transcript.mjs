@@ -28,11 +28,11 @@ const file = join(machine.dir, `${SESSION}.jsonl`)
 const session = { sessionId: SESSION, cwd: machine.project, transcript: file }
 const steps = writeTranscript(file, { ...session, bytes: Number(values.megabytes) * MB })
 console.log(`long transcript: ${values.megabytes} MB, ${steps.toLocaleString('en')} steps`)
-const rooms = await bundleSource(['agents/claude-code/transcript.ts'])
+const bundle = await bundleSource(['agents/claude-code/transcript.ts'])
 const program = join(machine.dir, 'look.mjs')
 writeFileSync(program, PROGRAM)
 const look = () =>
-  JSON.parse(execFileSync(process.execPath, [program, rooms, file], { env: machine.env, encoding: 'utf8' }))
+  JSON.parse(execFileSync(process.execPath, [program, bundle, file], { env: machine.env, encoding: 'utf8' }))
 
 let n = 50_000_000
 const grow = (used, size = 900) =>

@@ -73,7 +73,7 @@ const CHUNK = MB
 const LONGEST_NEEDLE = 500
 
 /** Whether the newest part of a transcript holds a text. It stands there as a JSON string, in whatever entry the client chose. */
-export function heard(transcriptPath: string, text: string): boolean {
+export function transcriptContains(transcriptPath: string, text: string): boolean {
   if (text === '') return true
   const needle = Buffer.from(JSON.stringify(text.slice(0, LONGEST_NEEDLE)).slice(1, -1))
   const opened = openNamedFile(transcriptPath, 'this-user')

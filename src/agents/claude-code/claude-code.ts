@@ -4,7 +4,7 @@ import { gitFolderOf, headOf } from '../../lib/git-folder.js'
 import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
 import { cacheFor } from '../../lib/remember.js'
 import type { Agent, KnownSession } from '../agent.js'
-import { answer, block, carries, heard, insist, instruct } from './answer.js'
+import { answer, block, carries, insist, instruct, transcriptContains } from './answer.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
@@ -63,7 +63,7 @@ export const claudeCode: Agent = {
     CLAUDE_CODE_ENTRYPOINT: 'sdk-baton',
     CLAUDE_CODE_SESSION_ATTENDED: '0',
   }),
-  heard,
+  transcriptContains,
   registry: registryOf,
   continuesAfterLimit: ({ transcriptPath, project }) =>
     readSettings({ configDir: configDirHolding(transcriptPath), project, cwd: project }).autoContinue ?? null,
@@ -99,7 +99,7 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
     // What a transcript met only now holds is the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
     mayBeForbidden: mayBeForbidden(input.settings, raw.env.CLAUDE_CODE_ENTRYPOINT),
-    summary: justTold(signal, known),
+    summary: justReported(signal, known),
     limits,
     // A status line comes too often to ask again what the hooks ask.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
@@ -119,7 +119,7 @@ function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypo
 /** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */
 const SLACK_MS = 2_000
 
-function justTold(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
+function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
   if (signal.start?.source !== 'compact' || typeof compactingSince !== 'number') return null
   return readLiveSummary(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }

@@ -93,13 +93,13 @@ const waits = (...waiters: Waiter[]): Promise<void> =>
 /** How often a process has come back from waiting. */
 const wakeups = (pid: number): number =>
   Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
-const wish = (orderId: string, text: string, session = 's-1') => ({ clientPid: 4711, session, orderId, text })
+const spoken = (orderId: string, text: string, session = 's-1') => ({ clientPid: 4711, session, orderId, text })
 
 test('sleeps until it is told, says it, and ends as the client wakes by', async () => {
   const waiter = start()
   await waits(waiter)
   expect(waiterOf(live, 4711)).toBe('asleep')
-  sayByWaiter(live, wish('order_1', '[baton] go on\nwith $HOME `x`\n'))
+  sayByWaiter(live, spoken('order_1', '[baton] go on\nwith $HOME `x`\n'))
   expect(await waiter.ended).toEqual({ code: 2, said: '[baton] go on\nwith $HOME `x`\n' })
   expect(names()).toEqual(['4711.here', 's-1.order_1.said'])
   expect(readFileSync(join(folder, 's-1.order_1.said'), 'utf8')).toBe('')
@@ -122,12 +122,12 @@ test('a message that is a link to another file of this user is not said', async 
 
 test('what lies there when it begins is said at once; what was taken back, or is another session’s, is not', async () => {
   mkdirSync(folder)
-  sayByWaiter(live, wish('order_1', 'taken back'))
-  sayByWaiter(live, wish('order_2', 'for another', 's-2'))
+  sayByWaiter(live, spoken('order_1', 'taken back'))
+  sayByWaiter(live, spoken('order_2', 'for another', 's-2'))
   expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(true)
   const waiter = start()
   await waits(waiter)
-  sayByWaiter(live, wish('order_3', 'for this one'))
+  sayByWaiter(live, spoken('order_3', 'for this one'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'for this one' })
 })
 
@@ -170,7 +170,7 @@ test('many that begin at once leave at least one, and it can be told', async () 
   for (const one of all) void one.ended.then(() => ended++)
   await vi.waitFor(() => expect(pipes().length + ended).toBe(8), PATIENCE_MS)
   expect(pipes().length).toBeGreaterThan(0)
-  sayByWaiter(live, wish('order_1', 'hello'))
+  sayByWaiter(live, spoken('order_1', 'hello'))
   const first = await Promise.race(
     all.map(({ ended }) => ended.then((one) => (one.code === 2 ? one : new Promise(() => {})))),
   )

@@ -78,13 +78,13 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
 /** Lays the text where the session's waiter finds it, and tells the waiter. Throws when it cannot be written. */
 export function sayByWaiter(
   liveDir: string,
-  wish: { clientPid: number; session: string; orderId: string; text: string },
+  spoken: { clientPid: number; session: string; orderId: string; text: string },
 ): void {
-  for (const name of [wish.session, wish.orderId])
+  for (const name of [spoken.session, spoken.orderId])
     if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
   const folder = waitersFolder(liveDir)
-  writeFileAtomic(join(folder, `${wish.session}.${wish.orderId}.say`), wish.text, { mode: 0o600 })
-  for (const pipe of pipesIn(folder, String(wish.clientPid))) tell(pipe, 'look')
+  writeFileAtomic(join(folder, `${spoken.session}.${spoken.orderId}.say`), spoken.text, { mode: 0o600 })
+  for (const pipe of pipesIn(folder, String(spoken.clientPid))) tell(pipe, 'look')
 }
 
 /** True: it was taken back and nobody will say it. False: a waiter has it, or it is unknown. */

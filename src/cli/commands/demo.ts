@@ -83,7 +83,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     if (call.json) cli.print(JSON.stringify(summary))
     else {
       for (const line of reportLines(summary, cli.screen.columns, cli.screen.paint)) show.line(line)
-      if (waits) for (const line of lookAround(stage.env, summary, cli)) cli.print(line)
+      if (waits) for (const line of nextCommands(stage.env, summary, cli)) cli.print(line)
     }
     if (waits) await pauseForKey(cli, stopped)
     return summary.ok ? EXIT.done : EXIT.failed
@@ -236,7 +236,7 @@ function jobLines(it: Carried): string[] {
 const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
 
 /** What to type next, in another terminal, while the demo's home is there: to be copied, so no line is broken or cut. */
-function lookAround(env: Record<string, string>, { session_id: session, handoff, job }: Summary, cli: Cli): string[] {
+function nextCommands(env: Record<string, string>, { session_id: session, handoff, job }: Summary, cli: Cli): string[] {
   const { paint } = cli.screen
   const known = findProgram('baton', cli.env) !== null
   const commands: [string, string][] = [

@@ -55,10 +55,10 @@ test.each([false, true])('the user and an untrusted project choose the segments;
 
 test('a server that is gone or does not answer is not waited for long, and nothing is lost', async () => {
   const trial = newTrial()
-  const deaf = createServer().listen(0, '127.0.0.1')
-  await once(deaf, 'listening')
-  onTestFinished(() => void deaf.close())
-  for (const port of [9, (deaf.address() as AddressInfo).port]) {
+  const silentServer = createServer().listen(0, '127.0.0.1')
+  await once(silentServer, 'listening')
+  onTestFinished(() => void silentServer.close())
+  for (const port of [9, (silentServer.address() as AddressInfo).port]) {
     trial.put(join(trial.env.BATON_HOME!, 'run', 'server'), `${port} - ${process.pid}\n`)
     const used = 50_000 + port
     const ran = await trial.run(['statusline'], {

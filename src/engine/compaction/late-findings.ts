@@ -2,7 +2,7 @@ import { laterText } from '../../briefs/complete-brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { SessionContext } from '../context.js'
 import { type HandoffChange, updateHandoff } from '../handoff/handoff-transitions.js'
-import { coverageOf, withAsked } from '../handoff/make-brief.js'
+import { addQuestion, coverageOf } from '../handoff/make-brief.js'
 import { briefMaterial } from './brief-sources.js'
 import type { ReadFacts } from './read-facts.js'
 
@@ -21,7 +21,7 @@ export function addFoundLater(
   const change: HandoffChange = { stale: false }
   try {
     const read = context.read?.sessionId === handoff.sessionId ? context.read : null
-    const material = withAsked(briefMaterial({ ...context, read }), handoff)
+    const material = addQuestion(briefMaterial({ ...context, read }), handoff)
     const body = material.keeper.read(brief)
     const facts = material.facts.filter(({ line }) => line > (handoff.upTo ?? 0))
     const coverage = coverageOf(context, { ...material, facts }, body ?? '')

@@ -11,7 +11,7 @@ import type { PolicyContext } from '../session-context.js'
 import { applyEvent, cancelHandoff, updateHandoff } from './handoff-transitions.js'
 import { cancelHandoffMessages } from './handoffs.js'
 import { leaveWhenIdle } from './leave-session.js'
-import { type BriefMaterial, coverageOf, takeBrief, withAsked, writeBrief } from './make-brief.js'
+import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { beginReview } from './review.js'
 
 /**
@@ -65,7 +65,7 @@ export function takeFork(
   known: BriefMaterial,
   given: ForkGiven,
 ): HandoffRecord {
-  const material = withAsked(known, handoff)
+  const material = addQuestion(known, handoff)
   if (!context.enabled) {
     cancelHandoff(context, endedFork(handoff, 'not needed any more'), 'Baton was switched off')
     return context.deps.store.handoff(handoff.handoffId)!
@@ -101,7 +101,7 @@ export function withoutFork(
   handoff: HandoffRecord,
   why: string,
 ): Ready {
-  return fallbackBrief(context, endedFork(handoff, why), withAsked(briefMaterial(context), handoff))
+  return fallbackBrief(context, endedFork(handoff, why), addQuestion(briefMaterial(context), handoff))
 }
 
 export function endedFork(handoff: HandoffRecord, outcome: string): HandoffRecord {

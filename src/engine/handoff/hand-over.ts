@@ -23,7 +23,7 @@ import {
 } from './handoff-transitions.js'
 import { cancelHandoffMessages, isForking, isToLeave, openHandoff, withdraw } from './handoffs.js'
 import { BY_NEXT_START, leaveSession, readyToType, waitForNextStart } from './leave-session.js'
-import { type BriefMaterial, coverageOf, takeBrief, withAsked, writeBrief } from './make-brief.js'
+import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
 /**
@@ -197,7 +197,7 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   if (body === null || before === null || isAgreed(before)) return false
   // Only said once more.
   if (deps.sources().keeper.read(before)?.includes(body.trim())) return false
-  const material = withAsked(briefMaterial(context), handoff)
+  const material = addQuestion(briefMaterial(context), handoff)
   const coverage = coverageOf(context, material, body)
   if (isWorse(context, before, coverage) || !withdraw(context, handoff)) return false
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason, coverage })
@@ -217,7 +217,7 @@ function isWorse({ policy }: SignalContext, before: BriefRecord, coverage: Cover
 function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   const body = findBrief(context.signal.lastAnswer ?? '')
   if (body === null) return
-  const material = withAsked(briefMaterial(context), handoff)
+  const material = addQuestion(briefMaterial(context), handoff)
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
   useBrief(context, endedFork(handoff, 'the agent gave one itself'), brief, material)
 }
@@ -231,7 +231,7 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   const { signal, policy } = context
   const plain = briefMaterial(context)
   // Baton carries the question itself, so a brief without it is not below the bar.
-  const material = withAsked(plain, handoff)
+  const material = addQuestion(plain, handoff)
   const body = findBrief(signal.lastAnswer ?? '')
   const coverage = body === null ? null : coverageOf(context, plain, body)
   // A brief nothing could be compared with is taken as it is: the agent would be asked for nobody knows what.
@@ -320,7 +320,7 @@ function withoutAnswered(context: SignalContext, handoff: HandoffRecord): Handof
 
 /** Below the bar, and asked for once more: it is the agent's own, and completed it is better than none. */
 function keepDraft(context: PolicyContext, handoff: HandoffRecord, body: string): void {
-  const material = withAsked(briefMaterial({ ...context, read: null }), handoff)
+  const material = addQuestion(briefMaterial({ ...context, read: null }), handoff)
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
   reviewOrWait(context, withBrief(context, handoff, brief, material), brief)
 }

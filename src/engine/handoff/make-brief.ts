@@ -26,7 +26,7 @@ export interface BriefMaterial {
  * The ground of a brief, with the question its session ended with: at the end of a turn the
  * transcript may lack the last answer.
  */
-export function withAsked(material: BriefMaterial, { question }: Pick<HandoffRecord, 'question'>): BriefMaterial {
+export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffRecord, 'question'>): BriefMaterial {
   if (!question) return material
   const line = material.facts.reduce((last, fact) => Math.max(last, fact.line), 0)
   const known = new Set(material.facts.map(keyOf))

@@ -23,27 +23,27 @@ export interface OutgoingMessage {
 export const LONGEST_TEXT = LONGEST - 500
 
 /** Queues what somebody says to a seat, whoever sits there, and brings it on its way. Returns it as it stands then. */
-export function sendMessage(deps: EngineDependencies, letter: OutgoingMessage): Message {
+export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage): Message {
   const { store } = deps
   const at = deps.now().toISOString()
   const message = store.transaction(() => {
-    const [last] = store.messages({ seatId: letter.seatId, limit: 1 })
+    const [last] = store.messages({ seatId: outgoing.seatId, limit: 1 })
     const content = {
       category: 'message',
-      mode: letter.mode,
-      sender: letter.sender,
-      agent_text: agentText(letter),
+      mode: outgoing.mode,
+      sender: outgoing.sender,
+      agent_text: agentText(outgoing),
       user_text: null,
-      text_file: letter.file?.path ?? null,
+      text_file: outgoing.file?.path ?? null,
     }
-    const made = newMessage(deps, at, content, { seatId: letter.seatId, sessionId: null })
+    const made = newMessage(deps, at, content, { seatId: outgoing.seatId, sessionId: null })
     // A later message is ordered later, also when the clock is coarse or was set back.
     const queued: Message = { ...made, queued_at: last && last.queued_at >= at ? after(last.queued_at) : at }
     store.putMessage(queued)
-    addEvent(deps, queued, 'message_queued', at, { to: letter.seatId, category: queued.category, mode: queued.mode })
+    addEvent(deps, queued, 'message_queued', at, { to: outgoing.seatId, category: queued.category, mode: queued.mode })
     return queued
   })
-  bringSoon(deps, letter.seatId)
+  bringSoon(deps, outgoing.seatId)
   return store.message(message.message_id) ?? message
 }
 
@@ -62,9 +62,9 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
   return store.transaction(() => {
     const found = store.message(messageId)
     if (found === null || (found.status !== 'queued' && !found.order_id)) return found
-    const inHands = takeBackFor(deps, found)
+    const isWithClient = takeBackFor(deps, found)
     const message = store.message(messageId)!
-    if (message.status !== 'queued' || inHands) return message
+    if (message.status !== 'queued' || isWithClient) return message
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
     addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'somebody took it back' })

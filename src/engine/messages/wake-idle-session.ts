@@ -176,7 +176,9 @@ export function isInTranscript(
 ): boolean {
   if (transcriptPath === null) return false
   const text = signOf(message)
-  return deps.store.readUnlocked(`heard ${transcriptPath} ${text}`, () => agent.heard(transcriptPath, text))
+  return deps.store.readUnlocked(`heard ${transcriptPath} ${text}`, () =>
+    agent.transcriptContains(transcriptPath, text),
+  )
 }
 
 export function deliver(context: SessionContext, message: Message): void {

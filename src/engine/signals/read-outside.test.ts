@@ -11,7 +11,7 @@ import { type Engine, makeEngine } from '../engine.js'
 /** Calls that read files, with whether the store was locked meanwhile. */
 type Calls = { what: string; locked: boolean }[]
 
-function newHouse(): TestApp {
+function newTestApp(): TestApp {
   const app = testApp()
   onTestFinished(() => app.remove())
   return app
@@ -33,9 +33,9 @@ function watched(app: TestApp, during: () => void = () => {}): { engine: Engine;
       during()
       return seen
     },
-    heard(...args) {
+    transcriptContains(...args) {
       note('heard')
-      return agent.heard(...args)
+      return agent.transcriptContains(...args)
     },
   }
   const reader = readers['claude-code']!
@@ -91,7 +91,7 @@ const batchOf = (session: TestSession, tools: string[]): RawSignal => ({
 })
 
 test('no file is looked at while the store is locked, from the start of a session over a compaction to its end', () => {
-  const app = newHouse()
+  const app = newTestApp()
   const { engine, calls } = watched(app)
   const session = testSession(app)
   const by = { engine }
@@ -118,7 +118,7 @@ test('no file is looked at while the store is locked, from the start of a sessio
 })
 
 test('a message whose arrival is not certain is looked for in the transcript while the store is not locked', () => {
-  const app = newHouse()
+  const app = newTestApp()
   const { engine, calls } = watched(app)
   const session = testSession(app)
   session.start('startup', { engine })
@@ -130,7 +130,7 @@ test('a message whose arrival is not certain is looked for in the transcript whi
 })
 
 test('an answer counts once when another process takes the same session between the look and the transaction', () => {
-  const app = newHouse()
+  const app = newTestApp()
   const session = testSession(app)
   session.start()
   let isFirst = true
@@ -149,7 +149,7 @@ test('an answer counts once when another process takes the same session between 
 })
 
 test('signals of one session that arrive together count every answer once, in their order', () => {
-  const app = newHouse()
+  const app = newTestApp()
   const { engine, calls } = watched(app)
   const [one, two] = [testSession(app, 'aaaaaaaa-0001'), testSession(app, 'aaaaaaaa-0002')]
   const raws = [
@@ -168,7 +168,7 @@ test('signals of one session that arrive together count every answer once, in th
 })
 
 test('what is not a signal keeps its place among signals that arrive together', () => {
-  const app = newHouse()
+  const app = newTestApp()
   const session = testSession(app)
   const raws = [{ ...batchOf(session, []), body: 'nothing' }, batchOf(session, [])]
   const taken = app.engine.takeAll(raws.map((raw) => ({ raw, options: { deliver: 'keep' } })))

@@ -174,7 +174,7 @@ function openContext(
     env: raw.env,
   })
   const enabled = isEnabled(deps.store, record, policy.enabled)
-  const draft = {
+  const context = {
     deps,
     agent,
     signal,
@@ -217,19 +217,19 @@ function openContext(
     })
   }
   if (!known) {
-    emit(draft, 'session_started', { source: signal.start?.source ?? 'seen', cwd: record.cwd, model: record.model })
-    emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: record.track.cycleReason })
+    emit(context, 'session_started', { source: signal.start?.source ?? 'seen', cwd: record.cwd, model: record.model })
+    emit(context, 'cycle_started', { cycle: record.track.cycle, reason: record.track.cycleReason })
   }
-  if (known) noteSwitch(draft, known.enabled)
+  if (known) noteSwitch(context, known.enabled)
   record.enabled = enabled
-  noteLimits(draft, known?.planLimits ?? null)
+  noteLimits(context, known?.planLimits ?? null)
   const untrusted = project?.trusted === false ? project : null
   sayTrouble(
-    draft,
+    context,
     problems.filter(({ file }) => file !== untrusted?.path),
   )
-  if (untrusted) sayUntrusted(draft, untrusted, problems)
-  return draft
+  if (untrusted) sayUntrusted(context, untrusted, problems)
+  return context
 }
 
 /**

@@ -6,7 +6,7 @@ import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
 import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { isRunning } from '../../lib/process-info.js'
-import { aJob, type Heard, listen, shell, webhook } from '../../testing/job-hooks.js'
+import { aJob, listen, type ReceivedRequest, shell, webhook } from '../../testing/job-hooks.js'
 import { contextOf, decisionOf } from '../hooks-of-job.js'
 import { endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
 import { runHooks } from './run-hooks.js'
@@ -135,14 +135,14 @@ describe('a webhook', () => {
       headers: { Authorization: `Bearer \${TOKEN}` },
     })
     const done = await run('context_threshold', [hook], { KEY: 'k-1234', TOKEN: 't-5678' })
-    expect(server.heard).toMatchObject([
+    expect(server.received).toMatchObject([
       {
         path: '/in?key=k-1234',
         method: 'PUT',
         headers: { authorization: 'Bearer t-5678', 'content-type': 'application/json' },
       },
     ])
-    expect(JSON.parse(server.heard[0]!.body)).toEqual(THRESHOLD)
+    expect(JSON.parse(server.received[0]!.body)).toEqual(THRESHOLD)
     expect(decisionOf(done)).toEqual({ decision: 'continue', reason: 'the hook `webhook 1` says continue' })
   })
 
@@ -178,7 +178,7 @@ describe('a webhook', () => {
     const server = await serve(() => ({ body: '{}' }))
     const whole = webhook(`\${HOOK_URL}`)
     expect((await run('completed', [whole], { HOOK_URL: `${server.url}/in` })).results).toMatchObject([{ ok: true }])
-    expect(server.heard).toMatchObject([{ path: '/in' }])
+    expect(server.received).toMatchObject([{ path: '/in' }])
     expect((await run('completed', [whole], { HOOK_URL: 'data:,{}' })).results).toMatchObject([
       { ok: false, error: 'what stands for its address does not begin with https:// or http://' },
     ])
@@ -188,7 +188,7 @@ describe('a webhook', () => {
     const server = await serve(() => ({}))
     const { results } = await run('completed', [webhook(server.url, { headers: { A: `\${GONE}` } })])
     expect(results).toMatchObject([{ ok: false, error: 'GONE: not set in the environment' }])
-    expect(server.heard).toEqual([])
+    expect(server.received).toEqual([])
   })
 
   test('whose reply never ends is left at the timeout', async () => {
@@ -208,7 +208,7 @@ describe('a webhook', () => {
 })
 
 test('a secret is in no result, whoever repeats it', async () => {
-  const echo = await serve((heard: Heard) => ({ status: 500, body: JSON.stringify(heard) }))
+  const echo = await serve((received: ReceivedRequest) => ({ status: 500, body: JSON.stringify(received) }))
   const secret = 's3cr3t/with+signs'
   const env = { HIDDEN: secret, SLACK_BOT_TOKEN: 'xoxb-42-42', MY_API_KEY: 'key-42-42' }
   const { results } = await run(
@@ -238,7 +238,7 @@ test('a secret is in no result, whoever repeats it', async () => {
 
 test('a secret is taken out before anything is cut short, and where a reply quotes it', async () => {
   const quoted = 'pa"ss\\word-42'
-  const echo = await serve((heard: Heard) => ({ status: 500, body: JSON.stringify(heard.headers) }))
+  const echo = await serve((received: ReceivedRequest) => ({ status: 500, body: JSON.stringify(received.headers) }))
   const { results } = await run(
     'completed',
     [
@@ -270,11 +270,11 @@ describe('chat', () => {
     }
     const { results } = await run('completed', [hook, { ...hook, channelId: 'C2' }], { SLACK_BOT_TOKEN: 'xoxb-1' })
     expect(results).toMatchObject([{ ok: true }, { ok: false, error: 'Slack says channel_not_found' }])
-    expect(server.heard[0]).toMatchObject({
+    expect(server.received[0]).toMatchObject({
       path: '/api/chat.postMessage',
       headers: { authorization: 'Bearer xoxb-1' },
     })
-    expect(JSON.parse(server.heard[0]!.body)).toEqual({
+    expect(JSON.parse(server.received[0]!.body)).toEqual({
       channel: 'C1',
       text: '*coder is done after 1 h 30 min (job j1)*\nDone &amp; &lt;!channel&gt;.',
       username: 'Baton',
@@ -294,10 +294,10 @@ describe('chat', () => {
     }
     const { results } = await run('context_threshold', [hook, { ...hook, username: 'Baton' }], { BOT: 'bot-1' })
     expect(results).toMatchObject([{ ok: true }, { ok: true }])
-    expect(server.heard[0]).toMatchObject({ path: '/channels/C1/messages', headers: { authorization: 'Bot bot-1' } })
+    expect(server.received[0]).toMatchObject({ path: '/channels/C1/messages', headers: { authorization: 'Bot bot-1' } })
     const text = 'coder is at 90 % of its way to compaction on agent/coder/j1 (job j1)'
-    expect(JSON.parse(server.heard[0]!.body)).toEqual({ content: text, allowed_mentions: { parse: [] } })
-    expect(JSON.parse(server.heard[1]!.body)).toMatchObject({
+    expect(JSON.parse(server.received[0]!.body)).toEqual({ content: text, allowed_mentions: { parse: [] } })
+    expect(JSON.parse(server.received[1]!.body)).toMatchObject({
       embeds: [{ author: { name: 'Baton' }, description: text }],
     })
   })

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { until } from '../../../test/harness/wait.js'
 import type { Runtime, SessionOptions } from '../../contract/runtime.js'
-import { type Asked, ears, type Heard, hear } from './heard.cases.js'
+import {
+  type RecordedSession,
+  type RecordingListener,
+  recordingListener,
+  recordSession,
+} from './recorded-session.cases.js'
 
 /** One answer of the model: with commands the turn goes on, without it ends. */
 export interface PlanStep {
@@ -24,7 +29,7 @@ export interface Plan {
   /** How often a failing request is tried again; default: as the client likes. */
   retries?: number
   /** How long an ear may take; default: as long as ever. */
-  earMs?: number
+  answerMs?: number
 }
 
 /** Where a plan is played. */
@@ -46,7 +51,7 @@ const CLIMB: PlanStep[] = [100_000, 150_000, FULL].map((used) => ({ run: ['echo 
 
 /** What every runtime does. */
 export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void {
-  const wish = (at: RuntimePlace, change: Partial<SessionOptions> = {}): SessionOptions => ({
+  const sessionOptions = (at: RuntimePlace, change: Partial<SessionOptions> = {}): SessionOptions => ({
     sessionId: randomUUID(),
     begin: { how: 'fresh' },
     cwd: at.cwd,
@@ -61,8 +66,11 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     compacts: true,
     ...change,
   })
-  const start = (at: RuntimePlace, change: Partial<SessionOptions> = {}, listening: Asked = ears()): Heard =>
-    hear(at.runtime.start(wish(at, change), listening))
+  const start = (
+    at: RuntimePlace,
+    change: Partial<SessionOptions> = {},
+    listening: RecordingListener = recordingListener(),
+  ): RecordedSession => recordSession(at.runtime.start(sessionOptions(at, change), listening))
 
   test('a fresh session bears the minted id, asks the ears, counts every answer once and ends by itself', async () => {
     const at = await place({
@@ -75,27 +83,27 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(at.runtime.missing()).toBeNull()
     const inBatch: (number | null)[] = []
     const sessionId = randomUUID()
-    const listening = ears({
+    const listening = recordingListener({
       afterBatch: async () => {
-        inBatch.push((await heard.session.usage())?.used ?? null)
+        inBatch.push((await recorded.session.usage())?.used ?? null)
         return {}
       },
     })
-    const heard: Heard = start(at, { sessionId }, listening)
+    const recorded: RecordedSession = start(at, { sessionId }, listening)
 
-    const before = await heard.session.usage()
+    const before = await recorded.session.usage()
     expect(before).toMatchObject({ window: 200_000, point: 167_000, proactive: true })
     expect(at.requests()).toHaveLength(0)
 
-    heard.session.say('do the first')
-    heard.session.say('do the second')
-    await heard.next('result', 2)
-    const after = await heard.session.usage()
-    await heard.session.end()
-    const exit = await heard.next('exit')
+    recorded.session.say('do the first')
+    recorded.session.say('do the second')
+    await recorded.next('result', 2)
+    const after = await recorded.session.usage()
+    await recorded.session.end()
+    const exit = await recorded.next('exit')
 
-    expect(heard.of('started')).toMatchObject([{ sessionId, model: 'claude-opus-4-6' }])
-    const answers = heard.of('answer')
+    expect(recorded.of('started')).toMatchObject([{ sessionId, model: 'claude-opus-4-6' }])
+    const answers = recorded.of('answer')
     expect(answers.map(({ text }) => text)).toEqual(['Two things.', 'First.', 'Second.'])
     expect(new Set(answers.map(({ id }) => id)).size).toBe(3)
     expect(answers[0]!.calls.map(({ name }) => name)).toEqual(['Bash', 'Bash'])
@@ -103,11 +111,11 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
       answers.slice(0, 2).map(({ usage }) => usage && usage.input + usage.cacheCreation + usage.cacheRead),
     ).toEqual([50_008, 51_008])
     expect(answers[0]!.usage?.output).toBe(50)
-    expect(heard.of('result').map(({ terminal, isError, text }) => [terminal, isError, text])).toEqual([
+    expect(recorded.of('result').map(({ terminal, isError, text }) => [terminal, isError, text])).toEqual([
       ['completed', false, 'First.'],
       ['completed', false, 'Second.'],
     ])
-    expect(heard.of('result')[1]!.spend.usage.output).toBe(150)
+    expect(recorded.of('result')[1]!.spend.usage.output).toBe(150)
     expect([...listening.asked].sort()).toEqual(['after Bash', 'batch 2', 'before Bash', 'before Bash', 'failed Bash'])
     expect(listening.asked.at(-1)).toBe('batch 2')
     expect(listening.batches[0]!.map(({ failed }) => failed)).toEqual([false, true])
@@ -116,9 +124,9 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(at.requests().at(-1)).toContain('do the second')
     expect(at.requests()[1]).not.toContain('do the second')
     expect(exit).toEqual({ kind: 'exit', code: 0, signal: null, trouble: null })
-    expect(heard.messages.at(-1)).toBe(exit)
-    expect(heard.raw.length).toBeGreaterThanOrEqual(heard.messages.length - 1)
-    expect(heard.raw.every((line) => line.startsWith('{'))).toBe(true)
+    expect(recorded.messages.at(-1)).toBe(exit)
+    expect(recorded.raw.length).toBeGreaterThanOrEqual(recorded.messages.length - 1)
+    expect(recorded.raw.every((line) => line.startsWith('{'))).toBe(true)
   })
 
   test('a batch can stop the turn, the same process hears the next prompt, and a denied tool does not run', async () => {
@@ -131,21 +139,21 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     })
     let denies = false
     const sessionId = randomUUID()
-    const listening = ears({
+    const listening = recordingListener({
       beforeTool: async () => (denies ? { deny: 'only words now' } : {}),
       afterBatch: async () => (denies ? {} : { stop: 'the window is full' }),
     })
-    const heard = start(at, { sessionId }, listening)
-    heard.session.say('work')
-    expect(await heard.next('result')).toMatchObject({ terminal: 'hook_stopped', isError: false })
+    const recorded = start(at, { sessionId }, listening)
+    recorded.session.say('work')
+    expect(await recorded.next('result')).toMatchObject({ terminal: 'hook_stopped', isError: false })
     denies = true
-    heard.session.say('write the brief')
-    expect(await heard.next('result', 2)).toMatchObject({ terminal: 'completed', text: 'The brief.' })
-    await heard.session.end()
+    recorded.session.say('write the brief')
+    expect(await recorded.next('result', 2)).toMatchObject({ terminal: 'completed', text: 'The brief.' })
+    await recorded.session.end()
     expect(at.requests()).toHaveLength(3)
     expect(at.requests()[2]).toContain('only words now')
     expect(listening.batches.map((calls) => calls.map(({ failed }) => failed))).toEqual([[false], [true]])
-    const cut = heard.of('answer')[0]!.uuid
+    const cut = recorded.of('answer')[0]!.uuid
 
     const resumed = start(at, { sessionId, begin: { how: 'resume' } })
     resumed.session.say('go on from here')
@@ -169,14 +177,14 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
       steps: CLIMB,
       afterCompaction: [{ text: 'Going on.', used: 30_000 }],
     })
-    const listening = ears({ afterCompaction: async () => ({ context: 'remember the lighthouse' }) })
-    const heard = start(at, {}, listening)
-    heard.session.say('work')
-    await heard.next('result')
-    await heard.session.end()
-    expect(heard.of('compacting')).toHaveLength(1)
-    expect(heard.of('compacted')).toMatchObject([{ trigger: 'auto' }])
-    expect(heard.of('compacted')[0]!.before).toBeGreaterThanOrEqual(FULL)
+    const listening = recordingListener({ afterCompaction: async () => ({ context: 'remember the lighthouse' }) })
+    const recorded = start(at, {}, listening)
+    recorded.session.say('work')
+    await recorded.next('result')
+    await recorded.session.end()
+    expect(recorded.of('compacting')).toHaveLength(1)
+    expect(recorded.of('compacted')).toMatchObject([{ trigger: 'auto' }])
+    expect(recorded.of('compacted')[0]!.before).toBeGreaterThanOrEqual(FULL)
     expect(listening.asked.slice(-2)).toEqual(['compaction auto', 'compacted'])
     expect(at.requests().at(-1)).toContain('remember the lighthouse')
   })
@@ -188,76 +196,76 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
         { text: 'All of it.', used: FULL + 1000 },
       ],
     })
-    const listening = ears({
+    const listening = recordingListener({
       afterBatch: async () => {
-        await heard.session.forbidCompaction()
+        await recorded.session.forbidCompaction()
         return { context: 'a word between' }
       },
     })
-    const heard: Heard = start(at, {}, listening)
-    heard.session.say('work')
-    expect(await heard.next('result')).toMatchObject({ terminal: 'completed', text: 'All of it.' })
-    expect((await heard.session.usage())!.proactive).toBe(false)
-    await heard.session.end()
-    expect([heard.of('compacting'), heard.of('compacted')]).toEqual([[], []])
+    const recorded: RecordedSession = start(at, {}, listening)
+    recorded.session.say('work')
+    expect(await recorded.next('result')).toMatchObject({ terminal: 'completed', text: 'All of it.' })
+    expect((await recorded.session.usage())!.proactive).toBe(false)
+    await recorded.session.end()
+    expect([recorded.of('compacting'), recorded.of('compacted')]).toEqual([[], []])
     expect(at.requests().at(-1)).toContain('a word between')
   })
 
   test('an interrupt ends the turn and its tool at once, and the session can be spoken to again', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }, { text: 'Here again.' }] })
-    const listening = ears()
-    const heard = start(at, {}, listening)
-    heard.session.say('work')
+    const listening = recordingListener()
+    const recorded = start(at, {}, listening)
+    recorded.session.say('work')
     await until('the tool is asked for', () => listening.asked.includes('before Bash'))
-    expect((await heard.next('answer')).calls).toHaveLength(1)
-    await heard.session.interrupt()
-    const result = await heard.next('result')
+    expect((await recorded.next('answer')).calls).toHaveLength(1)
+    await recorded.session.interrupt()
+    const result = await recorded.next('result')
     expect([result.isError, result.terminal]).toEqual([true, 'aborted_tools'])
-    heard.session.say('still there?')
-    expect(await heard.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
-    await heard.session.end()
-    expect((await heard.next('exit')).signal).toBeNull()
+    recorded.session.say('still there?')
+    expect(await recorded.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
+    await recorded.session.end()
+    expect((await recorded.next('exit')).signal).toBeNull()
   })
 
   test('work in the background is told and can be stopped', async () => {
     const at = await place({ steps: [{ background: ENDLESS }, { text: 'It runs.' }] })
-    const heard = start(at)
-    heard.session.say('work')
-    await heard.next('result')
-    const [task] = (await heard.next('tasks')).running
-    await heard.session.stopTask(task!)
-    await until('no task is left', () => heard.of('tasks').at(-1)!.running.length === 0)
-    await heard.session.end()
-    await heard.next('exit')
+    const recorded = start(at)
+    recorded.session.say('work')
+    await recorded.next('result')
+    const [task] = (await recorded.next('tasks')).running
+    await recorded.session.stopTask(task!)
+    await until('no task is left', () => recorded.of('tasks').at(-1)!.running.length === 0)
+    await recorded.session.end()
+    await recorded.next('exit')
   })
 
   test('a prompt that is too long ends the turn with the client’s own word', async () => {
     const at = await place({ steps: [{ fail: 'too-long' }] })
-    const heard = start(at, { compacts: false })
-    heard.session.say('work')
-    expect(await heard.next('result')).toMatchObject({ terminal: 'prompt_too_long', isError: true })
-    expect(heard.of('answer')).toEqual([])
-    await heard.session.end()
-    expect(heard.of('compacting')).toEqual([])
+    const recorded = start(at, { compacts: false })
+    recorded.session.say('work')
+    expect(await recorded.next('result')).toMatchObject({ terminal: 'prompt_too_long', isError: true })
+    expect(recorded.of('answer')).toEqual([])
+    await recorded.session.end()
+    expect(recorded.of('compacting')).toEqual([])
   })
 
   test('a failing API is told as retries and then as the end of the turn, with its status', async () => {
     const at = await place({ steps: [{ fail: 529 }], retries: 1 })
-    const heard = start(at)
-    heard.session.say('work')
-    expect(await heard.next('result')).toMatchObject({ terminal: 'api_error', isError: true, status: 529 })
-    expect(heard.of('retry')).toMatchObject([{ attempt: 1, status: 529 }])
-    expect(heard.of('answer')).toEqual([])
-    await heard.session.end()
+    const recorded = start(at)
+    recorded.session.say('work')
+    expect(await recorded.next('result')).toMatchObject({ terminal: 'api_error', isError: true, status: 529 })
+    expect(recorded.of('retry')).toMatchObject([{ attempt: 1, status: 529 }])
+    expect(recorded.of('answer')).toEqual([])
+    await recorded.session.end()
   })
 
   test('ears that hang or throw are empty answers: the session goes on', async () => {
-    const at = await place({ steps: [{ run: ['echo one'] }, { text: 'Done.' }], earMs: 300 })
+    const at = await place({ steps: [{ run: ['echo one'] }, { text: 'Done.' }], answerMs: 300 })
     const never = new Promise<never>(() => {})
-    const heard = start(
+    const recorded = start(
       at,
       {},
-      ears({
+      recordingListener({
         beforeTool: () => {
           throw new Error('broken')
         },
@@ -265,20 +273,20 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
         afterBatch: () => never,
       }),
     )
-    heard.session.say('work')
-    expect(await heard.next('result')).toMatchObject({ terminal: 'completed', isError: false, text: 'Done.' })
-    await heard.session.end()
+    recorded.session.say('work')
+    expect(await recorded.next('result')).toMatchObject({ terminal: 'completed', isError: false, text: 'Done.' })
+    await recorded.session.end()
   })
 
   test('the end is bounded while a tool never ends', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
-    const listening = ears()
-    const heard = start(at, {}, listening)
-    heard.session.say('work')
+    const listening = recordingListener()
+    const recorded = start(at, {}, listening)
+    recorded.session.say('work')
     await until('the tool is asked for', () => listening.asked.includes('before Bash'))
-    await heard.session.end(300)
-    expect(heard.of('result').filter(({ terminal }) => terminal === 'completed')).toEqual([])
-    await heard.next('exit')
-    expect(await heard.session.usage()).toBeNull()
+    await recorded.session.end(300)
+    expect(recorded.of('result').filter(({ terminal }) => terminal === 'completed')).toEqual([])
+    await recorded.next('exit')
+    expect(await recorded.session.usage()).toBeNull()
   })
 }

@@ -16,7 +16,7 @@ import { within } from '../../lib/within.js'
 import type { DeathPoint, RuntimeScript, ScriptedCall, ScriptedRequest, ScriptedStep } from './scripted-steps.js'
 
 interface ScriptedInput {
-  wish: SessionOptions
+  sessionOptions: SessionOptions
   listener: RuntimeListener
   script: RuntimeScript
   steps: ScriptedStep[]
@@ -45,12 +45,12 @@ export class ScriptedSession implements RunningSession {
   private turns = 0
   private tasks: string[] = []
   private isGone = false
-  private startedTold = false
+  private reportedStart = false
   private cut: (why: Cut) => void = () => {}
   private leave!: () => void
 
   constructor(private readonly it: ScriptedInput) {
-    this.compacts = it.wish.compacts
+    this.compacts = it.sessionOptions.compacts
     this.gone = new Promise((resolve) => {
       this.leave = resolve
     })
@@ -75,7 +75,7 @@ export class ScriptedSession implements RunningSession {
       window,
       point,
       proactive: proactive && this.compacts,
-      model: this.it.wish.model ?? 'scripted',
+      model: this.it.sessionOptions.model ?? 'scripted',
     }
   }
 
@@ -131,7 +131,7 @@ export class ScriptedSession implements RunningSession {
   /** True: the turn goes on. */
   private async step(step: ScriptedStep, cut: Promise<never>): Promise<boolean> {
     await this.compactIfFull()
-    this.it.requests.push({ sessionId: this.it.wish.sessionId, texts: [...this.it.texts] })
+    this.it.requests.push({ sessionId: this.it.sessionOptions.sessionId, texts: [...this.it.texts] })
     this.dieAt('request', step)
     this.before(step)
     if (step.hangs) await cut
@@ -178,9 +178,9 @@ export class ScriptedSession implements RunningSession {
   }
 
   private begin(): void {
-    if (this.startedTold) return
-    this.startedTold = true
-    const { sessionId, model } = this.it.wish
+    if (this.reportedStart) return
+    this.reportedStart = true
+    const { sessionId, model } = this.it.sessionOptions
     this.tell({ kind: 'started', sessionId, model: model ?? 'scripted', version: null, tools: ['Bash'] })
   }
 
@@ -202,7 +202,7 @@ export class ScriptedSession implements RunningSession {
     this.costUsd = step.aside?.costUsd ?? this.costUsd
     const uuid = randomUUID()
     this.it.texts.push(step.text ?? '', `(${uuid})`)
-    const { model } = this.it.wish
+    const { model } = this.it.sessionOptions
     this.tell({ kind: 'answer', id: `msg_${uuid}`, text: step.text ?? '', model, usage, calls, uuid })
   }
 

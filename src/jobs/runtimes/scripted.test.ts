@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ears, hear } from './heard.cases.js'
+import { recordingListener, recordSession } from './recorded-session.cases.js'
 import { type Plan, type PlanStep, type RuntimePlace, runtimeCases } from './runtime.cases.js'
 import { scriptedRuntime } from './scripted.js'
 import type { ScriptedStep } from './scripted-steps.js'
@@ -10,7 +10,7 @@ async function place(plan: Plan): Promise<RuntimePlace> {
   const steps = [...plan.steps, ...(plan.afterCompaction ?? [])].map((step) => stepOf(step, plan))
   const runtime = scriptedRuntime(
     { sessions: [steps], replies: plan.replies ?? [] },
-    plan.earMs === undefined ? {} : { earMs: plan.earMs },
+    plan.answerMs === undefined ? {} : { answerMs: plan.answerMs },
   )
   return { runtime, cwd: '/', env: {}, requests: () => runtime.requests.map(({ texts }) => texts.join('\n')) }
 }
@@ -29,7 +29,7 @@ function stepOf({ text, run, background, used, fail }: PlanStep, { retries = 0 }
   }
 }
 
-const WISH = {
+const SESSION_OPTIONS = {
   sessionId: 's1',
   begin: { how: 'fresh' },
   cwd: '/',
@@ -52,11 +52,11 @@ test.each([
   ['result', ['working', 'started', 'answer'], []],
 ] as const)('it dies where the script says: %s', async (at, kinds, asked) => {
   const step = { ...(at === 'result' ? { text: 'Done.' } : { calls: [{}] }), dies: { at } }
-  const listening = ears()
-  const heard = hear(scriptedRuntime({ sessions: [[step]] }).start(WISH, listening))
-  heard.session.say('work')
-  expect(await heard.next('exit')).toEqual({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
-  const told = heard.messages.map((message) => (message.kind === 'state' ? message.state : message.kind))
+  const listening = recordingListener()
+  const recorded = recordSession(scriptedRuntime({ sessions: [[step]] }).start(SESSION_OPTIONS, listening))
+  recorded.session.say('work')
+  expect(await recorded.next('exit')).toEqual({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  const told = recorded.messages.map((message) => (message.kind === 'state' ? message.state : message.kind))
   expect(told).toEqual([...kinds, 'exit'])
   expect(listening.asked).toEqual(asked)
 })
@@ -72,24 +72,26 @@ test('a prompt with known words is answered out of turn, and the steps go on aft
       },
     ],
   })
-  const heard = hear(runtime.start(WISH, ears()))
-  for (const prompt of ['a', 'the brief please', 'b', 'c']) heard.session.say(prompt)
-  await heard.next('result', 4)
-  await heard.session.end()
-  expect(heard.of('result').map(({ text }) => text)).toEqual(['One.', 'The brief.', 'Two.', 'Done.'])
-  expect(heard.of('limit')).toEqual([
+  const recorded = recordSession(runtime.start(SESSION_OPTIONS, recordingListener()))
+  for (const prompt of ['a', 'the brief please', 'b', 'c']) recorded.session.say(prompt)
+  await recorded.next('result', 4)
+  await recorded.session.end()
+  expect(recorded.of('result').map(({ text }) => text)).toEqual(['One.', 'The brief.', 'Two.', 'Done.'])
+  expect(recorded.of('limit')).toEqual([
     { kind: 'limit', name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 },
   ])
 })
 
 test('what hangs is ended by an interrupt, and by kill for good', async () => {
-  const heard = hear(scriptedRuntime({ sessions: [[{ hangs: true }, { hangs: true }]] }).start(WISH, ears()))
-  heard.session.say('a')
-  await heard.next('started')
-  await heard.session.interrupt()
-  expect((await heard.next('result')).isError).toBe(true)
-  heard.session.say('b')
-  heard.session.kill()
-  expect((await heard.next('exit')).signal).toBe('SIGKILL')
-  expect(heard.of('result')).toHaveLength(1)
+  const recorded = recordSession(
+    scriptedRuntime({ sessions: [[{ hangs: true }, { hangs: true }]] }).start(SESSION_OPTIONS, recordingListener()),
+  )
+  recorded.session.say('a')
+  await recorded.next('started')
+  await recorded.session.interrupt()
+  expect((await recorded.next('result')).isError).toBe(true)
+  recorded.session.say('b')
+  recorded.session.kill()
+  expect((await recorded.next('exit')).signal).toBe('SIGKILL')
+  expect(recorded.of('result')).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-import { boundedEars, EAR_MS } from '../../agents/shared/bounded-ears.js'
+import { ANSWER_MS, boundedListener } from '../../agents/shared/bounded-listener.js'
 import type { Runtime, RuntimeListener, SessionOptions } from '../../contract/runtime.js'
 import { type Log, silentLog } from '../../lib/log.js'
 import { ScriptedSession } from './scripted-session.js'
@@ -8,30 +8,30 @@ interface ScriptedRuntime extends Runtime {
   /** Every request the model would have got, oldest first. */
   requests: ScriptedRequest[]
   /** How each session was begun, oldest first. */
-  wishes: SessionOptions[]
+  startedSessions: SessionOptions[]
 }
 
 /** No client at all: plays a script in this process. For dry runs, and for tests of whoever uses a runtime. */
 export function scriptedRuntime(
   script: RuntimeScript,
-  { log = silentLog, earMs = EAR_MS }: { log?: Log; earMs?: number } = {},
+  { log = silentLog, answerMs = ANSWER_MS }: { log?: Log; answerMs?: number } = {},
 ): ScriptedRuntime {
   const conversations = new Map<string, string[]>()
   const requests: ScriptedRequest[] = []
-  const wishes: SessionOptions[] = []
+  const startedSessions: SessionOptions[] = []
   return {
     name: 'scripted',
     requests,
-    wishes,
+    startedSessions,
     missing: () => null,
-    start: (wish: SessionOptions, listener: RuntimeListener) => {
-      const texts = conversationOf(wish, conversations)
-      conversations.set(wish.sessionId, texts)
-      const steps = script.sessions[wishes.length] ?? []
-      wishes.push(wish)
+    start: (sessionOptions: SessionOptions, listener: RuntimeListener) => {
+      const texts = conversationOf(sessionOptions, conversations)
+      conversations.set(sessionOptions.sessionId, texts)
+      const steps = script.sessions[startedSessions.length] ?? []
+      startedSessions.push(sessionOptions)
       return new ScriptedSession({
-        wish,
-        listener: boundedEars(listener, log, earMs),
+        sessionOptions,
+        listener: boundedListener(listener, log, answerMs),
         script,
         steps: [...steps],
         texts,

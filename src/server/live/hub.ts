@@ -9,7 +9,7 @@ const TICK_MS = 100
 const HEARTBEAT_MS = 15_000
 const BEAT = Buffer.from(HEARTBEAT)
 /** How long those who come may keep the others waiting. */
-const WELCOME_MS = 50
+const SNAPSHOTS_MS = 50
 /** Who owes more than this for longer than that is dropped; who owes far more, at once. */
 const MAX_UNSENT = 1024 * 1024
 const PATIENCE_MS = 1_000
@@ -71,7 +71,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
       if (bytes.length > 0) one.client.write(bytes)
       else if (beat) one.client.write(BEAT)
     }
-    welcome(shown)
+    sendSnapshots(shown)
   }
 
   /** Before more is written: a burst is no fault of theirs. */
@@ -88,10 +88,10 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     else one.client.end()
   }
 
-  const welcome = (shown: View): void => {
+  const sendSnapshots = (shown: View): void => {
     if (waiting.length === 0) return
     const begin = shown.snapshot()
-    const end = clock() + WELCOME_MS
+    const end = clock() + SNAPSHOTS_MS
     // Whoever cannot be told yet, because the store fails for a moment, goes on waiting.
     for (const client of waiting) {
       if (clock() > end) break

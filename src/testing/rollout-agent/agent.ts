@@ -45,7 +45,7 @@ export const rolloutAgent: Agent = {
   turnEnds: ['Stop'],
   // A compaction is refused by ending the turn before the summary is asked for.
   block: (event, reason) => (event === 'PreCompact' ? JSON.stringify({ continue: false, stopReason: reason }) : null),
-  heard: (path, text) => (textOf(path) ?? '').includes(JSON.stringify(text).slice(1, -1)),
+  transcriptContains: (path, text) => (textOf(path) ?? '').includes(JSON.stringify(text).slice(1, -1)),
   jobEnvironment: () => ({}),
   jobEvents: { start: 'SessionStart', end: 'SessionEnd' },
   alive: isAlive,

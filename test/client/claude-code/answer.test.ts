@@ -67,7 +67,7 @@ test('what was given to the agent is found in the transcript afterwards', async 
     `${run.sessionId}.jsonl`,
   )
   for (const event of EVENTS) {
-    expect([event, claudeCode.heard(transcript, `[baton] for the agent at ${event}.`)]).toEqual([
+    expect([event, claudeCode.transcriptContains(transcript, `[baton] for the agent at ${event}.`)]).toEqual([
       event,
       claudeCode.carries(event).agent,
     ])

@@ -11,7 +11,7 @@ import { type PrintOptions, runPrint } from '../../harness/run-print.js'
 import { startTui } from '../../harness/tui.js'
 import { until } from '../../harness/wait.js'
 import { putMod } from './put-mod.js'
-import { startTape, type Tape, type Told } from './tape.js'
+import { startTape, type Tape, type TapedEvent } from './tape.js'
 
 async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape; liveDir: string }> {
   const model = await startModel({ script })
@@ -21,8 +21,8 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape; liv
   return { home, tape: startTape(home, liveDir), liveDir }
 }
 
-const report = (told: Told) => (told.live === null ? null : parseLive(told.live, String(told.body.session_id)))
-const batches = (tape: Tape): Told[] =>
+const report = (told: TapedEvent) => (told.live === null ? null : parseLive(told.live, String(told.body.session_id)))
+const batches = (tape: Tape): TapedEvent[] =>
   tape.told().filter(({ event, body }) => event === 'PostToolBatch' && body.agent_id === undefined)
 
 test('the client accepts the mod', () => {

@@ -23,7 +23,7 @@ const EVENTS = [
 ]
 
 /** One thing the client told a hook, and what could be read at that moment. */
-export interface Told {
+export interface TapedEvent {
   /** The client's event, or `status-line`. */
   event: string
   body: Record<string, unknown>
@@ -36,8 +36,8 @@ export interface Told {
 }
 
 export interface Tape {
-  told(): Told[]
-  waitFor(what: string, fits: (told: Told[]) => boolean): Promise<void>
+  told(): TapedEvent[]
+  waitFor(what: string, fits: (told: TapedEvent[]) => boolean): Promise<void>
 }
 
 /** Makes every hook of a home write down what it is given, beside copies of live report and transcript. Call before the client starts. */
@@ -62,7 +62,7 @@ exit 0
     hooks: Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook(event)] }]])),
     statusLine: hook('status-line'),
   })
-  const told = (): Told[] =>
+  const told = (): TapedEvent[] =>
     readdirSync(dir)
       .filter((name) => name.endsWith('.json'))
       .sort()
@@ -78,7 +78,7 @@ exit 0
   }
 }
 
-function read(dir: string, name: string): Told {
+function read(dir: string, name: string): TapedEvent {
   const json = readFileSync(path.join(dir, `${name}.json`), 'utf8')
   const live = readFileSync(path.join(dir, `${name}.live`), 'utf8')
   const env = readFileSync(path.join(dir, `${name}.env`), 'utf8').split('\n')

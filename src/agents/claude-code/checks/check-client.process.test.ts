@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import { judgeClient } from '../installer.js'
 
 test('no client and no session ever seen: named', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import type { Layer } from './check-settings.js'
 import { judgeHooksRun } from './check-settings.js'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial, type Trial } from '../../../doctor/fixtures/trial.js'
+import { newTrial, type Trial } from '../../../doctor/fixtures/doctor-home.js'
 
 const installed = () => {
   const trial = newTrial()

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import { homeFiles } from '../../../install/home-files.js'
 import { keyOf } from '../../../install/look.js'
 import { hookCommand } from '../../shared/launcher-call.js'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import { preferred, tally } from './check-ways.js'
 
 test('with the mod in place it says so, and nothing is wrong', async () => {

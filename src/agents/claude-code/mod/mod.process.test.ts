@@ -95,7 +95,7 @@ class Client {
     return value
   }
   async quiet(): Promise<void> {
-    for (let calm = 0; calm < 10; calm = this.busy === 0 ? calm + 1 : 0)
+    for (let quietTurns = 0; quietTurns < 10; quietTurns = this.busy === 0 ? quietTurns + 1 : 0)
       await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }

@@ -291,13 +291,16 @@ test('a client that does not take the prompt after the clear, or does not clear,
   await dropped.look()
   expect(dropped.client.answer()).toBe('refused failed after the clear: stopped')
 
-  const deaf = await start()
-  deaf.client.clears = false
-  deaf.client.done = []
-  deaf.client.give()
-  await deaf.look()
-  expect([deaf.client.done, deaf.client.answer()]).toEqual([['clear'], 'refused failed: the session was not cleared'])
-  expect(deaf.client.problem).toContain('the session was not cleared')
+  const unclearable = await start()
+  unclearable.client.clears = false
+  unclearable.client.done = []
+  unclearable.client.give()
+  await unclearable.look()
+  expect([unclearable.client.done, unclearable.client.answer()]).toEqual([
+    ['clear'],
+    'refused failed: the session was not cleared',
+  ])
+  expect(unclearable.client.problem).toContain('the session was not cleared')
 })
 
 test('in print mode nobody looks for orders and no command is offered', async () => {

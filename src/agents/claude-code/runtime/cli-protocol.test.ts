@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Asked, ears } from '../../../jobs/runtimes/heard.cases.js'
-import { boundedEars } from '../../shared/bounded-ears.js'
+import { type RecordingListener, recordingListener } from '../../../jobs/runtimes/recorded-session.cases.js'
+import { boundedListener } from '../../shared/bounded-listener.js'
 import type { Fields } from '../fields.js'
 import { CliProtocol } from './cli-runtime.js'
 import { ClientHooks } from './client-hooks.js'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 
-function protocol(listening: Asked = ears()) {
+function protocol(listening: RecordingListener = recordingListener()) {
   const written: Fields[] = []
   const messages: Fields[] = []
-  const hooks = new ClientHooks(boundedEars(listening, () => {}))
+  const hooks = new ClientHooks(boundedListener(listening, () => {}))
   const it = new CliProtocol({
     write: (line) => void written.push(JSON.parse(line) as Fields),
     message: (value) => void messages.push(value),
@@ -21,7 +21,7 @@ function protocol(listening: Asked = ears()) {
   return { it, written, messages, listening }
 }
 
-async function play(version: string, name: string, listening?: Asked) {
+async function play(version: string, name: string, listening?: RecordingListener) {
   const at = protocol(listening)
   for (const line of readFileSync(join(FIXTURES, version, `${name}.jsonl`), 'utf8')
     .trim()
@@ -74,7 +74,7 @@ test.each(readdirSync(FIXTURES))(
     const { written, listening } = await play(
       version,
       'batch-stop',
-      ears({ afterBatch: async () => ({ stop: 'full' }) }),
+      recordingListener({ afterBatch: async () => ({ stop: 'full' }) }),
     )
     expect(listening.asked).toEqual(['before Bash', 'before Bash', 'after Bash', 'failed Bash', 'batch 2'])
     expect(listening.batches[0]!.map(({ input, failed }) => [input, failed])).toEqual([
@@ -94,7 +94,7 @@ test.each(readdirSync(FIXTURES))(
       beforeCompaction: async () => ({ block: 'not now' }),
       afterCompaction: async () => ({ context: 'remember' }),
     }
-    const { written, listening } = await play(version, 'compaction', ears(answers))
+    const { written, listening } = await play(version, 'compaction', recordingListener(answers))
     expect(listening.asked.slice(-2)).toEqual(['compaction auto', 'compacted'])
     expect(written.slice(-2).map((line) => (line.response as Fields).response)).toEqual([
       { decision: 'block', reason: 'not now' },
@@ -106,7 +106,7 @@ test.each(readdirSync(FIXTURES))(
 test.each(readdirSync(FIXTURES))(
   'the summariser of client %s is told what a compaction must carry',
   async (version) => {
-    const listening = Object.assign(ears(), {
+    const listening = Object.assign(recordingListener(), {
       onHookEvent: async (event: string) => (event === 'PreCompact' ? 'carry this' : 'for nobody'),
     })
     const { written } = await play(version, 'compaction', listening)
@@ -120,7 +120,7 @@ test.each(readdirSync(FIXTURES))(
   'a subagent’s batch in client %s is not the main agent’s, its calls are told as its own',
   async (version) => {
     const calls: (string | null)[] = []
-    const listening = ears({
+    const listening = recordingListener({
       beforeTool: async (call) => {
         calls.push(call.subagent)
         return {}
@@ -133,7 +133,7 @@ test.each(readdirSync(FIXTURES))(
 )
 
 test('a denied call is refused with its reason', async () => {
-  const { it, written } = protocol(ears({ beforeTool: async () => ({ deny: 'only words' }) }))
+  const { it, written } = protocol(recordingListener({ beforeTool: async () => ({ deny: 'only words' }) }))
   const input = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' }
   it.take(JSON.stringify({ type: 'control_request', request_id: 'q1', request: { subtype: 'hook_callback', input } }))
   await new Promise((resolve) => setImmediate(resolve))

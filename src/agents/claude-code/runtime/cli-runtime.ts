@@ -4,7 +4,7 @@ import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '.
 import { reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
-import { boundedEars, EAR_MS } from '../../shared/bounded-ears.js'
+import { ANSWER_MS, boundedListener } from '../../shared/bounded-listener.js'
 import { spawnClient } from '../../shared/client-child.js'
 import { type Fields, object, parseObject, text } from '../fields.js'
 import { CLIENT_ENVIRONMENT, clientArguments } from './client-arguments.js'
@@ -15,15 +15,16 @@ export interface CliOptions {
   /** The user's own `claude`, as an absolute path; null: there is none. */
   binary: string | null
   log?: Log
-  earMs?: number
+  answerMs?: number
 }
 
 /** The user's own client, spoken to over its stdin and stdout. */
-export function cliRuntime({ binary, log = silentLog, earMs = EAR_MS }: CliOptions): Runtime {
+export function cliRuntime({ binary, log = silentLog, answerMs = ANSWER_MS }: CliOptions): Runtime {
   return {
     name: 'cli',
     missing: () => whyMissing(binary),
-    start: (wish, listener) => start(binary ?? 'claude', wish, boundedEars(listener, log, earMs), log),
+    start: (sessionOptions, listener) =>
+      start(binary ?? 'claude', sessionOptions, boundedListener(listener, log, answerMs), log),
   }
 }
 
@@ -37,9 +38,15 @@ function whyMissing(binary: string | null): string | null {
   }
 }
 
-function start(program: string, wish: SessionOptions, listener: RuntimeListener, log: Log): RunningSession {
-  const env = { ...wish.env, ...CLIENT_ENVIRONMENT }
-  const child = spawnClient({ program, args: clientArguments(wish), cwd: wish.cwd, env, sessionId: wish.sessionId })
+function start(program: string, sessionOptions: SessionOptions, listener: RuntimeListener, log: Log): RunningSession {
+  const env = { ...sessionOptions.env, ...CLIENT_ENVIRONMENT }
+  const child = spawnClient({
+    program,
+    args: clientArguments(sessionOptions),
+    cwd: sessionOptions.cwd,
+    env,
+    sessionId: sessionOptions.sessionId,
+  })
   const { stdin, stdout } = child.child
   const session = new ClientSession(child, env, log)
   const hooks = new ClientHooks(listener)
@@ -56,7 +63,7 @@ function start(program: string, wish: SessionOptions, listener: RuntimeListener,
   stdout.on('end', () => split())
   session.attach(
     {
-      ready: protocol.initialize(wish.appendSystemPrompt).then(() => {}),
+      ready: protocol.initialize(sessionOptions.appendSystemPrompt).then(() => {}),
       say: (prompt) => protocol.say(prompt, randomUUID()),
       contextUsage: () => protocol.request({ subtype: 'get_context_usage', detail: 'summary' }),
       applySettings: (settings) => protocol.request({ subtype: 'apply_flag_settings', settings }),

@@ -3,7 +3,7 @@ import type { SessionOptions } from '../../../contract/runtime.js'
 import { clientArguments } from './client-arguments.js'
 import { sdkOptions } from './sdk-runtime.js'
 
-const WISH: SessionOptions = {
+const SESSION_OPTIONS: SessionOptions = {
   sessionId: 'new',
   begin: { how: 'fresh' },
   cwd: '/p',
@@ -17,9 +17,15 @@ const WISH: SessionOptions = {
   maxBudgetUsd: null,
   compacts: true,
 }
-const args = (change: Partial<SessionOptions>) => clientArguments({ ...WISH, ...change }).slice(7)
+const args = (change: Partial<SessionOptions>) => clientArguments({ ...SESSION_OPTIONS, ...change }).slice(7)
 const options = (change: Partial<SessionOptions>) =>
-  sdkOptions({ wish: { ...WISH, ...change }, env: {}, binary: null, spawn: () => null, hook: async () => ({}) })
+  sdkOptions({
+    sessionOptions: { ...SESSION_OPTIONS, ...change },
+    env: {},
+    binary: null,
+    spawn: () => null,
+    hook: async () => ({}),
+  })
 
 test.each<[string, Partial<SessionOptions>, string[], object]>([
   ['fresh', {}, ['--session-id=new'], { sessionId: 'new' }],

@@ -4,15 +4,15 @@ import type { SessionOptions } from '../../../contract/runtime.js'
 export const CLIENT_ENVIRONMENT = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' }
 
 /** The settings of one session, above all files; null: none. */
-export function settingsOf(wish: SessionOptions): Record<string, unknown> | null {
-  return wish.compacts ? null : NO_COMPACTION
+export function settingsOf(sessionOptions: SessionOptions): Record<string, unknown> | null {
+  return sessionOptions.compacts ? null : NO_COMPACTION
 }
 
 export const NO_COMPACTION = { autoCompactEnabled: false }
 
 /** The command line of a session that is spoken to in lines of JSON. */
-export function clientArguments(wish: SessionOptions): string[] {
-  const settings = settingsOf(wish)
+export function clientArguments(sessionOptions: SessionOptions): string[] {
+  const settings = settingsOf(sessionOptions)
   return [
     '-p',
     '--output-format',
@@ -22,14 +22,14 @@ export function clientArguments(wish: SessionOptions): string[] {
     'stream-json',
     // the end of an answer is told only with its pieces
     '--include-partial-messages',
-    ...beginning(wish),
-    ...option('--model', wish.model),
-    ...option('--permission-mode', wish.permissionMode),
-    ...(wish.permissionMode === 'bypassPermissions' ? ['--allow-dangerously-skip-permissions'] : []),
-    ...option('--allowedTools', wish.allowedTools?.join(',')),
-    ...option('--disallowedTools', wish.disallowedTools?.join(',')),
-    ...option('--max-turns', wish.maxTurns),
-    ...option('--max-budget-usd', wish.maxBudgetUsd),
+    ...beginning(sessionOptions),
+    ...option('--model', sessionOptions.model),
+    ...option('--permission-mode', sessionOptions.permissionMode),
+    ...(sessionOptions.permissionMode === 'bypassPermissions' ? ['--allow-dangerously-skip-permissions'] : []),
+    ...option('--allowedTools', sessionOptions.allowedTools?.join(',')),
+    ...option('--disallowedTools', sessionOptions.disallowedTools?.join(',')),
+    ...option('--max-turns', sessionOptions.maxTurns),
+    ...option('--max-budget-usd', sessionOptions.maxBudgetUsd),
     ...option('--settings', settings && JSON.stringify(settings)),
   ]
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ears } from '../../../jobs/runtimes/heard.cases.js'
+import { recordingListener } from '../../../jobs/runtimes/recorded-session.cases.js'
 import { cliRuntime } from './cli-runtime.js'
 import { findSdk, openSdkRuntime } from './sdk-runtime.js'
 
@@ -34,7 +34,7 @@ test('an SDK that cannot be loaded is said with what to do, and nothing is start
   brokenSdk(dir)
   const runtime = await openSdkRuntime({ project: dir, binary: null })
   expect(runtime.missing()).toMatch(/made for another Node.*npm install @anthropic-ai\/claude-agent-sdk/)
-  expect(() => runtime.start({} as never, ears())).toThrow('made for another Node')
+  expect(() => runtime.start({} as never, recordingListener())).toThrow('made for another Node')
 })
 
 test('a client that is not there is said with what to do', () => {

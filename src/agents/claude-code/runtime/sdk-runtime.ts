@@ -8,7 +8,7 @@ import { BatonError, reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
 import { UnboundedQueue } from '../../../lib/unread.js'
-import { boundedEars, EAR_MS } from '../../shared/bounded-ears.js'
+import { ANSWER_MS, boundedListener } from '../../shared/bounded-listener.js'
 import { type ClientChild, spawnClient } from '../../shared/client-child.js'
 import { CLIENT_ENVIRONMENT, settingsOf } from './client-arguments.js'
 import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
@@ -20,7 +20,7 @@ export interface SdkRuntimeOptions {
   /** The client the SDK starts; null: the one it brings with it. */
   binary: string | null
   log?: Log
-  earMs?: number
+  answerMs?: number
 }
 
 /** The Claude Agent SDK, loaded here and only here. It never throws: what is missing is said by `missing()`. */
@@ -28,7 +28,7 @@ export async function openSdkRuntime({
   project,
   binary,
   log = silentLog,
-  earMs = EAR_MS,
+  answerMs = ANSWER_MS,
 }: SdkRuntimeOptions): Promise<Runtime> {
   const install = `install it with \`npm install ${SDK_PACKAGE}\`, or use the runtime cli`
   const path = findSdk(project)
@@ -42,9 +42,9 @@ export async function openSdkRuntime({
   return {
     name: 'sdk',
     missing: () => missing,
-    start: (wish, listener) => {
+    start: (sessionOptions, listener) => {
       if (sdk === null) throw new BatonError(missing!, install)
-      return start(sdk, binary, wish, boundedEars(listener, log, earMs), log)
+      return start(sdk, binary, sessionOptions, boundedListener(listener, log, answerMs), log)
     },
   }
 }
@@ -52,11 +52,11 @@ export async function openSdkRuntime({
 function start(
   sdk: Sdk,
   binary: string | null,
-  wish: SessionOptions,
+  sessionOptions: SessionOptions,
   listener: RuntimeListener,
   log: Log,
 ): RunningSession {
-  const env = { ...wish.env, ...CLIENT_ENVIRONMENT }
+  const env = { ...sessionOptions.env, ...CLIENT_ENVIRONMENT }
   const hooks = new ClientHooks(listener)
   const prompts = new UnboundedQueue<unknown>()
   let started: { child: ClientChild; session: ClientSession } | null = null
@@ -64,9 +64,9 @@ function start(
     const child = spawnClient({
       program: call.command,
       args: call.args,
-      cwd: wish.cwd,
+      cwd: sessionOptions.cwd,
       env: call.env,
-      sessionId: wish.sessionId,
+      sessionId: sessionOptions.sessionId,
     })
     const session = new ClientSession(child, env, log)
     started = { child, session }
@@ -74,7 +74,7 @@ function start(
   }
   const query = sdk.query({
     prompt: prompts,
-    options: sdkOptions({ wish, env, binary, spawn, hook: (input) => hooks.answer(input) }),
+    options: sdkOptions({ sessionOptions, env, binary, spawn, hook: (input) => hooks.answer(input) }),
   })
   // the SDK starts the client before it returns; a later version that does not is one we cannot use
   const begun = started as { child: ClientChild; session: ClientSession } | null
@@ -151,7 +151,7 @@ interface SpawnCall {
 }
 
 interface OptionsInput {
-  wish: SessionOptions
+  sessionOptions: SessionOptions
   env: Record<string, string>
   binary: string | null
   spawn(call: SpawnCall): unknown
@@ -159,12 +159,12 @@ interface OptionsInput {
 }
 
 /** The options of `query()` that make the same session as the command line of the runtime `cli`. */
-export function sdkOptions({ wish, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
-  const settings = settingsOf(wish)
-  const append = wish.appendSystemPrompt
+export function sdkOptions({ sessionOptions, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
+  const settings = settingsOf(sessionOptions)
+  const append = sessionOptions.appendSystemPrompt
   return {
-    ...beginning(wish),
-    cwd: wish.cwd,
+    ...beginning(sessionOptions),
+    cwd: sessionOptions.cwd,
     env,
     ...(binary === null ? {} : { pathToClaudeCodeExecutable: binary }),
     spawnClaudeCodeProcess: spawn,
@@ -177,13 +177,13 @@ export function sdkOptions({ wish, env, binary, spawn, hook }: OptionsInput): Re
         [{ ...(matcher === null ? {} : { matcher }), timeout: HOOK_TIMEOUT_S, hooks: [hook] }],
       ]),
     ),
-    ...(wish.model === null ? {} : { model: wish.model }),
-    ...(wish.permissionMode === null ? {} : { permissionMode: wish.permissionMode }),
-    ...(wish.permissionMode === 'bypassPermissions' ? { allowDangerouslySkipPermissions: true } : {}),
-    ...(wish.allowedTools === null ? {} : { allowedTools: wish.allowedTools }),
-    ...(wish.disallowedTools === null ? {} : { disallowedTools: wish.disallowedTools }),
-    ...(wish.maxTurns === null ? {} : { maxTurns: wish.maxTurns }),
-    ...(wish.maxBudgetUsd === null ? {} : { maxBudgetUsd: wish.maxBudgetUsd }),
+    ...(sessionOptions.model === null ? {} : { model: sessionOptions.model }),
+    ...(sessionOptions.permissionMode === null ? {} : { permissionMode: sessionOptions.permissionMode }),
+    ...(sessionOptions.permissionMode === 'bypassPermissions' ? { allowDangerouslySkipPermissions: true } : {}),
+    ...(sessionOptions.allowedTools === null ? {} : { allowedTools: sessionOptions.allowedTools }),
+    ...(sessionOptions.disallowedTools === null ? {} : { disallowedTools: sessionOptions.disallowedTools }),
+    ...(sessionOptions.maxTurns === null ? {} : { maxTurns: sessionOptions.maxTurns }),
+    ...(sessionOptions.maxBudgetUsd === null ? {} : { maxBudgetUsd: sessionOptions.maxBudgetUsd }),
     ...(settings === null ? {} : { settings }),
   }
 }
@@ -208,7 +208,7 @@ interface Sdk {
 
 interface SdkQuery extends AsyncIterable<unknown> {
   initializationResult(): Promise<unknown>
-  getContextUsage(wish: { detail: 'summary' }): Promise<unknown>
+  getContextUsage(sessionOptions: { detail: 'summary' }): Promise<unknown>
   applyFlagSettings(settings: Record<string, unknown>): Promise<unknown>
   interrupt(): Promise<unknown>
   stopTask(taskId: string): Promise<unknown>

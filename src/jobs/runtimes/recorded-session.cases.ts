@@ -4,7 +4,7 @@ import type { RunningSession, RuntimeListener, RuntimeMessage, ToolResult } from
 export type Kind<K extends RuntimeMessage['kind']> = Extract<RuntimeMessage, { kind: K }>
 
 /** A session and everything it has told. */
-export interface Heard {
+export interface RecordedSession {
   session: RunningSession
   messages: RuntimeMessage[]
   raw: string[]
@@ -14,34 +14,34 @@ export interface Heard {
 }
 
 /** Reads a session from here on. */
-export function hear(session: RunningSession): Heard {
-  const heard: Heard = {
+export function recordSession(session: RunningSession): RecordedSession {
+  const recorded: RecordedSession = {
     session,
     messages: [],
     raw: [],
-    of: (kind) => heard.messages.filter((message): message is never => message.kind === kind),
+    of: (kind) => recorded.messages.filter((message): message is never => message.kind === kind),
     next: (kind, n = 1) =>
       until(
-        () => `${kind} ${n}; heard ${JSON.stringify(heard.messages).slice(-2000)}`,
-        () => heard.of(kind)[n - 1],
+        () => `${kind} ${n}; heard ${JSON.stringify(recorded.messages).slice(-2000)}`,
+        () => recorded.of(kind)[n - 1],
       ),
   }
-  session.onRaw((line) => heard.raw.push(line))
+  session.onRaw((line) => recorded.raw.push(line))
   void (async () => {
-    for await (const message of session.messages) heard.messages.push(message)
+    for await (const message of session.messages) recorded.messages.push(message)
   })()
-  return heard
+  return recorded
 }
 
-export interface Asked extends RuntimeListener {
+export interface RecordingListener extends RuntimeListener {
   /** What was asked, in order: `before Bash`, `after Bash`, `failed Bash`, `batch 2`, `compaction auto`, `compacted`. */
   asked: string[]
   batches: ToolResult[][]
 }
 
-/** Ears that write down what they are asked, and answer as told. */
-export function ears(answers: Partial<RuntimeListener> = {}): Asked {
-  const it: Asked = {
+/** A listener that records each question and gives the answers it was made with. */
+export function recordingListener(answers: Partial<RuntimeListener> = {}): RecordingListener {
+  const it: RecordingListener = {
     asked: [],
     batches: [],
     beforeTool: async (call) => {

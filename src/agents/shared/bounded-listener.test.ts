@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { ears } from '../../jobs/runtimes/heard.cases.js'
-import { boundedEars } from './bounded-ears.js'
+import { recordingListener } from '../../jobs/runtimes/recorded-session.cases.js'
+import { boundedListener } from './bounded-listener.js'
 
 const CALL = { id: 't1', name: 'Bash', input: {}, subagent: null }
 const never = (): Promise<never> => new Promise(() => {})
 
 test('an answer in time is passed on', async () => {
-  const bounded = boundedEars(ears({ afterBatch: async () => ({ stop: 'full' }) }), () => {})
+  const bounded = boundedListener(recordingListener({ afterBatch: async () => ({ stop: 'full' }) }), () => {})
   expect(await bounded.afterBatch([])).toEqual({ stop: 'full' })
 })
 
 test('an ear that is late or throws gives an empty answer, and the log says which', async () => {
   const said: string[] = []
-  const broken = boundedEars(
+  const broken = boundedListener(
     {
       beforeTool: () => {
         throw new Error('at once')

@@ -43,7 +43,7 @@ function trustProject(home, project, yaml) {
 }
 
 /** A machine on which jobs run: the real client on its PATH, nothing of Baton installed into it. */
-export function jobGround(what, modelUrl, yaml) {
+export function jobMachine(what, modelUrl, yaml) {
   const machine = makeMachine(what, { install: false })
   const env = {
     ...machine.env,
@@ -53,7 +53,7 @@ export function jobGround(what, modelUrl, yaml) {
   }
   writeFileSync(join(machine.project, 'baton.yaml'), yaml)
   trustProject(env.BATON_HOME, machine.project, yaml)
-  const ground = {
+  const jobs = {
     ...machine,
     env,
     /** Starts the built command; `done` resolves when it is gone. */
@@ -75,12 +75,12 @@ export function jobGround(what, modelUrl, yaml) {
       })
       return running
     },
-    jobs: async () => JSON.parse((await ground.baton(['jobs', 'list', '--json']).done).stdout || '{"jobs":[]}').jobs,
+    jobs: async () => JSON.parse((await jobs.baton(['jobs', 'list', '--json']).done).stdout || '{"jobs":[]}').jobs,
     /** Whatever a job started and still lives, by what it is. */
     left: () => processesIn(machine.home),
     clients: () => processesIn(machine.home).filter(({ program }) => program === clientBinary()),
   }
-  return ground
+  return jobs
 }
 
 function processesIn(home) {

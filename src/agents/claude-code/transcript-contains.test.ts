@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/harness/temp-dir.js'
-import { heard } from './answer.js'
+import { transcriptContains } from './answer.js'
 
 function transcript(text: string): string {
   const at = path.join(tempDir(), 's1.jsonl')
@@ -15,20 +15,20 @@ const attachment = (content: string) =>
 
 test('a text is found however it is quoted, also long ago and on the seam of two chunks', () => {
   const text = '[baton] 70 % of "167k"\n\tül — go on'
-  expect(heard(transcript(attachment(text)), text)).toBe(true)
-  expect(heard(transcript(attachment(text) + 'x'.repeat(5_000_000)), text)).toBe(true)
+  expect(transcriptContains(transcript(attachment(text)), text)).toBe(true)
+  expect(transcriptContains(transcript(attachment(text) + 'x'.repeat(5_000_000)), text)).toBe(true)
   const length = attachment(text).length
   for (const seam of [20, 60, length - 5])
-    expect(heard(transcript(attachment(text) + 'x'.repeat(1024 * 1024 - seam)), text)).toBe(true)
+    expect(transcriptContains(transcript(attachment(text) + 'x'.repeat(1024 * 1024 - seam)), text)).toBe(true)
 })
 
 test('another text, or none, is not', () => {
-  expect(heard(transcript(attachment('[baton] 70 %')), '[baton] 85 %')).toBe(false)
-  expect(heard(transcript(''), '[baton] 85 %')).toBe(false)
-  expect(heard('/nowhere.jsonl', '[baton] 85 %')).toBe(false)
+  expect(transcriptContains(transcript(attachment('[baton] 70 %')), '[baton] 85 %')).toBe(false)
+  expect(transcriptContains(transcript(''), '[baton] 85 %')).toBe(false)
+  expect(transcriptContains('/nowhere.jsonl', '[baton] 85 %')).toBe(false)
 })
 
 test('a long text that was cut on its way is told by its beginning', () => {
   const text = '[baton] '.repeat(3000)
-  expect(heard(transcript(attachment(`${text.slice(0, 9000)} cut`)), text)).toBe(true)
+  expect(transcriptContains(transcript(attachment(`${text.slice(0, 9000)} cut`)), text)).toBe(true)
 })

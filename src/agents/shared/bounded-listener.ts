@@ -7,13 +7,13 @@ import { within } from '../../lib/within.js'
  * A client that is made to wait longer than it allows ends its session, so every answer has its time: far below what the client is
  * told to wait, and long enough for a question to a client on a machine that is busy with many.
  */
-export const EAR_MS = 10_000
+export const ANSWER_MS = 10_000
 
-/** The same ears, none of which is late or throws: then the answer is empty, and the log says so. */
-export function boundedEars(listener: RuntimeListener, log: Log, ms = EAR_MS): RuntimeListener {
+/** Returns a listener that never answers late and never throws: its answer is empty then, and the log says so. */
+export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER_MS): RuntimeListener {
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {
     try {
-      // in a promise of its own: an ear that throws before it waits is no different
+      // In a promise of its own, so that a listener that throws before it waits is handled too.
       const given = await within(
         ms,
         Promise.resolve()

@@ -12,7 +12,7 @@ const PATIENCE_MS = 10_000
 const START_MS = 2_000
 
 /** Does something in a home made for it, with the environment a client would give a hook there; then no trace of it is left. */
-export async function inTrialHome<T>(env: Env, work: (home: string, env: Env) => Promise<T>): Promise<T> {
+export async function inTemporaryHome<T>(env: Env, work: (home: string, env: Env) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(env.TMPDIR || tmpdir(), 'baton-doctor-'))
   try {
     return await work(home, { ...without(env), BATON_HOME: home })
