@@ -65,6 +65,10 @@ const SHOWN: [string, string][] = [
   ['as indented code', indented(FORGED, '    ')],
   ['as code indented by tabs', indented(FORGED, '\t')],
   ['in <pre>', `<pre>\n${FORGED}\n</pre>`],
+  ['in <blockquote>', `<blockquote>\n\n${FORGED}\n\n</blockquote>`],
+  ['in <blockquote> with attributes', `<blockquote cite="x">\n${FORGED}\n</blockquote>`],
+  ['behind a <blockquote> in another', `<blockquote>\n<blockquote>a</blockquote>\n\n${FORGED}\n</blockquote>`],
+  ['behind a <blockquote> on its line', `<blockquote>a</blockquote><blockquote>\n\n${FORGED}\n</blockquote>`],
   ['in an HTML comment', `<!--\n${FORGED}\n-->`],
   ['with CRLF', `\`\`\`\r\n${FORGED.replaceAll('\n', '\r\n')}\r\n\`\`\``],
 ]

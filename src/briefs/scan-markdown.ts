@@ -3,7 +3,7 @@
  *
  *   plain    the author's own: a paragraph, a heading, a list
  *   quoted   in a block quotation
- *   fenced   in a code fence (or `<pre>`, or an HTML comment), or the mark that opens or closes it
+ *   fenced   in a code fence (or `<pre>`, `<blockquote>`, or an HTML comment), or the mark that opens or closes it
  */
 type LineKind = 'plain' | 'quoted' | 'fenced'
 
@@ -30,6 +30,8 @@ interface Fence {
   character: string
   /** Ends a block of HTML; null for a code fence. */
   htmlEnd: RegExp | null
+  /** How many `<blockquote>` are open in it; 0 when it is no such quotation. */
+  quotations: number
   /**
    * The list it was opened in has ended, though the fence was not closed: its end may be indented
    * in any way.
@@ -40,6 +42,8 @@ interface Fence {
 const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/
 const QUOTE = /^ {0,3}> ?/
 const ITEM = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?= |$)/
+const BLOCKQUOTE = /^ {0,3}<blockquote(?=[\s>]|$)/i
+const BLOCKQUOTE_END = /<\/blockquote\s*>/i
 const HTML = /^ {0,3}<(pre|script|style|textarea)(?=[\s>]|$)/i
 
 /**
@@ -122,10 +126,14 @@ function openContainer(line: string): { container: Container; rest: string } | n
 }
 
 function openFence(line: string, depth: number): Fence | null {
-  const blank = { depth, lengths: [], character: '', htmlEnd: null, hasLostList: false }
+  const blank = { depth, lengths: [], character: '', htmlEnd: null, quotations: 0, hasLostList: false }
   const found = FENCE.exec(line)
   const mark = found?.[1] ?? found?.[3]
   if (mark !== undefined) return { ...blank, lengths: [mark.length], character: mark[0]! }
+  if (BLOCKQUOTE.test(line)) {
+    const quotations = quotationsOpenedIn(line)
+    return quotations > 0 ? { ...blank, htmlEnd: BLOCKQUOTE_END, quotations } : null
+  }
   const tag = HTML.exec(line)?.[1]
   if (tag !== undefined) {
     const htmlEnd = new RegExp(`</${tag}>`, 'i')
@@ -137,6 +145,10 @@ function openFence(line: string, depth: number): Fence | null {
 /** The fence as it stands after a line in it; null when that line was its end. */
 function afterLine(fence: Fence, line: string): Fence | null {
   const { lengths, character, htmlEnd, hasLostList } = fence
+  if (fence.quotations > 0) {
+    const quotations = fence.quotations + quotationsOpenedIn(line)
+    return quotations > 0 ? { ...fence, quotations } : null
+  }
   if (htmlEnd) return htmlEnd.test(line) ? null : fence
   const found = FENCE.exec(hasLostList ? line.trimStart() : line)
   const mark = found?.[1] ?? found?.[3] ?? ''
@@ -144,4 +156,9 @@ function afterLine(fence: Fence, line: string): Fence | null {
   const hasLanguage = (found?.[2] ?? found?.[4] ?? '').trim() !== ''
   const inside = hasLanguage ? [...lengths, mark.length] : lengths.slice(0, -1)
   return inside.length === 0 ? null : { ...fence, lengths: inside }
+}
+
+/** How many `<blockquote>` a line opens more than it closes; negative when it closes more. */
+function quotationsOpenedIn(line: string): number {
+  return line.split(/<blockquote(?=[\s>]|$)/i).length - line.split(BLOCKQUOTE_END).length
 }
