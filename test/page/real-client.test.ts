@@ -118,7 +118,7 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     await shown('context remaining before compaction').toBe(count('context_warning'))
     await shown('Handoff asked for').toBe(count('handoff_requested'))
     await shown('Handoff began').toBe(count('handoff_started'))
-    await tab.getByText('The seat has gone on in another session').waitFor()
+    await tab.getByText('This seat continues in another session').waitFor()
     expect(await tab.locator(`.strip a[href="/sessions/${fresh}"]`).count()).toBe(1)
     const next = await open(`${origin}/sessions/${fresh}`)
     await next.getByText('Handed over').first().waitFor()
@@ -293,7 +293,7 @@ test('a handoff that is asked for on the page is carried out by the real client'
     await tab.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click()
     await tab.getByText('Handoff asked for').first().waitFor()
     await tui.waitFor(/Item 3 is noted/)
-    await tab.getByText('The seat has gone on in another session').waitFor()
+    await tab.getByText('This seat continues in another session').waitFor()
     expect(tui.sessionId()).not.toBe(old)
     expect(faults).toEqual([])
   } finally {

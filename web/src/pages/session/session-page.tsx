@@ -230,7 +230,7 @@ function SessionHead({ session, again }: { session: SessionDetail; again: () => 
       {session.config_trouble !== null && <p className="strip bad">{session.config_trouble}</p>}
       {next !== undefined && (
         <p className="strip">
-          The seat has gone on in another session:{' '}
+          This seat continues in another session:{' '}
           <Link href={sessionHref(next.session_id)}>{shortId(next.session_id)}</Link>
         </p>
       )}
