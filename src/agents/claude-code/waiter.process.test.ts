@@ -115,7 +115,7 @@ test('a message that is a link to another file of this user is not said', async 
   symlinkSync(cloned, join(folder, 's-1.order_0.say'))
   const waiter = start()
   await waits(waiter)
-  sayByWaiter(live, wish('order_1', 'its own'))
+  sayByWaiter(live, spoken('order_1', 'its own'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'its own' })
   expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
