@@ -7,44 +7,51 @@ import type { JobDependencies } from './dependencies.js'
 import type { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
 
-/** A brief is one answer: longer than this it does not take. */
+/** Time limit for a brief, which is a single answer. */
 const BRIEF_MS = 5 * 60_000
 const REASON = 'the context of the session was nearly full'
-/** To a session that was asked already and cut off: what is wanted stands above, and is not said twice. */
+/**
+ * Prompt for a session that was asked before and cut off: the request is above and not repeated.
+ */
 const CUT_OFF =
   '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
 
-/** Ends of the turn that the next rung would only meet again. */
+/** Outcomes that the next way of asking would only meet again. */
 const INSTEAD: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
 
 interface BriefRequest {
   job: JobRecord
   attempt: AttemptRecord
-  /** The session itself, if its client still runs; null: it is opened again. */
+  /** The session, if its client still runs. Null when it must be reopened. */
   live: LiveSession | null
-  /** Opens the session again; at an earlier answer where that is given. null: it cannot be. */
+  /** Reopens the session, at an earlier answer if one is given. Null when that fails. */
   open(at: string | null): Promise<LiveSession | null>
-  /** An answer early enough that the brief fits behind it; null: none is known. */
+  /** An answer early enough that the brief fits after it. Null when none is known. */
   earlier: Cut | null
-  /** The context no longer fits: asking the session as it is fails again. */
+  /** True when the context no longer fits, so that asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
-  /** Why the session hands off; undefined: its context is nearly full. */
+  /** Reason of the handoff. Undefined when the context is nearly full. */
   reason?: string | undefined
-  /** A budget that is used up, or what a person wants instead; null: it may be asked on. */
+  /** Returns why asking must end: a spent budget or the user's wish. Null when it may continue. */
   mustStop(): Outcome | null
-  /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
+  /** Called when the session gave a brief, before it is checked. May be called more than once. */
   given(): Promise<void>
-  /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
+  /**
+   * Returns a text about calls that the reopened session does not show, including those in `hides`.
+   * Empty when there are none.
+   */
   untold(hides: readonly string[]): string
-  /** Writes the brief by code. `reason` stands in it. */
+  /** Writes the brief by code; `reason` appears in it. */
   write(reason: string): BriefRecord
 }
 
 /**
- * The brief of a session, by the first of these that gives one: the session itself, in the same process; the session opened again; a copy of
- * it cut off at an earlier answer; the transcript alone. Ends with a brief that is kept, unless a person stops it, a budget is used up or the provider
- * refuses every request for now: then with that, and it is asked for again when the job goes on.
+ * Gets the brief of a session from the first source that gives one:
+ * the live session, the reopened session, a copy cut off at an earlier answer, the transcript.
+ * Returns a stored brief, unless the user stops it, a
+ * budget is spent or the provider refuses for now.
+ * In that case returns the outcome, and the brief is requested again when the job resumes.
  */
 export async function askBrief(
   deps: JobDependencies,
@@ -53,7 +60,7 @@ export async function askBrief(
   const { attempt, earlier } = request
   let { tooLong } = request
   const bounds = { silenceMs: Math.min(request.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
-  // A copy ends before anything was asked of it.
+  // A copy is cut off before the request, so the full request is needed.
   const askText = (cut: Cut | null): string =>
     cut === null && deps.transcriptHolds(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
   const again = (cut: Cut | null) => ({
@@ -72,7 +79,7 @@ export async function askBrief(
   let wasAsked = false
   let why = tooLong ? 'its context is full' : 'its client could not be started'
   for (const { open, whole, text } of rungs) {
-    // As it is, it would not fit again.
+    // The whole session would not fit again.
     if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue
@@ -83,7 +90,7 @@ export async function askBrief(
     why = given.why
     const { how } = given.outcome
     if (INSTEAD.has(how)) return { instead: given.outcome }
-    // Every further rung is one more request.
+    // Every further try is one more paid request.
     const stop = request.mustStop()
     if (stop !== null) return { instead: stop }
     tooLong ||= how === 'too-long'
@@ -100,7 +107,7 @@ export async function askBrief(
 
 interface Given {
   text: string | null
-  /** False where the turn ended before the model answered. */
+  /** False when the turn ended before the model answered. */
   wasAsked: boolean
   outcome: Outcome
   why: string

@@ -11,36 +11,39 @@ import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { ownSpend, plus, ToldSpend, tokensOf } from './told-spend.js'
 
-/** The provider has answered, the client has given up, or the session is opened again. */
+/** Messages that end a retry: an answer, the client giving up, or the session being reopened. */
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
 const NO_EDITS = { made: 0, denied: 0 }
 
-/** An answer a session can be cut off at, and the calls that a copy does not tell of then. */
+/** An answer where a session can be cut off, and the calls that such a copy does not show. */
 export interface Cut {
   at: string
   hides: string[]
 }
 
-/** What a session's host has of the job around it. */
+/** What an attempt needs from the job around it. */
 export interface HostContext {
-  /** How long the job has run. */
+  /** Returns how long the job has run. */
   ranMs(): number
-  /** A level was reached whose hooks are to be run; nobody waits for them. */
+  /** Runs the hooks of a level that was reached; the session does not wait for them. */
   atLevel(level: JobLevel, attempt: AttemptRecord): void
 }
 
-/** What one session of a job has come to: kept in the store as it grows, and judged at every batch. */
+/** Tracks one session of a job: stores usage and spend as they grow, and decides at every batch. */
 export class AttemptHost implements Host {
   readonly journal: Journal
   readonly log
   private readonly deps: JobDependencies
   private current: AttemptRecord
   private growth: number[] = []
-  /** What the last answer came to, and the calls it made. */
+  /** Usage of the last answer and the calls it made. */
   private newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
-  /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
+  /**
+   * True until the next cycle when a full session may
+   * continue: a hook said so, or no handoff is left.
+   */
   runsWhenFull = false
-  /** What a level wants the agent to be told with the next batch. */
+  /** Text of a level that the agent receives with the next batch. */
   private unsaid = ''
   private readonly workedBefore: number
   private readonly began: number
@@ -140,7 +143,8 @@ export class AttemptHost implements Host {
   hasRoom(calls: readonly ToolResult[]): boolean {
     const { pointTokens: point, windowTokens: window, state, jobId } = this.current
     const newest = this.newest
-    // The first figure is always waited for; and the answer that made these calls may not have been read yet.
+    // Answer false without a first measurement, and when the
+    // answer that made these calls is not read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
     const { spec } = this.deps.store.job(jobId)!
     const climb: Climb = {
@@ -161,14 +165,15 @@ export class AttemptHost implements Host {
 
   recordUsage(usage: ContextUsage): { full: boolean } {
     const before = this.current.usedTokens
-    // Answers tell what each batch added. Where they do not, every batch is measured, and two figures do.
+    // Answers tell how much each batch added.
+    // Without them, two measurements are compared.
     if (this.newest === null && before !== null) this.grew(usage.used - before)
     const growth = [...this.growth, usage.used - (this.newest?.used ?? usage.used)]
     const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
     const workedMs = this.workedMs()
     this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.growth, workedMs })
     this.deps.recordUsage(usage, this.current)
-    // A batch returned: whatever failed before, it works again.
+    // A returned batch proves that the session works again, so reset the failure counters.
     const job = this.deps.store.job(this.current.jobId)!
     if (job.failures || job.stalls || job.waits) record(this.deps, job.jobId, NO_FAILURES)
     const { spec } = job
@@ -181,7 +186,7 @@ export class AttemptHost implements Host {
     return { full: stops && isFull(usage.used, climb) }
   }
 
-  /** What levels of the agent's own ask for; a handoff is part of when it is full. */
+  /** Runs the actions of levels that were reached, except handoffs, which `isFull` covers. */
   private cross(usage: ContextUsage, levels: readonly JobLevel[]): void {
     const before = this.current.crossed ?? []
     const found = crossings(levels, usage, before)
@@ -233,7 +238,7 @@ export class AttemptHost implements Host {
       used_tokens: usedTokens,
       window_tokens: windowTokens,
       compaction_tokens: pointTokens,
-      // The client tells what a session cost at the end of a turn: until then nobody knows what the job has cost.
+      // The client reports the cost of a session at the end of a turn, so until then it is unknown.
       cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0)
         ? sum(all, (one) => one.costUsd ?? 0)
         : null,
@@ -271,14 +276,14 @@ export class AttemptHost implements Host {
     return null
   }
 
-  /** Only once a handoff cannot follow any more. */
+  /** True once no handoff can follow. */
   mayCompact(trigger: 'auto' | 'manual'): boolean {
     const { handoffs, spec } = this.deps.store.job(this.current.jobId)!
     return trigger === 'manual' || this.runsWhenFull || handoffs >= spec.maxHandoffs
   }
 
   async answerHook(sessionId: string, event: string, payload: unknown): Promise<string> {
-    // A copy that was opened for the brief alone is nobody's session.
+    // A copy that was opened only for the brief is not the job's session.
     return sessionId === this.current.sessionId ? this.deps.answerHook(event, payload, this.current) : ''
   }
 
@@ -290,17 +295,17 @@ export class AttemptHost implements Host {
     return said.length === 0 ? null : said.join('\n\n')
   }
 
-  /** An answer early enough that the request of a brief and the brief fit behind it. */
+  /** Returns an answer early enough that the request and the brief fit after it. */
   earlierAnswer(): Cut | null {
     const most = (this.current.pointTokens ?? this.current.windowTokens ?? 0) * 0.8
     const answers = readAnswers(this.journal.path, this.current.sessionId)
     const at = answers.findLastIndex(({ used }) => used < most)
-    // A copy ends with the answer: how its own calls returned is not in it any more.
+    // A copy ends with the answer, so it does not contain the results of that answer's calls.
     return at < 0 ? null : { at: answers[at]!.uuid, hides: answers.slice(at).flatMap(({ calls }) => calls) }
   }
 }
 
-/** Claude Code 2.1.325 calls an API that it cannot reach `unknown`, without a status. */
+/** Claude Code 2.1.325 reports an unreachable API as `unknown`, without a status. */
 function retryReason(status: number | null, reason: string): string {
   if (status === null) return 'the API cannot be reached'
   return `the API answered ${status}${reason === '' || reason === 'unknown' ? '' : `, ${reason}`}`

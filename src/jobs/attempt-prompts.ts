@@ -11,7 +11,7 @@ import type { JobDependencies } from './dependencies.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
 import { findUnreportedCalls, type KnownCall, readJournal } from './journal.js'
 
-/** What the sessions of one job are told first, and what is known of whether they heard it. */
+/** Builds the first prompts of a job's sessions and knows whether a session received its prompt. */
 export class AttemptPrompts {
   readonly journal: string
 
@@ -19,7 +19,7 @@ export class AttemptPrompts {
     private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly folder: string,
-    /** Runs the hooks of a session's start; resolves to what they want put before the prompt. */
+    /** Runs the session start hooks and returns the text to put before the prompt. */
     private readonly runStartHooks: (payload: SessionStartHookPayload) => Promise<string>,
   ) {
     this.journal = join(folder, 'journal.jsonl')
@@ -27,13 +27,14 @@ export class AttemptPrompts {
 
   wasReceived(attempt: AttemptRecord): boolean {
     if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
-    // An earlier job may have said the same prompt in this session, so its transcript proves nothing.
+    // An earlier job may have used the same prompt in this
+    // session, so its transcript proves nothing.
     if (attempt.start === 'resume') return false
     const prompt = this.kept(attempt)
     return prompt !== null && this.deps.transcriptHolds(attempt.sessionId, prompt)
   }
 
-  /** Made once, hooks included, and kept before it is said. */
+  /** Builds the first prompt once, including hooks, and stores it before it is sent. */
   async first(attempt: AttemptRecord): Promise<string> {
     const kept = this.kept(attempt)
     if (kept !== null) return kept
@@ -49,7 +50,7 @@ export class AttemptPrompts {
       brief:
         text === null ? null : { text: withoutMark(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
       repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
-      // A brief that code wrote lists all calls itself.
+      // A brief written by code lists all calls itself.
       untold: before === null || text?.includes(`## ${CALLS_TITLE}`) ? '' : this.untold(before),
     }
     const plain = freshPrompt({ ...given, before: '' })
@@ -81,14 +82,17 @@ export class AttemptPrompts {
     return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
   }
 
-  /** Writes the brief of a session by code, with the calls of the job in it. */
+  /** Writes the brief of a session by code, including the calls of the job. */
   writeBrief(attempt: AttemptRecord, reason: string): BriefRecord {
     const { jobId, folder, journal } = this
     const appendix = briefAppendix(this.deps, { jobId, folder, journal }, attempt)
     return this.deps.briefs.write(attempt.sessionId, reason, appendix)
   }
 
-  /** What a session did and its transcript does not tell; `hides`: calls it holds, but whoever is told does not see. */
+  /**
+   * Returns a text about calls that a session made but its transcript does not show.
+   * `hides` adds calls that are in the transcript but not visible to the reader.
+   */
   untold(attempt: AttemptRecord, hides: readonly string[] = []): string {
     return untoldText(this.unreportedCalls(attempt, hides))
   }
@@ -107,26 +111,32 @@ export class AttemptPrompts {
     return join(this.folder, `prompt-${number}.md`)
   }
 
-  /** An empty file is what a power cut may leave of one, and no prompt. */
+  /** Returns the stored prompt. An empty file may remain after a power cut and is no prompt. */
   private kept(attempt: AttemptRecord): string | null {
     return readIfThere(this.path(attempt))?.toString('utf8') || null
   }
 }
 
-/** For an agent whose edits were all denied before the job was resumed; '' where none were. */
+/**
+ * Tells an agent to repeat edits that were all denied before the job was resumed.
+ * Empty when none were.
+ */
 function editsToRepeat({ edits, spec }: JobRecord): string {
   if (!edits?.before || edits.made > 0) return ''
   const mode = spec.permissionMode ?? 'that of the client'
   return `the permission mode denied ${edits.before} of your edits; it is ${mode} now, so make them again`
 }
 
-/** The checks that a job failed over, which a person takes up again: of the last round its agent was not told. '' none. */
+/**
+ * Returns the failed checks of a job that the user resumes, which its agent has not seen.
+ * Empty when none.
+ */
 function unmended({ checkRound, checks, detail }: JobRecord): string {
   const last = Math.max(0, ...checks.map(({ round }) => round))
   return checkRound > 0 || detail !== '' ? '' : failedText(checks.filter(({ round }) => round === last))
 }
 
-/** What is said to the sessions of a job. Each begins with `[baton]` or with the task itself. */
+/** Prompts for the sessions of a job. Each begins with `[baton]` or with the task itself. */
 
 const LONGEST_STEP = 700
 const SHORT_STEP = 80
@@ -135,24 +145,27 @@ const LONGEST_STEPS = 48_000
 
 interface FreshPrompt {
   task: string
-  /** What hooks want put before everything; '' nothing. */
+  /** Text of hooks to put first. Empty when there is none. */
   before: string
-  /** The checked brief of the session before; null: this is the first one. */
+  /** The checked brief of the previous session. Null for the first session. */
   brief: { text: string /** The first sentences: why there is a brief. */; lead: string } | null
-  /** Branch, commit, changed files; null: no repository. */
+  /** Branch, commit and changed files. Null without a repository. */
   repository: string | null
-  /** What the session before did and its transcript does not tell (`untoldText`); '' nothing. */
+  /**
+   * Calls that the previous session's transcript does not show (`untoldText`).
+   * Empty when there are none.
+   */
   untold: string
 }
 
-/** The first prompt of a session: the task as it was given, and what the session before left. */
+/** Builds the first prompt of a session: the task, and what the previous session left. */
 export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
   const words = before.trim()
-  // A client takes what begins with a slash for a command, and asks its model nothing.
+  // Clients treat a prompt that begins with a slash as a command and do not ask the model.
   const first = words.startsWith('/') ? `The hooks of this job say first:\n\n${words}` : words
   if (brief === null) return [...(words === '' ? [] : [first]), task].join('\n\n')
   return [
-    // A text that does not begin so is taken for the user's own, and would stand in every later brief whole.
+    // Text without this prefix counts as the user's own and would be quoted in every later brief.
     ...(words === '' ? [] : [`[baton] The hooks of this job say first:\n\n${words}`]),
     brief.lead,
     `# The task\n\n${task}`,
@@ -172,7 +185,7 @@ function newJobLead({ spec }: Pick<JobRecord, 'spec'>): string {
   return `[baton] This is a new job of the agent \`${spec.agentName}\`. The session of its last job could not be continued. The task, the brief of that session, and the state of the repository follow. Do the task; the brief is what you knew when the last job ended, and its own next step counts only where the task asks for it. Do not ask whether to go on.`
 }
 
-/** A session that was cut off goes on. `calls`: what it did and its own transcript does not tell. */
+/** Builds the prompt of a resumed session. `calls` are those its transcript does not show. */
 export function resumePrompt(calls: readonly KnownCall[], why: string): string {
   const parts = [
     `[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`,
@@ -181,7 +194,7 @@ export function resumePrompt(calls: readonly KnownCall[], why: string): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** '' where there are none. */
+/** Describes calls that the transcript does not show. Empty when there are none. */
 function untoldText(calls: readonly KnownCall[]): string {
   const done = calls.filter(({ outcome }) => outcome !== 'unknown')
   const open = calls.filter(({ outcome }) => outcome === 'unknown')
@@ -197,7 +210,7 @@ function untoldText(calls: readonly KnownCall[]): string {
   return parts.join('\n\n')
 }
 
-/** Every call is named. The newest, which a transcript lacks for sure, with what came of them; older ones shortly. */
+/** Lists every call. The newest, which the transcript surely lacks, include their results. */
 function listed(calls: readonly KnownCall[]): string {
   const lines: string[] = []
   let room = LONGEST_STEPS

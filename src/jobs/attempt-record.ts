@@ -2,11 +2,11 @@ import type { HandoffFields } from '../contract/api/event-data.js'
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import { type JobDependencies, record } from './dependencies.js'
 
-/** The session a job is in; one whose client only waits is not there yet. null: none has begun. */
+/** Returns the session a job is in, ignoring one whose client only waits. Null before the first. */
 export const lastBegun = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
   attempts.findLast(({ state }) => state !== 'ready') ?? null
 
-/** A session that is about to begin, under an id of its own. */
+/** Creates the record of a new session with a new id. */
 export function freshAttempt(
   { newId, newSessionId, now }: Pick<JobDependencies, 'newId' | 'newSessionId' | 'now'>,
   jobId: string,
@@ -35,10 +35,10 @@ export function freshAttempt(
   }
 }
 
-/** Whether a client may know its id already. */
+/** True when a client may already know the session id. */
 export const wasStarted = ({ state, process }: AttemptRecord): boolean => state !== 'starting' || process !== null
 
-/** What the events of a handoff tell. */
+/** Returns the data of handoff events. */
 export function handoffFields(job: JobRecord, attempt: AttemptRecord, newSessionId: string | null): HandoffFields {
   const { usedTokens, windowTokens } = attempt
   return {
@@ -53,7 +53,10 @@ export function handoffFields(job: JobRecord, attempt: AttemptRecord, newSession
   }
 }
 
-/** What one session may still cost: the client counts money itself, and stops in time. null: no bound. */
+/**
+ * Returns what a session may still cost in USD. Null without a budget.
+ * The client counts the cost itself and stops in time.
+ */
 export function moneyLeft(
   { spec }: JobRecord,
   attempts: readonly AttemptRecord[],
@@ -68,14 +71,16 @@ export function moneyLeft(
 }
 
 /**
- * What a job does when somebody begins to run it, or its last session has ended. By what is stored of the last attempt:
+ * Decides what a job does when it is started or its last session has ended.
  *
- *   none                 the first session begins
- *   starting             it was never told anything: it begins, under an id of its own if a client was started with the first
- *   prompted             it was told, or about to be. Where the transcript or the journal shows that it heard, it is resumed; else it begins
- *   working              it is resumed
- *   stopped, asked       its brief is still wanted: a handoff goes on
- *   over                 it has ended: a job that goes on after its end resumes it
+ * | last attempt | next |
+ * |---|---|
+ * | none | the first session begins |
+ * | starting | it never got a prompt: it begins, with a new id if a client had the first id |
+ * | prompted | resumed if transcript or journal prove that the prompt arrived, else it begins |
+ * | working | it is resumed |
+ * | stopped, asked | the handoff continues with its brief |
+ * | over | it has ended: a job that continues after its end resumes it |
  */
 type Plan = { do: 'begin' } | { do: 'begin-again' } | { do: 'resume' } | { do: 'hand-off' }
 
@@ -94,10 +99,13 @@ export function planAttempt(last: AttemptRecord | null, wasReceived: boolean): P
   }
 }
 
-/** So much a kill may forget. */
+/** Interval between two stored values; a kill loses at most this much. */
 const KEPT_MS = 5_000
 
-/** The time a job has really run, over all its runners: its budget of minutes. Waiting for a limit and pauses do not count. */
+/**
+ * Measures how long a job has really run, over all its runners, for the budget of minutes.
+ * Pauses and waiting for a limit do not count.
+ */
 export class WorkClock {
   private known = 0
   private since: number | null = null
@@ -118,7 +126,7 @@ export class WorkClock {
     return Math.round(this.known + performance.now() - this.since)
   }
 
-  /** Called often; what it came to is stored now and then. */
+  /** Stores the time every few seconds. Called often. */
   tick(): void {
     if (this.since !== null && performance.now() - this.keptAt >= KEPT_MS) this.keep()
   }

@@ -9,15 +9,14 @@ import type { BriefAppendix, JobDependencies } from './dependencies.js'
 import { type KnownCall, knownCalls, readJournal } from './journal.js'
 
 export const CALLS_TITLE = 'Calls already made'
-/** The list of calls that does not fit into the brief of a session. */
+/** Returns the path of the file with calls that do not fit into a session's brief. */
 export const callsFile = (folder: string, number: number): string => join(folder, `calls-${number}.md`)
 const LONGEST_BRIEF = 12_000
 
 /**
- * The calls of a job since the last brief that an agent wrote, and that brief. The facts of a transcript hold no
- * list of the
- * commands that succeeded, and those of one session nothing of the sessions before it: an agent that has only them does
- * every step again.
+ * Returns the calls of a job since the last brief that an agent wrote, and that brief.
+ * Facts of a transcript do not list successful commands, and cover one session only.
+ * An agent that has only those facts would repeat every step.
  */
 export function briefAppendix(
   deps: JobDependencies,
@@ -51,7 +50,7 @@ export function briefAppendix(
 const MEANING =
   '"done": it returned, do not make it again unless you need to read its output. "failed": it returned with an error. "outcome unknown": it was cut off, look at what it did before you make it again. "not started": it never ran.'
 
-/** The last session that began with a brief which code did not write; null: none did. */
+/** Returns the last session that began with a brief written by an agent. Null when none did. */
 function lastWritten(
   { store }: JobDependencies,
   attempts: readonly AttemptRecord[],
@@ -71,7 +70,7 @@ function briefSection({ path, sequence }: BriefRecord, text: string | null): str
 const MOST_FILES = 40
 const MOST_COMMITS = 5
 
-/** A repository in a few lines, as a fresh session reads it; null: there is none. */
+/** Describes a repository in a few lines for a fresh session. Null without a repository. */
 export function repositoryText(state: GitState | null): string | null {
   if (state === null) return null
   const { branch, commit, recent, dirty, ahead } = state

@@ -5,25 +5,25 @@ import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal, KnownCall } from './journal.js'
 
-/** The calls of a job as a brief lists them. */
+/** Calls of a job as a brief lists them. */
 interface CallList {
-  /** Every call, oldest first; equal ones share a line. */
+  /** Every call, oldest first; equal calls share a line. */
   all: string[]
-  /** Calls that stand in the brief itself, oldest first. */
+  /** Calls listed in the brief itself, oldest first. */
   shown: string[]
 }
 
-/** Characters of the calls in a brief; the others stand in a file beside the job. */
+/** Characters of the calls in a brief; the rest goes into a file beside the job. */
 const LONGEST_SHOWN = 16_000
 const LONGEST_CALL = 300
 const LONGEST_RESULT = 200
-/** The argument that says what a call does, most telling first. */
+/** Names of arguments that say what a call does, the most descriptive first. */
 const TELLING = ['command', 'file_path', 'notebook_path', 'pattern', 'path', 'url', 'query', 'prompt', 'description']
 
 /**
- * Lists the calls of a job, oldest first. Calls of the same tool with the same argument share one line, in the
- * place of the
- * last one, with the outcome of the last one that was started.
+ * Lists the calls of a job, oldest first.
+ * Calls of one tool with the same argument share a line, at the position of the last one.
+ * The line shows the outcome of the last call that was started.
  */
 export function listCalls(calls: readonly KnownCall[]): CallList {
   const groups = new Map<string, { last: KnownCall; text: string; count: number }>()
@@ -43,7 +43,10 @@ export function listCalls(calls: readonly KnownCall[]): CallList {
   return { all: lines.map(({ line }) => line), shown: newestThatFit(lines) }
 }
 
-/** The newest calls that fit; those whose outcome is open come first, because only they need to be looked at. */
+/**
+ * Returns the newest calls that fit.
+ * Calls with an open outcome come first, because only they must be checked.
+ */
 function newestThatFit(lines: readonly { line: string; isOpen: boolean }[]): string[] {
   const chosen = new Set<string>()
   let room = LONGEST_SHOWN
@@ -69,7 +72,10 @@ export const OUTCOMES: Record<KnownCall['outcome'], string> = {
   'not-started': 'not started',
 }
 
-/** The journal cuts long inputs, so their JSON may have no end. */
+/**
+ * Returns the most descriptive argument.
+ * The journal cuts long inputs, so the JSON may be incomplete.
+ */
 function tellingArgument(input: string): string {
   for (const name of TELLING) {
     const [, written] = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)+)`).exec(input) ?? []
@@ -86,9 +92,9 @@ function unescaped(written: string): string {
   }
 }
 
-/** Writes the calls of one session into its journal, before the client goes on. Never throws. */
+/** Writes the calls of one session into the journal, before the client continues. Never throws. */
 export class CallKeeper {
-  /** Calls of the batch under way whose end is in the journal. */
+  /** Calls of the current batch whose end is in the journal. */
   private readonly returnedIds = new Set<string>()
 
   constructor(
@@ -96,7 +102,10 @@ export class CallKeeper {
     private readonly sessionId: string,
   ) {}
 
-  /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
+  /**
+   * Records a call.
+   * If that fails, the call is denied, because it would be repeated after a crash.
+   */
   callStarted(call: ToolCall): { deny?: string } {
     try {
       this.host.journal.callStarted(this.at(), this.sessionId, call)
@@ -114,7 +123,7 @@ export class CallKeeper {
     this.safely(() => this.host.journal.denied(this.at(), this.sessionId, call, why))
   }
 
-  /** Where it cannot be kept, the call is one whose end nobody knows. */
+  /** Records a result. If that fails, the call's outcome stays unknown. */
   returned(result: ToolResult): void {
     this.safely(() => {
       this.host.journal.returned(this.at(), this.sessionId, result)
@@ -122,13 +131,13 @@ export class CallKeeper {
     })
   }
 
-  /** Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended. */
+  /** Records calls that were reported only with their batch, such as refused ones. */
   batch(calls: readonly ToolResult[]): void {
     for (const call of calls) if (!this.returnedIds.has(call.id)) this.returned(call)
     this.returnedIds.clear()
   }
 
-  /** An answer is a place where a copy of the session can be cut off, also by whoever opens the session again. */
+  /** Records an answer, where a copy of the session can be cut off later. */
   answered({ uuid, usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     if (uuid === null || usage === null) return
     const used = usage.input + usage.cacheCreation + usage.cacheRead
@@ -156,19 +165,19 @@ export class CallKeeper {
   }
 }
 
-/** From so many on the agent is told of it. */
+/** Number of equal batches after which the agent is warned. */
 export const SAME_TOLD = 10
-/** So many, and it is taken to go round in a circle. */
+/** Number of equal batches after which the job ends as looping. */
 export const SAME_MOST = 20
-/** A batch that takes so long waits for something: asking again and again is what it should do. */
+/** A slow batch waits for something, so repeating it is legitimate. */
 const WAITS_MS = 10_000
 
-/** Counts how often in a row an agent made the same calls and got the same results. */
+/** Counts how often in a row an agent made the same calls with the same results. */
 export class SameAgain {
   private last = ''
   private times = 0
 
-  /** How often it was the same by now, this time included. */
+  /** Returns how often the same batch was made in a row, including this one. */
   took(calls: readonly ToolResult[], tookMs: number): number {
     if (tookMs >= WAITS_MS) return 0
     const all = JSON.stringify(calls.map(({ name, input, result, failed }) => [name, input, result, failed]))

@@ -8,7 +8,7 @@ import { NO_FAILURES, whyNotResumed } from './job.js'
 
 const LOOK_MS = 300
 
-/** One process at a time runs a job. Resolves when it is its turn, or a person wants something else meanwhile. */
+/** Claims a job for this process. Resolves when the job may start, or the user stops it. */
 export async function claim(deps: JobDependencies, jobId: string): Promise<void> {
   take(deps, jobId)
   for (let told = false; !begin(deps, jobId); ) {
@@ -24,7 +24,7 @@ export async function claim(deps: JobDependencies, jobId: string): Promise<void>
   }
 }
 
-/** To go on with it. Throws where it cannot, or another process runs it. */
+/** Takes a job over to run it. Throws when it cannot continue or another process runs it. */
 function take(deps: JobDependencies, jobId: string): void {
   const { store } = deps
   store.transaction(() => {
@@ -54,12 +54,12 @@ function take(deps: JobDependencies, jobId: string): void {
   })
 }
 
-/** To end it: what is stored of it stays until that is done. Throws as `take` does. */
+/** Takes a job over to end it; its stored state stays until then. Throws as `take` does. */
 export function takeOver(deps: JobDependencies, jobId: string): void {
   deps.store.transaction(() => deps.store.putJob({ ...takeable(deps, jobId), runner: ownIdentity() }))
 }
 
-/** Why a job cannot be gone on with, as an error to throw; null: it can. */
+/** Returns why a job cannot be continued, as an error. Null when it can. */
 export function whyNotTaken({ store }: Pick<JobDependencies, 'store'>, jobId: string): BatonError | null {
   const job = store.job(jobId)
   if (job === null) return new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
@@ -88,7 +88,10 @@ function runsAlready({ jobId, runner }: JobRecord): BatonError | null {
   )
 }
 
-/** Of a job that has ended, the hooks of its end are still to run. False: they are not, or somebody runs them. */
+/**
+ * Takes over an ended job whose end hooks still have to run.
+ * Returns false when there are none or another process runs them.
+ */
 export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
@@ -98,7 +101,7 @@ export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
   })
 }
 
-/** False: others come first. */
+/** Marks the job as running. Returns false when other jobs come first. */
 function begin(deps: JobDependencies, jobId: string): boolean {
   const { store, limits } = deps
   const begun = store.transaction((): JobRecord | null => {

@@ -14,9 +14,11 @@ interface Ready {
 }
 
 /**
- * The client of the session after a handoff. It takes half a second to start, and so does all that is done between the brief's last word and
- * the first prompt of that session: both are done at once. Until the brief is kept nothing is said to it, and no session has begun: its
- * attempt is `ready`, which nobody goes on with. Whatever stands against it, the client is started later, as if there were none of this.
+ * Starts the client of the next session during a handoff,
+ * because a client takes half a second to start.
+ * Nothing is sent to it before the brief is stored; until then
+ * its attempt is `ready`, which no runner resumes.
+ * If starting it early fails, the client is simply started later.
  */
 export class ClientAhead {
   private ready: Promise<Ready | null> = Promise.resolve(null)
@@ -29,9 +31,9 @@ export class ClientAhead {
     private readonly keep: (line: string) => void,
   ) {}
 
-  /** The session `attempt` has given its brief. */
+  /** Called when the session `attempt` has given its brief. */
   async start(attempt: AttemptRecord): Promise<void> {
-    // These are run before a session is started: they may change what the client reads when it starts.
+    // Session start hooks run before a client starts, because they may change what it reads.
     if (hooksFor(this.deps.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
     this.ready = this.ready.then((there) => there ?? this.startClient(attempt))
     await this.ready
@@ -54,7 +56,11 @@ export class ClientAhead {
     }
   }
 
-  /** Whether it can be used as it stands: a brief that was asked for twice has cost more than the client was told. */
+  /**
+   * Returns the waiting attempt if it can still be used.
+   * Null when its budget is outdated.
+   * A brief that was asked for twice has cost more than the client was told.
+   */
   async fits(): Promise<AttemptRecord | null> {
     const ready = await this.ready
     if (ready !== null && ready.money === moneyFor(this.deps, ready.host.attempt)) return ready.host.attempt
@@ -62,7 +68,11 @@ export class ClientAhead {
     return null
   }
 
-  /** For the session of `attempt`; null: there is none. Whoever uses it says so by `taken`. */
+  /**
+   * Returns the waiting client for an attempt.
+   * Null when there is none.
+   * Call `taken` after using it.
+   */
   async of({ attemptId }: AttemptRecord): Promise<Pick<Ready, 'host' | 'live'> | null> {
     const ready = await this.ready
     if (ready?.host.attempt.attemptId !== attemptId) return null
@@ -87,7 +97,10 @@ export class ClientAhead {
   }
 }
 
-/** The session after `attempt`: a record that is `ready` becomes it, under a new id unless it is that of the client that waits. */
+/**
+ * Creates the session after `attempt`, reusing a record that is `ready`.
+ * It gets a new session id unless the waiting client is used.
+ */
 export function nextAttempt(
   deps: JobDependencies,
   { jobId, number }: AttemptRecord,

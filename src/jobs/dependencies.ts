@@ -9,80 +9,87 @@ import type { Store } from '../store/store.js'
 import type { JobLimits } from './its-turn.js'
 import type { ToldCalls } from './journal.js'
 
-/** The part of a brief by code beside the facts of the transcript. */
+/** Sections of a brief written by code, beside the facts of the transcript. */
 export interface BriefAppendix {
-  /** Whole sections in Markdown; '' none. */
+  /** Complete Markdown sections. Empty when there are none. */
   text: string
-  /** The lines that list calls; a brief without them leaves out work that is done. */
+  /** Lines that list calls; without them a brief would omit finished work. */
   calls: string[]
-  /** The file that lists all calls, where the text does not; null: the text has them all. */
+  /** File that lists all calls if the text does not. Null when the text has them all. */
   path: string | null
 }
 
-/** What briefs of a job's sessions are made of; the engine does it, the composition passes it in. */
+/** Creates the briefs of a job's sessions. Implemented by the engine and passed in. */
 export interface BriefWriter {
-  /** Below this score the agent is asked once more. */
+  /** Returns the minimum score of a brief; below it the agent is asked once more. */
   bar(sessionId: string): number
-  /** How much of what happened a text carries; null: nobody can tell. */
+  /** Returns how much of the session a text covers. Null when that cannot be measured. */
   coverage(sessionId: string, text: string): Coverage | null
-  /** Completed by what it lacks, signed and kept. */
+  /** Completes, signs and stores a brief that an agent wrote. */
   take(sessionId: string, text: string, reason: string): BriefRecord
-  /** From the transcript, the repository and the job's journal, without a model. */
+  /** Writes a brief from transcript, repository and journal, without a model. */
   write(sessionId: string, reason: string, appendix: BriefAppendix): BriefRecord
-  /** null: it is gone, or somebody changed it. */
+  /** Returns the text of a brief. Null when its file is missing or was changed. */
   read(brief: BriefRecord): string | null
 }
 
-/** Everything around a job that is not the job. */
+/** Dependencies of a job. */
 export interface JobDependencies {
   store: Store
   now(): Date
   newId(): string
-  /** A UUID: clients take nothing else. */
+  /** Returns a UUID, the only form of id that clients accept. */
   newSessionId(): string
   log: Log
-  /** Where a job's files lie; for the owner alone. */
+  /** Returns the folder of a job's files, readable by the owner alone. */
   folderOf(jobId: string): string
   runtime(name: RuntimeName, folder: string, agent: string): Promise<Runtime>
-  /** What clients, hooks and checks are started with. */
+  /** Environment of clients, hooks and checks. */
   env: Record<string, string>
   briefs: BriefWriter
   limits: JobLimits
-  /** A session's client was started. Never throws, as all that measures. */
+  /** Called when a session's client has started. Never throws, like all measuring callbacks. */
   sessionStarted(attempt: AttemptRecord, how: 'startup' | 'resume'): void
-  /** What the client asked or told by a hook, as it wrote it. Returns what the summariser of a compaction that begins is to be told; '' nothing. */
+  /**
+   * Handles a hook event of the client, with its payload as received.
+   * Returns instructions for the summarizer of a starting compaction.
+   * Empty when there are none.
+   */
   answerHook(event: string, payload: unknown, attempt: AttemptRecord): Promise<string>
-  /** A figure the client gave. */
+  /** Called with a context usage reported by the client. */
   recordUsage(usage: ContextUsage, attempt: AttemptRecord): void
-  /** A session's client is gone. */
+  /** Called when a session's client has ended. */
   sessionEnded(attempt: AttemptRecord): void
-  /** What the next answer to a session is to carry, from Baton and from others; null: nothing. Never throws. */
+  /**
+   * Returns text for a session's next request, from Baton and others.
+   * Null when there is none.
+   * Never throws.
+   */
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
-  /** The calls whose results the transcript of a session holds. */
+  /** Returns the calls whose results are in the transcript of a session. */
   returnedCalls(sessionId: string): ToldCalls
-  /** Whether the transcript of a session holds a text it was given. */
+  /** True when the transcript of a session contains a text it was given. */
   transcriptHolds(sessionId: string, text: string): boolean
-  /** Branch, commit and changes in a few lines; null: no repository. */
+  /** Describes branch, commit and changes in a few lines. Null without a repository. */
   repository(folder: string): string | null
   /**
-   * Carries the user's trust in the project's file over to the same file in a worktree that Baton
-   * made.
+   * Extends the user's trust in the project's file to the same file in a worktree that Baton made.
    */
   trustWorktree?(folder: string, worktree: string): void
-  /** The transcript is kept, before it is left. */
+  /** Archives the transcript of a session before the job leaves it. */
   keep(sessionId: string): void
-  /** A line that a client of the job wrote, as it came. Absent: nobody shows it. */
+  /** Shows a raw line that a client of the job wrote. Absent when nothing shows it. */
   showLine?(jobId: string, line: string): void
-  /** Events that were stored, for whoever listens. */
+  /** Publishes stored events to subscribers. */
   tell(events: Event[]): void
   /**
-   * Stores what the user is to be told of a job outside of it, inside the transaction of its cause;
-   * another process sends it.
+   * Stores a notice to the user about a job, inside the transaction of its cause.
+   * Another process sends it.
    */
   notify(job: JobRecord, contents: readonly NoticeContent[]): void
 }
 
-/** Stores a change of the job and what happened, together, then tells it. */
+/** Stores a change of the job together with its events, then publishes the events. */
 export function record(
   deps: JobDependencies,
   jobId: string,
@@ -123,7 +130,7 @@ export type Happening = {
   [Type in EventType]: {
     type: Type
     data: EventData[Type]
-    /** Absent: the job's session. */
+    /** Absent for the job's current session. */
     sessionId?: string | null
   }
 }[EventType]

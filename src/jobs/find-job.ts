@@ -9,19 +9,22 @@ import { viewJob } from './view-job.js'
 
 const LATELY_MS = 7 * 24 * 3_600_000
 
-/** Newest first: those that are open, and those of the last week. */
+/** Returns open jobs and those of the last week, newest first. */
 export function recentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobShown[] {
   const all = store.jobs().toReversed()
   const shown = everyone ? all : all.filter((job) => isRecent(job, now))
   return shown.map((job) => viewJob(job, store.attempts(job.jobId)))
 }
 
-/** Open, or of the last week. */
+/** True for an open job and for one that ended within the last week. */
 export function isRecent({ endedAt }: JobRecord, now: Date): boolean {
   return endedAt === null || endedAt >= new Date(now.getTime() - LATELY_MS).toISOString()
 }
 
-/** The job that a name means: its id or the beginning of it, with or without `job_`, or its seat. Throws when there is none, or several. */
+/**
+ * Finds a job by id, id prefix (with or without `job_`) or seat.
+ * Throws when there is none, or several match.
+ */
 export function jobNamed(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord {
   const alike = findJobs(store, id)
   if (alike.length === 1) return alike[0]!
@@ -44,15 +47,21 @@ function findJobs(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord[] {
 }
 
 interface LostJobs {
-  /** They go on. */
+  /** Jobs to resume. */
   cutOff: JobRecord[]
-  /** They have ended, but not the hooks of their end. */
+  /** Ended jobs whose end hooks have not run. */
   unsaid: JobRecord[]
-  /** A person wanted them paused or cancelled, and whoever ran them died before it was done: they do not. */
+  /**
+   * Jobs whose runner died before it could pause or cancel them as the user wanted.
+   * Not resumed.
+   */
   unwanted: JobRecord[]
 }
 
-/** The jobs whose runner is gone, oldest first. One that a person paused is not lost: it waits until somebody names it. */
+/**
+ * Returns jobs whose runner died, oldest first.
+ * A job that the user paused is not among them: it waits until it is resumed by name.
+ */
 export function lostJobs(store: Pick<Store, 'openJobs'>, isThere: typeof isAlive = isAlive): LostJobs {
   const left = store.openJobs().filter(({ runner }) => runner === null || !isThere(runner))
   const open = left.filter(({ state }) => !isOver(state))

@@ -13,8 +13,11 @@ import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/te
 export type Over = Extract<Next, { do: 'end' }>
 
 /**
- * The end of a run. How a job ends is stored first; then its processes, its worktree and its branch are seen to, each of which may be done
- * twice; then the end itself is stored, and its hooks are run. Whoever comes after a kill goes on here, and not with the work.
+ * Ends a run.
+ * First stores how the job ends, then cleans up processes, worktree and branch.
+ * Every cleanup step can be repeated.
+ * Then stores the end itself and runs the end hooks.
+ * After a kill, the next runner continues here and not with the work.
  */
 export async function finishJob(
   deps: JobDependencies,
@@ -32,13 +35,13 @@ export async function finishJob(
   return job.hooksDue ? sayEnd(deps, jobId, hooks) : job
 }
 
-/** How a killed runner had begun to end it; null: it had not. */
+/** Returns how a killed runner had begun to end the job. Null when it had not. */
 export function endingOf({ ending }: JobRecord): Over | null {
   if (!ending) return null
   return { do: 'end', state: ending.state as Over['state'], reason: ending.exitReason, detail: ending.detail }
 }
 
-/** The hooks of its end; then nobody runs it any more. */
+/** Runs the end hooks; afterwards the job has no runner. */
 export async function sayEnd(deps: JobDependencies, jobId: string, hooks: HooksOfJob): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const { kept, pullRequest } = job.hooksDue!
@@ -55,19 +58,24 @@ async function tearDown(deps: JobDependencies, jobId: string, { state }: Over): 
   return tearDownWorkspace(request, { env: environmentOf(deps, job) })
 }
 
-/** The first line that says something, without the marks of a heading. */
+/** Returns the first non-empty line of the prompt, without heading marks. */
 function titleOf(prompt: string): string {
   const lines = prompt.split('\n').map((line) => line.replace(/^[\s#]+/, '').trim())
   return cut(lines.find((line) => line !== '') ?? 'A job', 70)
 }
 
-/** While a job was being paused a person may have wanted its end. */
+/**
+ * Returns the cancellation that the user requested while the job was being paused.
+ * Null without one.
+ */
 function cancelMeanwhile(deps: JobDependencies, jobId: string): Over | null {
   const job = deps.store.job(jobId)!
   return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as Over) : null
 }
 
-/** An agent that may not do what it tries says that it is done all the same. */
+/**
+ * Notes refused tool calls, because an agent may report success although it was not allowed to act.
+ */
 function refusedNotes({ store }: JobDependencies, jobId: string): string[] {
   const refused = store.attempts(jobId).reduce((sum, attempt) => sum + (attempt.refused ?? 0), 0)
   if (refused === 0) return []
@@ -107,12 +115,12 @@ function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDo
       workspace: workspace && torn ? afterwards(workspace, torn) : workspace,
     },
     [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
-    // A job that is paused because the machine goes down continues by itself.
+    // A job that is paused because the machine shuts down resumes by itself, so no notice is sent.
     wanted === 'leave' && !ended ? [] : [jobNotice({ state, exitReason, handoffs, durationMs })],
   )
 }
 
-/** A branch of that name that is there later is somebody else's. */
+/** Marks a deleted worktree, because a later branch of the same name is not the job's. */
 function afterwards({ folder, worktree }: WorkspaceState, { kept, branch }: TornDown): WorkspaceState {
   return { folder, worktree: worktree && !kept && branch === null ? { ...worktree, dropped: true } : worktree }
 }

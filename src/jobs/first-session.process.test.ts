@@ -14,7 +14,9 @@ useTrialJobs()
 const HOUR = 3_600_000
 const PERSISTENT = { ...FRESH, mode: 'persistent' as const, project: '/shop' }
 
-/** Jobs of the agent `coder`, one after the other, over one runtime and a clock that the test sets. */
+/**
+ * Runs jobs of the agent `coder` one after the other, on one runtime and a clock set by the test.
+ */
 function agentStage(script: RuntimeScript, spec: Partial<JobSpec> = {}) {
   let now = Date.parse('2026-11-16T04:00:00.000Z')
   const staged = stage(script, { agentName: 'coder', session: PERSISTENT, ...spec }, { now: () => new Date(now) })
@@ -65,7 +67,7 @@ test('the next job of a persistent agent continues its last session with the new
   expect(store.attempts(second.jobId)).toMatchObject([{ start: 'resume', number: 1, turns: 2, briefId: null }])
 })
 
-test('what a continued session spent in earlier jobs is not counted again', async () => {
+test('the spend of a continued session in earlier jobs is not counted again', async () => {
   const priced = (tokens: number, costUsd: number) => ({ text: 'Done.', used: 1_000, aside: { tokens, costUsd } })
   const it = agentStage({ sessions: [[priced(5_000, 0.5)], [priced(8_000, 0.8)]] })
   const budgets = { usd: 0.6, tokens: null, turns: null, minutes: null }
@@ -75,7 +77,7 @@ test('what a continued session spent in earlier jobs is not counted again', asyn
   const [attempt] = store.attempts(second.jobId)
   expect(attempt!.costUsd).toBeCloseTo(0.3)
   expect(attempt!.carried!.costUsd).toBeCloseTo(0.5)
-  // The client counts from the session's total, so its bound is that total and what the job may spend.
+  // The client counts from the session's total, so its limit is that total plus the job's budget.
   expect(it.runtime.startedSessions[1]!.maxBudgetUsd).toBeCloseTo(1.1)
 })
 
@@ -92,7 +94,7 @@ test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number
     },
     /another folder/,
   ],
-])('a persistent session that %s is not continued: the job begins afresh with its brief', async (_, how, reason) => {
+])('a persistent session that %s is not continued, and the job starts fresh with its brief', async (_, how, reason) => {
   // The last step fills the session and ends the job before a handoff could follow.
   const full = [step(1, how.used ?? 30_000), { text: 'Done.' }]
   const it = agentStage({ sessions: [full, [{ text: 'Done again.' }]] })
@@ -110,10 +112,10 @@ test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number
   expect(store.attempts(second.jobId)[0]).toMatchObject({ start: 'brief', briefId: it.briefs.kept[0]!.briefId })
 })
 
-test('two jobs of a persistent agent at once never share a session', async () => {
+test('two jobs of a persistent agent at the same time never share a session', async () => {
   const it = agentStage({ sessions: [done, [step(2, 30_000)], [{ text: 'Done.' }]] })
   const first = await it.run()
-  // The second job holds the session: it is paused, and will resume it.
+  // The second job holds the session: it is paused and will resume it.
   const held = it.add()
   store.putJob({ ...store.job(held)!, state: 'paused', sessionId: first.sessionId })
   const third = await it.next('Meanwhile.')
@@ -133,7 +135,7 @@ test('a job cannot be resumed while another job continues its session', async ()
   await expect(runJob(it.deps, it.jobId)).resolves.toMatchObject({ state: 'completed' })
 })
 
-test('a runner killed before a continued session heard its task says the task again, not that it was cut off', async () => {
+test('after a runner was killed before a continued session got its task, the task is sent again', async () => {
   const it = agentStage({ sessions: [done, [{ dies: { at: 'request' } }], [{ text: 'Done again.' }]] })
   const first = await it.run()
   const second = await it.next('Mend the parser.')
@@ -164,7 +166,7 @@ test('a session that has worked for max_duration hands off after its batch, and 
     { session },
   )
   const begun = Date.parse('2026-11-16T04:00:00.000Z')
-  // Every request of the first session takes ninety minutes, and those of the second none.
+  // Every request of the first session takes ninety minutes, those of the second take no time.
   const requests = () => it.runtime.requests.filter((one) => one.sessionId === it.runtime.startedSessions[0]?.sessionId)
   it.deps.now = () => new Date(begun + requests().length * 1.5 * HOUR)
   const job = await it.run()

@@ -13,12 +13,12 @@ import { folderOf } from './start-session.js'
 import { plus } from './told-spend.js'
 
 /**
- * Stores the first attempt of a job and returns it. Its session is, in this order:
+ * Stores the first attempt of a job and returns it. Its session is chosen in this order:
  *
- *   the user named one (`--resume-session`)   that session; the job fails where it cannot be used
- *   `session.mode: persistent`                the agent's last session while it is valid: same folder, used within `session.timeout`,
- *                                             not full. Otherwise a fresh session that is given the last one's brief
- *   neither, or the agent has no session yet  a fresh session
+ * 1. The session the user named (`--resume-session`). The job fails if it cannot be used.
+ * 2. With `session.mode: persistent`, the agent's last session while it is valid: same folder, used
+ *    within `session.timeout`, not full. Otherwise a fresh session with the last one's brief.
+ * 3. A fresh session, also when the agent has no session yet.
  */
 export function beginFirstAttempt(deps: JobDependencies, jobId: string): AttemptRecord {
   const job = deps.store.job(jobId)!
@@ -56,7 +56,7 @@ function beginPersistent(deps: JobDependencies, job: JobRecord): AttemptRecord {
   if (last === null) return store(deps, job, freshAttempt(deps, jobId, 1, null), null)
   const previous = last.attempt.sessionId
   const continued = deps.store.transaction((): AttemptRecord | string => {
-    // Another job or a terminal may have taken the session since it was found.
+    // Another job or a terminal may have opened the session since it was found.
     const why = whyInvalid(deps, job, last) ?? userOf(deps.store, previous, jobId)
     if (why !== null) return why
     const attempt: AttemptRecord = {
@@ -80,8 +80,8 @@ interface LastSession {
 }
 
 /**
- * The session that the agent's newest ended job was in. Null when there is none that another job or
- * process has left.
+ * Returns the session of the agent's newest ended job.
+ * Null when every such session is still in use by another job or process.
  */
 function lastOfAgent(store: Store, job: JobRecord): LastSession | null {
   const { agentName, agent, runtime, session } = job.spec
@@ -95,14 +95,14 @@ function lastOfAgent(store: Store, job: JobRecord): LastSession | null {
     .sort((one, other) => Date.parse(other.endedAt ?? other.stateAt) - Date.parse(one.endedAt ?? one.stateAt))
   for (const ended of newestFirst) {
     const attempt = lastBegun(store.attempts(ended.jobId))
-    // A session that never answered cannot be opened again.
+    // A session that never answered cannot be reopened.
     if (attempt !== null && attempt.turns > 0 && userOf(store, attempt.sessionId, job.jobId) === null)
       return { job: ended, attempt }
   }
   return null
 }
 
-/** Why the agent's last session is not continued; null: it is valid. */
+/** Returns why the agent's last session is not continued. Null when it is valid. */
 function whyInvalid(
   { store, now }: JobDependencies,
   job: JobRecord,
@@ -123,14 +123,17 @@ function whyInvalid(
   return runtime === 'scripted' ? null : whyLost(store.session(attempt.sessionId))
 }
 
-/** Why the client cannot open a session again; null: it can. */
+/** Returns why the client cannot reopen a session. Null when it can. */
 function whyLost(session: SessionRecord | null): string | null {
   if (session === null || session.forgottenAt !== undefined) return 'Baton has forgotten it'
   if (session.transcriptPath === null || !existsSync(session.transcriptPath)) return 'its transcript is gone'
   return null
 }
 
-/** The newest brief written at the session's end or later, else one written by code. Null when neither can be had. */
+/**
+ * Returns the newest brief written at the session's end or later, else one written by code.
+ * Null when neither is possible.
+ */
 function briefOf(deps: JobDependencies, { job, attempt }: LastSession, reason: string): string | null {
   const { store, folderOf: filesOf } = deps
   const kept = store.briefs({ sessionId: attempt.sessionId }).at(-1)
@@ -148,7 +151,11 @@ function briefOf(deps: JobDependencies, { job, attempt }: LastSession, reason: s
   }
 }
 
-/** The user of a session now, as a reason; null: nobody. Two clients of one session would branch its transcript. */
+/**
+ * Returns who uses a session now, as a reason.
+ * Null when nobody does.
+ * Two clients of one session would branch its transcript.
+ */
 function userOf(store: Store, sessionId: string, exceptJobId: string | null): string | null {
   const job = store
     .openJobs()
@@ -159,14 +166,14 @@ function userOf(store: Store, sessionId: string, exceptJobId: string | null): st
   return process && isAlive(process) ? `process ${process.pid} runs it` : null
 }
 
-/** Why a job cannot go on in the session it was in, because another one uses it; null: it can. */
+/** Returns why a job cannot resume its session: another job uses it. Null when it can. */
 export function whySessionTaken(store: Store, { jobId, sessionId }: JobRecord): string | null {
   if (sessionId === null) return null
   const other = store.openJobs().find((one) => one.sessionId === sessionId && one.jobId !== jobId && !isOver(one.state))
   return other === undefined ? null : `job ${other.jobId} continues its session ${sessionId}`
 }
 
-/** Why a job cannot run on the session the user named, as an error to throw; null: it can. */
+/** Returns why a job cannot use the session the user named, as an error. Null when it can. */
 export function whyNotUsable(
   store: Store,
   sessionId: string,
@@ -195,7 +202,7 @@ export function whyNotUsable(
   return lost === null ? null : refused(lost, 'baton handoffs list shows whether a brief of it is kept.')
 }
 
-/** The path without symbolic links, as clients report it; unchanged where it does not exist. */
+/** Resolves symbolic links, as clients do; a path that does not exist is returned unchanged. */
 function real(path: string): string {
   try {
     return realpathSync(path)
@@ -209,7 +216,7 @@ const carriedBy = ({ spend, costUsd, carried }: AttemptRecord): NonNullable<Atte
   costUsd: costUsd === null ? (carried?.costUsd ?? null) : (carried?.costUsd ?? 0) + costUsd,
 })
 
-/** The state from which a session's next attempt continues to measure. */
+/** Returns the measurements that a session's next attempt continues from. */
 function pick({
   usedTokens,
   windowTokens,
@@ -228,7 +235,10 @@ function pick({
   }
 }
 
-/** A continued session keeps its seat, so the job takes that seat: messages to either reach the session. */
+/**
+ * Stores the attempt and how it was chosen.
+ * A continued session keeps its seat and the job adopts that seat: messages to either reach it.
+ */
 function store(
   deps: JobDependencies,
   { jobId, seatId }: JobRecord,

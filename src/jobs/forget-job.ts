@@ -10,23 +10,24 @@ import { isOver } from './job.js'
 
 export interface ForgottenJob {
   jobId: string
-  /** What its files took. */
+  /** Size of its files. */
   bytes: number
-  /** It holds work, so it stays; null: there is none. */
+  /** Worktree that contains work and therefore stays. Null when there is none. */
   worktree: { path: string; branch: string } | null
 }
 
 type Place = { store: Pick<Store, 'job' | 'removeJob' | 'transaction'>; folderOf: JobDependencies['folderOf'] }
 
-/** Why a job is still needed; null: it has ended, and nobody sees to its end any more. */
+/** Returns why a job is still needed. Null when it has ended and its end hooks have run. */
 function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
   if (!isOver(state)) return `it is ${state}`
   return hooksDue || (runner !== null && isAlive(runner)) ? 'the hooks of its end have not ended' : null
 }
 
 /**
- * What Baton keeps of a job goes: its record, its sessions' records as attempts, its log, journal, prompts and outputs of checks, and the words of
- * its events. Its sessions, their briefs and archives are those of any other session and stay; so does a worktree that is still there.
+ * Deletes what Baton stores about a job: record, attempts, log,
+ * journal, prompts, check outputs, and the text in its events.
+ * Sessions, their briefs and archives stay, and so does an existing worktree.
  */
 export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false): ForgottenJob {
   return store.transaction(() => {
@@ -41,14 +42,14 @@ export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false
     const folder = folderOf(jobId)
     const forgotten = { jobId, bytes: bytesIn(folder), worktree: worktreeOf(job) }
     if (dry) return forgotten
-    // Before the record: a kill in between leaves something that can be forgotten again.
+    // Delete files before the record: after a kill in between, the job can be forgotten again.
     removeFolder(folder)
     store.removeJob(jobId)
     return forgotten
   })
 }
 
-/** Those that ended before `at` and can be forgotten, oldest first. */
+/** Returns jobs that ended before `at` and can be forgotten, oldest first. */
 export function endedBefore(jobs: readonly JobRecord[], at: string): JobRecord[] {
   return jobs.filter((job) => job.endedAt !== null && job.endedAt < at && whyNotForgotten(job) === null)
 }

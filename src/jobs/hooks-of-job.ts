@@ -9,7 +9,7 @@ import { type EndEvent, type EndHookPayload, type SessionStartHookPayload, thres
 import { runHooks } from './hooks/run-hooks.js'
 import { environmentOf, folderOf } from './start-session.js'
 
-/** Runs the hooks of one job, and writes into its log how they ended. */
+/** Runs the hooks of one job and writes their results into its log. */
 export class HooksOfJob {
   private readonly atLevels: Promise<void>[] = []
 
@@ -17,7 +17,7 @@ export class HooksOfJob {
     private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly keep: (line: string) => void,
-    /** A person wants the job to stop; `cancel`: to end. */
+    /** Aborted when the user pauses or cancels the job; `cancel` only when it is cancelled. */
     private readonly signals: { stop: AbortSignal; cancel: AbortSignal },
   ) {}
 
@@ -29,7 +29,10 @@ export class HooksOfJob {
     return { cwd: folderOf(this.job), env: environmentOf(this.deps, this.job), jobId: this.jobId }
   }
 
-  /** Resolves to what is put before the prompt. That is kept, so a pause does not cut them off. */
+  /**
+   * Runs session start hooks and returns the text to put before the prompt.
+   * The text is stored, so a pause does not interrupt them.
+   */
   async atStart(payload: SessionStartHookPayload): Promise<string> {
     const hooks = hooksFor(this.job.spec.hooks, 'session_start')
     const run = await runHooks(hooks, 'session_start', payload, { ...this.hookContext, signal: this.signals.cancel })
@@ -37,7 +40,7 @@ export class HooksOfJob {
     return contextOf(run)
   }
 
-  /** What they want done with a session that is full. */
+  /** Runs the context threshold hooks and returns what to do with a full session. */
   async whenFull(attempt: AttemptRecord): Promise<Verdict['decision']> {
     const hooks = hooksFor(this.job.spec.hooks, 'context_threshold')
     if (hooks.length === 0) return 'handoff'
@@ -50,7 +53,7 @@ export class HooksOfJob {
     return verdict.decision
   }
 
-  /** Beside the work, which does not wait for them; `settled` does. */
+  /** Runs the hooks of a level in parallel to the work; `settled` waits for them. */
   atLevel({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
     const payload = { ...this.thresholdPayload(attempt), level: name }
     const run = async (): Promise<void> => {
@@ -72,15 +75,15 @@ export class HooksOfJob {
   }
 
   private thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
-    // What it was asked for may be another name (`opus`), or none.
+    // The model that was requested may be an alias (`opus`) or absent.
     const model = this.deps.store.session(sessionId)?.model ?? this.job.spec.model
     return thresholdPayload(this.job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 
-  /** Nothing cuts them off. */
+  /** Runs the end hooks; nothing interrupts them. */
   async atEnd(event: EndEvent, payload: EndHookPayload): Promise<void> {
     const { cwd, ...context } = this.hookContext
-    // The worktree may have gone with the end of the job, and an agent may have removed the folder it worked in.
+    // The worktree may have been deleted, and an agent may have removed the folder it worked in.
     const there = [cwd, this.job.spec.folder].find((folder) => existsSync(folder)) ?? this.deps.folderOf(this.jobId)
     this.note(
       event,
@@ -95,7 +98,10 @@ export class HooksOfJob {
   }
 }
 
-/** What became of hooks, as lines of the job's log. What they printed is their own affair, and may be long. */
+/**
+ * Returns the results of hooks as lines of the job's log.
+ * Their output may be long and is omitted.
+ */
 function hookLogLines(event: HookEvent, { results }: HookRun, verdict: Verdict | null, at: string): string[] {
   const line = (data: object): string =>
     JSON.stringify({ type: 'baton', at, event: 'hook', data: { on: event, ...data } })
@@ -107,7 +113,7 @@ function hookLogLines(event: HookEvent, { results }: HookRun, verdict: Verdict |
   ]
 }
 
-/** The same for Baton's own log: what went wrong, and what was decided. */
+/** Writes failures and decisions of hooks to Baton's own log. */
 function logHooks(log: Log, job: string, { results }: HookRun, verdict: Verdict | null): void {
   for (const { name, error } of results)
     if (error !== null) log('warn', 'a hook failed', { job, hook: name, reason: error })
@@ -116,19 +122,20 @@ function logHooks(log: Log, job: string, { results }: HookRun, verdict: Verdict 
 
 const DECISIONS = ['abort', 'handoff', 'continue'] as const
 /**
- * abort     this session ends here and a fresh one begins with a brief made by code
- * handoff   Baton's own handoff: the agent writes the brief
- * continue  it goes on, until the next cycle
+ * Decision of a hook about a full session:
+ * `abort`: the session ends, and a fresh one begins with a brief written by code.
+ * `handoff`: Baton's own handoff, in which the agent writes the brief.
+ * `continue`: the session continues until the next cycle.
  */
 type Decision = (typeof DECISIONS)[number]
 
 interface Verdict {
   decision: Decision
-  /** Why, for people. */
+  /** Reason shown to users. */
   reason: string
 }
 
-/** What the hooks of `on_context_threshold` decided. The last one that says something has the word. */
+/** Returns the decision of the `on_context_threshold` hooks. The last hook that decides wins. */
 export function decisionOf({ results, stoppedBy }: HookRun): Verdict {
   if (stoppedBy) {
     return {
@@ -153,10 +160,13 @@ function wordOf(result: HookResult): Verdict | null {
   return decision ? { decision, reason: `the hook \`${result.name}\` says ${decision}` } : null
 }
 
-/** A prompt with more before it would be about the hook, not about the work. */
+/** Limit of text before a prompt; more would distract from the task. */
 export const MOST_CONTEXT = 40_000
 
-/** What the hooks of `on_session_start` put before the prompt; '' nothing. */
+/**
+ * Returns the text that `on_session_start` hooks put before the prompt.
+ * Empty when there is none.
+ */
 export function contextOf({ results }: HookRun): string {
   const parts = results
     .filter(({ ok }) => ok)
@@ -170,7 +180,7 @@ export function contextOf({ results }: HookRun): string {
   return `${whole.slice(0, MOST_CONTEXT)}\n[baton] ${whole.length - MOST_CONTEXT} characters of the hooks' output are left out here.`
 }
 
-/** A text under a key of a JSON object; null: there is none. */
+/** Returns the text under a key of a JSON object. Null when there is none. */
 function field(json: string, key: string): string | null {
   try {
     const value: unknown = JSON.parse(json)

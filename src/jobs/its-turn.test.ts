@@ -11,15 +11,15 @@ const whose = (open: JobRecord[], limits = { jobs: 2, perAgent: null as number |
     .filter(({ state, jobId }) => state === 'pending' && isItsTurn(open, jobId, limits, () => true))
     .map(({ jobId }) => jobId)
 
-describe('whose turn it is', () => {
-  test('as many run as may, the oldest first', () => {
+describe('the order in which jobs start', () => {
+  test('as many jobs run as allowed, the oldest first', () => {
     const open = [job('c', 'pending', 3), job('a', 'running', 1), job('b', 'pending', 2)]
     expect(whose(open)).toEqual(['b'])
     expect(whose([job('a', 'waiting', 1), job('b', 'handing-off', 2), job('c', 'pending', 3)])).toEqual([])
     expect(whose([job('b', 'pending', 2), job('c', 'pending', 2), job('d', 'pending', 2)])).toEqual(['b', 'c'])
   })
 
-  test('paused jobs and those whose runner is gone take no place', () => {
+  test('paused jobs and jobs with a dead runner do not count against the limit', () => {
     const open = [
       job('a', 'paused', 1),
       { ...job('b', 'running', 1), runner: null },
@@ -37,13 +37,13 @@ describe('whose turn it is', () => {
     ).toBe(true)
   })
 
-  test('a job that another one began from within does not wait for that one', () => {
+  test('a job started from within another job does not wait for that job', () => {
     const outer = { ...job('a', 'running', 1), seatId: 'seat_outer' }
     const inner = { ...job('b', 'pending', 2), parentSeatId: 'seat_outer' }
     expect(whose([outer, inner, job('c', 'pending', 3)], { jobs: 1, perAgent: null })).toEqual(['b'])
   })
 
-  test('one agent’s own bound does not hold up the others', () => {
+  test('the limit of one agent does not block jobs of other agents', () => {
     const open = [job('a', 'running', 1, 'coder'), job('b', 'pending', 2, 'coder'), job('c', 'pending', 3, 'writer')]
     expect(whose(open, { jobs: 4, perAgent: 1 })).toEqual(['c'])
     expect(whose(open, { jobs: 2, perAgent: 1 })).toEqual(['c'])

@@ -1,20 +1,21 @@
 import type { JobRecord } from '../contract/records/job.js'
 
 export interface JobLimits {
-  /** As many may run at once on this machine. */
+  /** Number of jobs that may run on this machine at the same time. */
   jobs: number
-  /** As many of one agent; null: no bound of its own. */
+  /** Number of jobs of one agent that may run at the same time. Null without such a limit. */
   perAgent: number | null
 }
 
 const RESTS = new Set<JobRecord['state']>(['pending', 'paused', 'completed', 'failed', 'cancelled'])
 
-/** Those whose runner is alive; `isAlive` tells. Waiting for a limit of the plan is running too: it goes on by itself. */
+/** Tells whether a job's runner is alive. A job that waits for a plan limit counts as running. */
 type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
 
 /**
- * Whether a job that is `pending` may begin: the oldest first, also across processes, and one whose agent has enough running already does not
- * hold up those of others. Jobs that nobody runs count for nothing.
+ * True when a pending job may start: the oldest first, across all processes.
+ * A job whose agent has reached its own limit does not block jobs of other agents.
+ * Jobs without a live runner do not count.
  */
 export function isItsTurn(
   open: readonly JobRecord[],
@@ -23,7 +24,7 @@ export function isItsTurn(
   isAlive: Alive,
 ): boolean {
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
-  // Whoever began this one from within waits for it, and would hold its own place against it for ever.
+  // Jobs that started this one wait for it, so counting them would block it forever.
   const above = ancestorsOf(there, jobId)
   const running = there.filter(({ state, jobId: id }) => !RESTS.has(state) && id !== jobId && !above.has(id))
   const ofAgent = new Map<string, number>()

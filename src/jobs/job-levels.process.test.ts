@@ -19,8 +19,8 @@ const level = (
 })
 const PLACE = { used: 100_000, window: 200_000, point: 167_000 }
 
-describe('a level of an agent', () => {
-  test('lies where it is written, or nowhere while that is not known', () => {
+describe('levels of an agent', () => {
+  test('a level lies at its configured position, or nowhere while the limits are unknown', () => {
     expect(levelAt({ of: 'compaction', percent: 50 }, PLACE)).toBe(83_500)
     expect(levelAt({ of: 'window', percent: 50 }, PLACE)).toBe(100_000)
     expect(levelAt({ of: 'tokens', tokens: 7 }, PLACE)).toBe(7)
@@ -28,7 +28,7 @@ describe('a level of an agent', () => {
     expect(levelAt({ of: 'compaction', percent: 50 }, { window: null, point: null })).toBeNull()
   })
 
-  test('is crossed once, and all that lie below in a jump, lowest first', () => {
+  test('a level is crossed once, and a jump crosses all levels below it, lowest first', () => {
     const levels = [level('late', 90, []), level('half', 50, []), level('early', 10, [])]
     expect(crossings(levels, PLACE, []).map(({ name }) => name)).toEqual(['early', 'half'])
     expect(crossings(levels, PLACE, ['early', 'half'])).toEqual([])
@@ -38,7 +38,7 @@ describe('a level of an agent', () => {
     expect(handoffLevelAt({ levels }, PLACE)).toBeNull()
   })
 
-  test('does not put off the handoff that the cap for large windows asks for', () => {
+  test('a level does not delay the handoff at the cap for large windows', () => {
     const large = { window: 1_000_000, point: 967_000 }
     expect(handoffLevelAt({ handoffCap: 300_000 }, large)).toBe(300_000)
     expect(handoffLevelAt({ handoffCap: 300_000, levels: [level('late', 85, ['hand-off'])] }, large)).toBe(300_000)
@@ -55,7 +55,7 @@ describe('levels of an agent in its jobs', () => {
       .filter(({ type }) => type === 'level_crossed')
       .map(({ data }) => data.level)
 
-  test('pause it once: resumed, it goes on beyond', async () => {
+  test('a pausing level pauses a job once, and the resumed job continues beyond it', async () => {
     const steps = [1, 2, 3, 4].map((n) => ({ ...step(n, 60_000 + n * 1_000), delayMs: 700 }))
     const { run } = stage(
       { sessions: [steps, [{ ...step(5, 70_000) }, { text: 'Done.' }]] },
@@ -69,7 +69,7 @@ describe('levels of an agent in its jobs', () => {
     expect(crossed()).toEqual(['late'])
   })
 
-  test('hand it over before its threshold, run hooks beside the work and tell the agent', async () => {
+  test('a handoff level hands off before the threshold, runs hooks in parallel and tells the agent', async () => {
     const hooks = [shell('cat > told.json')]
     const levels = [level('told', 20, ['agent', 'hook:mine'], { hooks }), level('handoff', 40, ['request-handoff'])]
     const sessions = [
@@ -90,7 +90,7 @@ describe('levels of an agent in its jobs', () => {
     })
   })
 
-  test('do nothing below them, and nothing at all where handoffs are used up', async () => {
+  test('levels do nothing before they are reached, and cause no handoff when none is left', async () => {
     const levels = [level('handoff', 40, ['hand-off']), level('far', 99, ['pause'])]
     const { run } = stage(
       { sessions: [[step(1, 70_000), step(2, 80_000), { text: 'Done.' }]] },

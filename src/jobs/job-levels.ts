@@ -1,14 +1,14 @@
 import { asksForHandoff, type Position } from '../contract/level.js'
 import type { JobLevel, JobSpec } from '../contract/records/job.js'
 
-/** Where a session stands. */
+/** Context usage of a session. */
 export interface Place {
   used: number
   window: number | null
   point: number | null
 }
 
-/** Where a level lies in a session; null: cannot be told. */
+/** Returns the tokens at which a level lies. Null when that is unknown. */
 export function levelAt(at: Position, { window, point }: Pick<Place, 'window' | 'point'>): number | null {
   switch (at.of) {
     case 'tokens':
@@ -26,7 +26,10 @@ export function levelAt(at: Position, { window, point }: Pick<Place, 'window' | 
   }
 }
 
-/** The levels a session has come to and had not, lowest first. `crossed`: those it has been at in this cycle. */
+/**
+ * Returns the levels newly reached, lowest first.
+ * `crossed` are those already reached in this cycle.
+ */
 export function crossings(
   levels: readonly JobLevel[],
   place: Place,
@@ -41,8 +44,9 @@ export function crossings(
 }
 
 /**
- * Where a session is handed off at the latest: the first level that asks for it, or the cap for
- * large windows. Null without either.
+ * Returns where a session is handed off at the latest: the first
+ * level that requests it, or the cap for large windows.
+ * Null without either.
  */
 export function handoffLevelAt(
   { levels = [], handoffCap = null }: Pick<JobSpec, 'levels' | 'handoffCap'>,
@@ -53,7 +57,7 @@ export function handoffLevelAt(
   return places.length === 0 ? null : Math.min(...places)
 }
 
-/** What the agent is told; '' nothing. */
+/** Returns the text about reached levels for the agent. Empty when there is none. */
 export function levelText(levels: readonly (JobLevel & { at_tokens: number })[], { used, point }: Place): string {
   const top = levels.findLast(({ actions }) => actions.includes('agent'))
   if (top === undefined) return ''
@@ -61,24 +65,26 @@ export function levelText(levels: readonly (JobLevel & { at_tokens: number })[],
   return `[baton] This session holds ${used.toLocaleString('en-US')} tokens${of}: it has reached the level \`${top.name}\`.`
 }
 
-/** What is left below the compaction point for the request of the brief and the brief itself. */
+/** Tokens reserved below the compaction point for the request of the brief and the brief. */
 const ROOM_FOR_BRIEF = 6_000
 
 export interface Climb {
-  /** Where the client compacts, or refuses; null: not known. */
+  /** Tokens at which the client compacts or refuses. Null when unknown. */
   point: number | null
   window: number | null
-  /** The part of the way that is left when the session is handed over. */
+  /** Fraction of the context that is left when the session is handed off. */
   remaining: number
-  /** How much the last batches added, newest last. */
+  /** Tokens that the last batches added, newest last. */
   growth: readonly number[]
-  /** Where a level of the agent asks for a handoff; null or absent: none does. */
+  /** Tokens at which a level requests a handoff. Null or absent without such a level. */
   level?: number | null
 }
 
 /**
- * From how many tokens on a session is stopped; null: nobody knows where it ends, and it is not stopped. One more batch must fit below
- * the point: the client compacts before the request that would cross it, and a batch may bring more than the part that was configured.
+ * Returns the tokens from which on a session is stopped.
+ * Null when its limit is unknown.
+ * One more batch must fit below the compaction point, because the client compacts before a
+ * request that would cross it, and a batch may add more than the configured reserve.
  */
 export function fullAt(climb: Climb): number | null {
   const [by, level] = [fullByItself(climb), climb.level ?? null]
@@ -91,7 +97,8 @@ function fullByItself({ point, window, remaining, growth }: Climb): number | nul
   const wanted = Math.floor(end * (1 - clamp(remaining)))
   const most = Math.max(0, ...growth.slice(-8))
   const safe = end - ROOM_FOR_BRIEF - most
-  // Whatever one batch brought, half the way is always used: else a session of large steps would be handed over at once.
+  // At least half of the context is used; otherwise a
+  // session with large steps would hand off at once.
   return Math.max(Math.floor(end / 2), Math.min(wanted, safe))
 }
 
@@ -101,15 +108,15 @@ export function isFull(used: number, climb: Climb): boolean {
 }
 
 /**
- * Whether a session is not full, if it held `before` with its last answer and a batch has brought so many bytes since: a token is a byte at
- * least. False: it may be.
+ * True when a session is surely not full after a batch of that many bytes.
+ * A token has at least one byte, so bytes are an upper bound.
  */
 export function hasRoom(before: number, bytes: number, climb: Climb): boolean {
   const most = before + bytes + UNSEEN
   return fullAt(climb) !== null && !isFull(most, { ...climb, growth: [...climb.growth, bytes + UNSEEN] })
 }
 
-/** What the client itself adds to a request: reminders, files it was pointed to. */
+/** Tokens that the client itself adds to a request, such as reminders and referenced files. */
 const UNSEEN = 4_000
 
 const clamp = (part: number): number => Math.min(0.95, Math.max(0.01, part))

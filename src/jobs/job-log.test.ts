@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('is for its owner, and goes on where another left it', () => {
+test('a job log is readable by its owner alone, and is appended to by the next process', () => {
   const path = join(folder, 'jobs', 'log.jsonl')
   for (const line of ['one', 'two']) {
     const log = new JobLog(path)
@@ -21,7 +21,7 @@ test('is for its owner, and goes on where another left it', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('keeps to its length: the newest lines and one file before them', () => {
+test('a job log keeps its maximum length: the newest lines and one rotated file', () => {
   const path = join(folder, 'log.jsonl')
   const log = new JobLog(path, 100)
   for (let n = 0; n < 50; n++) log.add(`${n} ${'x'.repeat(20)}`)
@@ -34,7 +34,7 @@ test('keeps to its length: the newest lines and one file before them', () => {
   expect(kept.trim().split('\n').at(-1)).toMatch(/^49 /)
 })
 
-test('leaves out what cannot be kept, says so once, and goes on when it can', () => {
+test('lines that cannot be written are dropped, reported once, and written again when possible', () => {
   const path = join(folder, 'log.jsonl')
   mkdirSync(path)
   const reasons: unknown[] = []
@@ -47,7 +47,7 @@ test('leaves out what cannot be kept, says so once, and goes on when it can', ()
   expect(readFileSync(path, 'utf8')).toBe('three\n')
 })
 
-test.skipIf(platform() !== 'linux')('a full disk fails no job', () => {
+test.skipIf(platform() !== 'linux')('a full disk does not fail a job over its log', () => {
   const path = join(folder, 'log.jsonl')
   symlinkSync('/dev/full', path)
   const reasons: unknown[] = []

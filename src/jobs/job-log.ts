@@ -14,20 +14,22 @@ import { dirname } from 'node:path'
 const LONGEST = 32 * 1024 * 1024
 
 /**
- * Every line the clients of a job wrote, and what happened to the job between them (`{"type": "baton"}`). For the owner alone. Once it is
- * long it is put aside as `.1`, in the place of the one before. A line that cannot be kept is left out: no job fails for its log.
+ * Log of a job: every line of its clients, and events of the job (`{"type": "baton"}`) in between.
+ * Readable by the owner alone.
+ * A long log is renamed to `.1`, replacing the previous one.
+ * A line that cannot be written is dropped, because no job should fail for its log.
  */
 export class JobLog {
   private file: number | null = null
   private bytes = 0
   private isLosing = false
-  /** The last line may have been written in part. */
+  /** True when the last line may have been written only in part. */
   private isTorn = false
 
   constructor(
     readonly path: string,
     readonly longest = LONGEST,
-    /** Called for the first line of a row that cannot be kept. */
+    /** Called for the first of several lines that cannot be written. */
     private readonly lost: (error: unknown) => void = () => {},
   ) {}
 
@@ -67,7 +69,10 @@ export class JobLog {
 
 const CHUNK = 1024 * 1024
 
-/** The whole lines of a job's log, which grows and may be put aside for a new one. Each call of `read` gives what came since the last. */
+/**
+ * Reads complete lines of a job's log, which grows and may be rotated.
+ * Each call of `read` passes the lines added since the last call.
+ */
 export class LogReader {
   private offset = 0
   private inode: number | null = null
@@ -104,21 +109,24 @@ export class LogReader {
   }
 }
 
-/** How much of a log is read at once, but for a line that is longer. */
+/** Bytes read at once, except for a longer line. */
 const PART = 256 * 1024
-/** A longer line is passed over: a result of so many bytes is nothing to read. */
+/** Longer lines are skipped, because nobody reads a result of that size. */
 const MOST_BYTES_READ = 8 * 1024 * 1024
 const NEWLINE = 10
 
 interface LogPart {
   lines: string[]
-  /** Where the next part begins: which file, and from which of its bytes. */
+  /** Cursor of the next part: inode and byte offset. */
   next: string
-  /** There is more right now. */
+  /** True when more can be read right now. */
   more: boolean
 }
 
-/** The next whole lines of a job's log after a place, or its first; a log that was put aside meanwhile is read to its end first. */
+/**
+ * Reads the next complete lines of a job's log after a cursor, or the first ones.
+ * A log that was rotated meanwhile is read to its end first.
+ */
 export function readLogPart(path: string, after: string | null): LogPart {
   const files = [`${path}.1`, path].flatMap((one) => {
     const found = statSync(one, { throwIfNoEntry: false })
@@ -131,7 +139,7 @@ export function readLogPart(path: string, after: string | null): LogPart {
     const file = files[at]!
     const reached = readLines(file.path, Math.min(from, file.size), file.size, lines)
     const isLast = at === files.length - 1
-    // What is left of a file that was put aside is a line that was never finished.
+    // The rest of a rotated file is a line that was never finished.
     if (lines.length > 0 || isLast)
       return { lines, next: `${file.inode}.${reached.offset}`, more: reached.more || !isLast }
   }

@@ -8,11 +8,11 @@ const NOW = new Date('2026-11-16T05:00:00.000Z')
 const next = (outcome: Outcome, change: Partial<JobRecord> = {}) => nextAfter({ ...aJob(), ...change }, outcome, NOW)
 
 describe('what a job does when a session ends', () => {
-  test('an agent that says it is done is not believed before the checks', () => {
+  test('an agent that says it is done is not believed before the checks pass', () => {
     expect(next({ how: 'done', text: 'All done.' })).toEqual({ do: 'check' })
   })
 
-  test('a job in which every edit was denied fails as refused, and says which option allows edits', () => {
+  test('a job in which every edit was denied fails as refused and names the option that allows edits', () => {
     const done = { how: 'done', text: 'All done.' } as const
     expect(next(done, { edits: { made: 0, denied: 2 } })).toMatchObject({
       do: 'end',
@@ -24,12 +24,12 @@ describe('what a job does when a session ends', () => {
     expect(next(done, { edits: { made: 0, denied: 0 } })).toEqual({ do: 'check' })
   })
 
-  test('a full session is handed over while there are handoffs left, and a context that no longer fits too', () => {
+  test('a full session, or one that no longer fits, is handed off while handoffs are left', () => {
     expect(next({ how: 'full' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
     expect(next({ how: 'too-long', detail: 'Prompt is too long' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
   })
 
-  test('without handoffs left it goes on to compact, or ends, as configured; never as completed', () => {
+  test('without a handoff left, a full job compacts or ends as configured, never as completed', () => {
     expect(next({ how: 'full' }, { handoffs: 3 })).toEqual({ do: 'resume', after: 0 })
     const stop = { handoffs: 3, spec: { ...aJob().spec, afterMaxHandoffs: 'stop' as const } }
     expect(next({ how: 'full' }, stop)).toMatchObject({ do: 'end', state: 'failed', reason: 'max_handoffs' })
@@ -41,7 +41,7 @@ describe('what a job does when a session ends', () => {
     })
   })
 
-  test('what failed is tried again after a growing pause, and not forever', () => {
+  test('a failure is retried after a growing delay, a limited number of times', () => {
     const pauses = [0, 1, 2, 3].map((failures) => next({ how: 'died', detail: 'killed' }, { failures }))
     expect(pauses.map((one) => (one.do === 'resume' ? one.after : null))).toEqual([1_000, 5_000, 20_000, 60_000])
     expect(next({ how: 'trouble', detail: 'overloaded' }, { failures: 4 })).toMatchObject({
@@ -57,7 +57,7 @@ describe('what a job does when a session ends', () => {
     })
   })
 
-  test('a limit without a time, in the past or absurdly far away is waited out by growing pauses', () => {
+  test('a limit without a time, in the past or absurdly far away is waited out with growing delays', () => {
     for (const until of [null, '2026-11-16T04:00:00.000Z', '2031-01-01T00:00:00.000Z', 'soon'])
       expect(next({ how: 'limited', until, detail: '' })).toEqual({ do: 'wait', until: '2026-11-16T05:00:30.000Z' })
     expect(next({ how: 'limited', until: null, detail: '' }, { waits: 9 })).toEqual({
@@ -71,7 +71,7 @@ describe('what a job does when a session ends', () => {
     expect(next({ how: 'stalled', silentMs: 900_000 }, { stalls: 1 })).toMatchObject({ do: 'end', reason: 'stalled' })
   })
 
-  test('a failure, a client that hangs and a limit are rows of their own: one does not use up what another may', () => {
+  test('failures, stalls and limits are counted separately', () => {
     const having = (outcomes: Outcome[]) => {
       let job = aJob()
       for (const outcome of outcomes) job = { ...job, ...counted(job, outcome) }
@@ -95,7 +95,7 @@ describe('what a job does when a session ends', () => {
     [{ how: 'refused', status: 404, detail: 'no such model' }, 'error', /no such model \(status 404\); .*mend it/],
     [{ how: 'circles', times: 20, call: 'Bash ls' }, 'stalled', /same call 20 times.*Bash ls.*baton jobs logs job_1/],
   ] as [Outcome, string, RegExp][])(
-    '%o ends it at once, says what to do, and it can be resumed',
+    'the outcome %o fails the job at once, says what to do, and the job can be resumed',
     (outcome, reason, detail) => {
       const end = next(outcome)
       expect(end).toMatchObject({ do: 'end', state: 'failed', reason, detail: expect.stringMatching(detail) })
@@ -103,7 +103,7 @@ describe('what a job does when a session ends', () => {
     },
   )
 
-  test('tells the time of one session from the time of the whole job', () => {
+  test('the maximum duration of a session is told apart from the time budget of the job', () => {
     const session = { mode: 'fresh_per_job', expiresMs: 0, maxMs: 24 * 3600_000, resume: null, project: null } as const
     const spec = { ...aJob().spec, session, budgets: { ...aJob().spec.budgets, minutes: 5 } }
     expect(next({ how: 'too-old' }, { spec })).toEqual({ do: 'hand-off' })
@@ -116,7 +116,7 @@ describe('what a job does when a session ends', () => {
     })
   })
 
-  test('a person’s word counts', () => {
+  test('a pause or cancellation by the user decides how the job ends', () => {
     expect(next({ how: 'stopped', wanted: 'pause' })).toMatchObject({ state: 'paused', reason: null })
     expect(next({ how: 'stopped', wanted: 'cancel' })).toMatchObject({ state: 'cancelled', reason: 'cancelled' })
     expect(next({ how: 'stopped', wanted: 'pause' }, { wanted: 'cancel' })).toMatchObject({ state: 'cancelled' })
@@ -129,7 +129,7 @@ describe('what a job does when a session ends', () => {
     })
   })
 
-  test('what is done or cancelled is not resumed', () => {
+  test('a completed or cancelled job is not resumed', () => {
     expect(whyNotResumed({ state: 'completed', exitReason: 'success' })).toMatch(/done/)
     expect(whyNotResumed({ state: 'cancelled', exitReason: 'cancelled' })).toMatch(/cancelled/)
     expect(['completed', 'failed', 'cancelled'].every((state) => isOver(state as JobRecord['state']))).toBe(true)

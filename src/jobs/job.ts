@@ -2,27 +2,27 @@ import type { ExitReason, JobRecord, JobState } from '../contract/records/job.js
 import type { Outcome } from './outcome.js'
 
 /**
- * What a job does next, when one of its sessions has come to an end. Pure; the runner stores the state it leads to, then acts.
+ * Decides what a job does after one of its sessions has ended. Pure: the runner stores and acts.
  *
- *   the session ended        then
- *   done                     the checks are run; all pass: completed. Else their output goes back to the same session, so often as the
- *                            job allows; then failed
- *                            Where the permission mode denied every edit: failed (`refused`), whatever the agent says
- *   full                     handing-off: the same session is asked for its brief, and a fresh one begins with it. Once the handoffs are
- *                            used up the session is not stopped any more, but left to compact, or the job ends (`max_handoffs`)
- *   too-old                  handing-off too: it has worked as long as `session.max_duration` allows. Without a handoff left: failed
- *                            (`timeout`), since a compaction does not make it younger
- *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
- *   hook                     failed: a hook of the person's would end the next turn too, and each is paid for
- *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
- *   stalled                  the client is ended and its session resumed once; again: failed
- *   circles                  failed at once, as stalled: it was told of it and did the same again
- *   limited                  waiting, until the provider's own time or a growing pause; the session is resumed
- *   trouble, died            the session is resumed after a growing pause; the fifth time in a row: failed
- *   refused                  failed at once: a wrong key does not get better by asking again
- *   stopped                  paused or cancelled, as the person wanted; paused too where whoever ran it had to leave
+ * | outcome | next |
+ * |---|---|
+ * | done | run the checks; all pass: completed. Else their output goes back to the same session, |
+ * | | as often as the job allows, then failed. If every edit was denied: failed (`refused`) |
+ * | full | hand off; without a handoff left, compact, or end the job (`max_handoffs`) |
+ * | too-old | hand off, `session.max_duration` is reached; without a handoff left: failed |
+ * | | (`timeout`), because compaction does not make a session younger |
+ * | too-long | hand off with a brief from an earlier point of the session, or from the transcript |
+ * | hook | failed: the user's hook would end the next paid turn too |
+ * | turns, budget, timeout | failed with that reason; `jobs resume` continues with a new budget |
+ * | stalled | end the client and resume the session once; the second time: failed |
+ * | circles | failed as stalled: the agent was warned and repeated the same calls |
+ * | limited | wait until the provider's reset time or a growing delay, then resume |
+ * | trouble, died | resume after a growing delay; the fifth failure in a row: failed |
+ * | refused | failed at once: a wrong key does not become valid by retrying |
+ * | stopped | paused or cancelled as the user wanted; paused also if the runner had to exit |
  *
- * Progress (a batch of tools that returned) ends a row of failures; clients that hang and limits that are waited out are rows of their own. What a person reads of a failure says what happened, then what to do.
+ * A returned batch of tools resets all counters; stalls and limits are counted separately.
+ * Error texts say first what happened and then what to do.
  */
 export type Next =
   | { do: 'check' }
@@ -39,11 +39,11 @@ export type Next =
 export const MOST_FAILURES = 5
 const MOST_STALLS = 2
 const PAUSES_MS = [1_000, 5_000, 20_000, 60_000]
-/** Where the provider does not say how long a limit lasts. */
+/** Delays when the provider does not say how long a limit lasts. */
 const LIMIT_MS = [30_000, 60_000, 120_000, 300_000, 600_000]
-/** After the time the provider named: clocks differ. */
+/** Extra time after the provider's reset time, because clocks differ. */
 const LIMIT_MARGIN_MS = 2_000
-/** A limit that lasts longer than the longest there is was misread. */
+/** A limit longer than this was misread; no plan has one. */
 const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
 
 export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
@@ -78,14 +78,14 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'died':
       return again(job, outcome.detail)
     case 'stopped':
-      // What was under way may have become more meanwhile.
+      // The user may have requested more meanwhile, such as a cancellation after a pause.
       return stopped(job.wanted ?? outcome.wanted, job.wantedBy ?? null)
   }
 }
 
 export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
 
-/** The row that an outcome makes longer, whatever the job does about it. */
+/** Returns the counter that an outcome increases. */
 export function counted(
   { failures, stalls = 0, waits = 0 }: JobRecord,
   outcome: Outcome | undefined,
@@ -182,12 +182,12 @@ function lengthText(ms: number): string {
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`
 }
 
-/** States nothing comes after, unless a person asks for more. */
+/** True for states that are final unless the user resumes the job. */
 export function isOver(state: JobState): boolean {
   return state === 'completed' || state === 'failed' || state === 'cancelled'
 }
 
-/** Whether `jobs resume` can go on with it; a sentence says why not. */
+/** Returns why `jobs resume` cannot continue a job. Null when it can. */
 export function whyNotResumed({ state, exitReason }: Pick<JobRecord, 'state' | 'exitReason'>): string | null {
   if (state === 'completed') return 'it is done'
   if (state === 'cancelled' && exitReason === 'cancelled') return 'it was cancelled'

@@ -18,7 +18,7 @@ describe('the journal of a job', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('names what returned and what began, and leaves out what the transcript tells', () => {
+  test('the journal lists returned and started calls, except those in the transcript', () => {
     const journal = new Journal(path)
     for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's1', call(id))
     journal.returned(AT, 's1', { ...call('a'), result: 'fine', failed: false })
@@ -35,21 +35,21 @@ describe('the journal of a job', () => {
     expect(findUnreportedCalls(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
   })
 
-  test('names a call that only the transcript tells of, and that never returned', () => {
+  test('a call that is only in the transcript and never returned is listed as unknown', () => {
     const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
     expect(findUnreportedCalls([], 's', open)).toMatchObject([
       { callId: 'x', tool: 'Bash', input: 'make', outcome: 'unknown' },
     ])
   })
 
-  test('a call that stands in the transcript alone and has no result was not started', () => {
+  test('a call that is only in the transcript and has no result was not started', () => {
     const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
     expect(knownCalls([], 's', open)).toMatchObject([
       { callId: 'x', tool: 'Bash', input: 'make', outcome: 'not-started' },
     ])
   })
 
-  test('all calls of a session are known, also those that the transcript tells', () => {
+  test('all calls of a session are known, including those in the transcript', () => {
     const journal = new Journal(path)
     for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's', call(id))
     journal.returned(AT, 's', { ...call('a'), result: 'fine', failed: false })
@@ -62,7 +62,7 @@ describe('the journal of a job', () => {
     ])
   })
 
-  test('the answers since the last compaction of a session are kept, and are no calls', () => {
+  test('the answers since the last compaction are kept, and are not calls', () => {
     const journal = new Journal(path)
     journal.answered(AT, 's', { uuid: 'u1', used: 10_000, calls: ['a'] })
     journal.compacted(AT, 's')
@@ -73,7 +73,7 @@ describe('the journal of a job', () => {
     expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
   })
 
-  test('a call that Baton denied is not named, even if the transcript reports it as interrupted', () => {
+  test('a call that Baton denied is not listed, even if the transcript reports it as interrupted', () => {
     const journal = new Journal(path)
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
@@ -81,7 +81,7 @@ describe('the journal of a job', () => {
     expect(findUnreportedCalls(readJournal(path), 's', interrupted)).toEqual([])
   })
 
-  test('a call that was denied did not happen', () => {
+  test('a denied call did not happen', () => {
     const journal = new Journal(path)
     journal.callStarted(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
@@ -89,7 +89,7 @@ describe('the journal of a job', () => {
     expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
   })
 
-  test('goes on after a line that a killed process left half, and loses only that one', () => {
+  test('a partial line of a killed process is skipped, and the journal continues after it', () => {
     const first = new Journal(path)
     first.callStarted(AT, 's', call('a'))
     first.close()
@@ -100,7 +100,7 @@ describe('the journal of a job', () => {
     expect(readJournal(path).map(({ callId }) => callId)).toEqual(['a', 'b'])
   })
 
-  test('keeps long results short, and its file to its owner', () => {
+  test('the journal shortens long results, and is readable by its owner alone', () => {
     const journal = new Journal(path)
     journal.returned(AT, 's', { ...call('a'), result: 'x'.repeat(1_000_000), failed: false })
     journal.close()
@@ -108,7 +108,7 @@ describe('the journal of a job', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  test('there is none before the first call', () => {
+  test('the journal is empty before the first call', () => {
     expect(readJournal(path)).toEqual([])
   })
 })

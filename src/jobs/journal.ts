@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import type { ToolCall, ToolResult } from '../contract/runtime.js'
 
 /**
- * What the tools of a job did, kept by Baton itself: the client's transcript is written a moment late, so that after a kill it lacks
- * steps that were done. A line is written before the client is answered, and lines are only added.
+ * Line of the journal, in which Baton itself records the tool calls of a job.
+ * The client writes its transcript late, so after a kill it lacks finished steps.
+ * Lines are written before the client gets its answer, and are only appended.
  */
 interface JournalLine {
   at: string
@@ -12,20 +13,20 @@ interface JournalLine {
   callId: string
   tool: string
   /**
-   * began      a call was about to be made: it may have been done, in part or whole
-   * done       it returned; failed: it returned with an error; denied: Baton refused it
-   * answer     the agent answered; `callId` is the id of the answer, `text` a `JournalledAnswer`
-   * compacted  the session was compacted: a copy cannot be cut off at an answer before that
+   * `began`: the call was about to start, so it may have run in part or completely.
+   * `done`: it returned. `failed`: it returned an error. `denied`: Baton refused it.
+   * `answer`: the agent answered; `callId` is the answer's id, `text` a `JournalledAnswer`.
+   * `compacted`: the session was compacted; a copy cannot be cut off at an earlier answer.
    */
   what: 'began' | 'done' | 'failed' | 'denied' | 'answer' | 'compacted'
-  /** What it was called with, and what came of it; shortened. */
+  /** Shortened input or result. */
   text: string
 }
 
-/** An answer that a copy of the session can be cut off at. */
+/** Answer at which a copy of the session can be cut off. */
 interface JournalledAnswer {
   uuid: string
-  /** Tokens in the context by then. */
+  /** Tokens in the context at that answer. */
   used: number
   /** Ids of the calls it made. */
   calls: string[]
@@ -77,16 +78,16 @@ export class Journal {
     if (this.file === null) {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
       this.file = openSync(this.path, 'a', 0o600)
-      // What a killed process left of its last line ends here.
+      // End the partial line that a killed process may have left.
       if (endsWithin(this.path)) writeSync(this.file, '\n')
     }
     try {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
       for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
-      // A machine that loses its power must not forget that a step was done.
+      // A power loss must not lose the fact that a step was done.
       if (SYNCED.has(line.what)) fdatasyncSync(this.file)
     } catch (error) {
-      // What a full disk took of the line is seen to when the file is opened again.
+      // A partial line from a full disk is ended when the file is opened again.
       this.close()
       throw error
     }
@@ -103,7 +104,10 @@ function endsWithin(path: string): boolean {
   return text.length > 0 && text.at(-1) !== 0x0a
 }
 
-/** Lines that cannot be read are left out: the last one of a killed process may be half. */
+/**
+ * Reads the journal.
+ * Skips unreadable lines, as the last one of a killed process may be partial.
+ */
 export function readJournal(path: string): JournalLine[] {
   let text: string
   try {
@@ -122,7 +126,7 @@ export function readJournal(path: string): JournalLine[] {
   })
 }
 
-/** The answers of a session since its last compaction, oldest first. */
+/** Returns the answers of a session since its last compaction, oldest first. */
 export function readAnswers(path: string, sessionId: string): JournalledAnswer[] {
   const lines = readJournal(path).filter((line) => line.sessionId === sessionId)
   const since = lines.findLastIndex(({ what }) => what === 'compacted') + 1
@@ -132,45 +136,45 @@ export function readAnswers(path: string, sessionId: string): JournalledAnswer[]
   })
 }
 
-/** One call as the journal knows it. */
+/** One call as recorded in the journal. */
 export interface KnownCall {
   callId: string
   tool: string
   input: string
   /**
-   * `not-started`: the agent asked for it, and it never ran. Every call is journalled before the client is
-   * answered, and a
-   * client whose Baton is gone refuses all calls, so what the journal lacks did not run.
+   * `not-started` means that the agent requested the call but it never ran.
+   * Every call is recorded before the client is answered, and a
+   * client whose Baton is gone refuses all calls.
+   * So a call missing in the journal did not run.
    */
   outcome: 'done' | 'failed' | 'unknown' | 'not-started'
   result: string
 }
 
 /**
- * Calls in a transcript, and how each returned. `open` describes a call without a result, or with
- * one that the client made up when it was interrupted.
- *
- * Claude Code 2.1.325 asks Baton before each call. When Baton is killed at that moment, the client
- * writes "The user doesn't want to take this action right now" as the result, continues the turn
- * and ends soon after. No user said so, and the journal has no line about such a call.
+ * Calls in a transcript and how each returned.
+ * `open` describes a call without a result, or with one that the client invented when interrupted.
+ * Claude Code 2.1.325 asks Baton before each call.
+ * When Baton is killed at that moment, the client writes "The user doesn't want
+ * to take this action right now" as the result and ends soon after.
+ * No user said so, and the journal has no line about such a call.
  */
 export type ToldCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
 
 /**
- * The calls of one session that its transcript does not tell of, or tells wrong: of a call that had returned, or
- * was cut off
- * somewhere, a client that is ended writes that it failed. In the order they began.
+ * Returns the calls of a session that its transcript lacks or reports wrongly, in order.
+ * An ended client reports calls that returned or were interrupted as failed.
  */
 export function findUnreportedCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   return journalled(lines, sessionId, told).flatMap((call): KnownCall[] => {
     const found = told.get(call.callId)
     if (found !== undefined && (call.outcome === 'failed' || found.ok)) return []
-    // The session itself sees a result that the client made up, so it is to look first.
+    // The session sees a result that the client invented, so it must check first.
     return [call.outcome === 'not-started' ? { ...call, outcome: 'unknown' } : call]
   })
 }
 
-/** All calls of one session, in the order they began. A call whose end only the transcript tells is done. */
+/** Returns all calls of a session in order. A call whose end is only in the transcript is done. */
 export function knownCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   return journalled(lines, sessionId, told).map((call) =>
     call.outcome === 'unknown' && told.get(call.callId)?.ok ? { ...call, outcome: 'done' } : call,

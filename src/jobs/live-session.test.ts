@@ -8,7 +8,7 @@ import { UnboundedQueue } from '../lib/unread.js'
 import { findUnreportedCalls, Journal, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
 
-/** A session whose client says what the test says. */
+/** Starts a session whose client says what the test says. */
 function spoken() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -89,7 +89,7 @@ async function over<T>(turn: Promise<T>): Promise<T> {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('is done when nothing runs in the background and the client is idle: what finishes late has the last word', async () => {
+test('a turn is done when no background task runs and the client is idle, and a late result wins', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
@@ -102,14 +102,14 @@ test('is done when nothing runs in the background and the client is idle: what f
   expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
 })
 
-test('a client that does not say that it is idle is taken to be after a while', async () => {
+test('a client that does not report that it is idle counts as idle after a while', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'result', text: 'Done.' })
   expect(await over(turn)).toEqual({ how: 'done', text: 'Done.' })
 })
 
-test('an agent that works again is waited for, however long it says nothing: only one that says nothing at all is taken to be idle', async () => {
+test('an agent that works again is waited for, even if it prints nothing for a while', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
@@ -128,7 +128,7 @@ test('an agent that works again is waited for, however long it says nothing: onl
   expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
 })
 
-test('what runs on in the background is ended when it was waited for long enough, and has the agent speak once more', async () => {
+test('background tasks are stopped after a time limit, and the agent may answer once more', async () => {
   const { live, tell, cuts, host } = spoken()
   const told: number[] = []
   host.lingers = (tasks) => void told.push(tasks)
@@ -149,7 +149,7 @@ test('what runs on in the background is ended when it was waited for long enough
   expect(cuts).toEqual(['stop endless'])
 })
 
-test('one that does not end at all holds the end up no longer, and a person who pauses does not wait for it', async () => {
+test('a background task that cannot be stopped does not delay the end, nor a pause by the user', async () => {
   const { live, tell, host } = spoken()
   const start = () => {
     const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 500 })
@@ -167,7 +167,7 @@ test('one that does not end at all holds the end up no longer, and a person who 
   expect(await over(start())).toEqual({ how: 'timeout', of: 'job' })
 })
 
-test('a key that the provider refuses again and again is not asked with for minutes; other failures are left to the client', async () => {
+test('a key refused repeatedly ends the turn at once, and other failures are retried by the client', async () => {
   const { live, tell, cuts } = spoken()
   const retry = (status: number | null) =>
     tell({ kind: 'retry', attempt: 1, status, delayMs: 0, reason: 'authentication_failed' })
@@ -182,7 +182,7 @@ test('a key that the provider refuses again and again is not asked with for minu
   expect(cuts).toEqual(['interrupt'])
 })
 
-test('what a task in the background wakes while the brief is wanted may not work, and is not the brief', async () => {
+test("a background task that wakes the agent during the brief's turn cannot run tools or be the brief", async () => {
   const { live, tell, listener } = spoken()
   expect(await listener().beforeTool(call)).toEqual({})
   await live.settleTasks(0)
@@ -194,7 +194,7 @@ test('what a task in the background wakes while the brief is wanted may not work
   expect(await over(turn)).toEqual({ how: 'done', text: '# Handoff brief' })
 })
 
-test('what Baton refuses in the turn for the brief is not told as refused for want of a permission', async () => {
+test("calls denied in the brief's turn are not reported as missing permissions", async () => {
   const { live, tell, host } = spoken()
   const denied: (number | undefined)[] = []
   host.receiveMessage = (message) => void (message.kind === 'result' && denied.push(message.denied))
@@ -208,7 +208,7 @@ test('what Baton refuses in the turn for the brief is not told as refused for wa
   expect(denied).toEqual([2, 0])
 })
 
-test('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
+test('a refused call is recorded with its batch, and a returned call is not recorded twice', async () => {
   const { listener, journal } = spoken()
   const other = { ...call, id: 'toolu_2' }
   for (const one of [call, other]) await listener().beforeTool(one)
@@ -224,7 +224,7 @@ test('of a call that was refused the batch tells how it ended, and what returned
   expect(readJournal(journal)).toHaveLength(4)
 })
 
-test('a call that cannot be written down is not made, and the batch is measured all the same', async () => {
+test('a call that cannot be recorded is denied, and the batch is still measured', async () => {
   const { live, listener, host, journal } = spoken()
   mkdirSync(journal)
   expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
@@ -241,7 +241,7 @@ test('a call that cannot be written down is not made, and the batch is measured 
   expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
 })
 
-test('tools in the place of the brief are refused four times, then the turn ends', async () => {
+test('tool calls instead of the brief are denied four times, then the turn ends', async () => {
   const { live, tell, listener } = spoken()
   const turn = live.turn('the brief, please', 'brief', bounds)
   const batch = () => listener().afterBatch([{ ...call, result: 'no', failed: true }])
@@ -252,7 +252,7 @@ test('tools in the place of the brief are refused four times, then the turn ends
 })
 
 test.each(['receiveMessage', 'mustStop'] as const)(
-  'a store that fails ends the turn and the client, and nothing else; in %s',
+  'a store that fails in %s ends the turn and the client, and nothing else',
   async (asked) => {
     const { live, host, tell, cuts } = spoken()
     host[asked] = () => {
@@ -268,7 +268,7 @@ test.each(['receiveMessage', 'mustStop'] as const)(
   },
 )
 
-test('silence is no line at all, and not the time until the client asks the provider again', async () => {
+test("silence means no output at all, and excludes the time until the client's next retry", async () => {
   const { live, tell, cuts, line } = spoken()
   const turn = live.turn('work', 'work', bounds)
   const said = setInterval(line, 200)

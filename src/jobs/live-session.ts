@@ -14,59 +14,66 @@ import { CallKeeper, SAME_MOST, SAME_TOLD, SameAgain, sameText } from './call-li
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf, RefusedKey } from './outcome.js'
 
-/** What whoever runs a session is told and asked while it works. */
+/** Callbacks of a session while it works. */
 export interface Host {
   now(): Date
   log: Log
   journal: Journal
-  /** Whether the session has room left for sure, whatever `calls` brought. */
+  /** True when the session surely has room left after these calls. */
   hasRoom(calls: readonly ToolResult[]): boolean
-  /** What the session holds before its first batch. */
+  /** Records the context usage before the first batch. */
   recordStart(usage: ContextUsage): void
-  /** A complete batch returned, and the session holds so much. `full`: stop here. */
+  /** Records the usage after a complete batch. `full` means that the session must stop. */
   recordUsage(usage: ContextUsage): { full: boolean }
-  /** Everything the client tells, in order. */
+  /** Receives every message of the client, in order. */
   receiveMessage(message: RuntimeMessage): void
   /** True once the session has worked as long as one session may. */
   isTooOld(): boolean
-  /** Why it must stop between two batches now; null: it need not. */
+  /** Returns why the session must stop between two batches. Null when it may continue. */
   mustStop(): Outcome | null
-  /** A call that changes files returned well. */
+  /** Called when a call that changes files succeeded. */
   edited(): void
-  /** Its turn has ended, but not what it left running in the background. */
+  /** Called when a turn has ended but background tasks still run. */
   lingers(tasks: number): void
-  /** Whether this compaction is kept from coming about. */
+  /** True when this compaction may happen. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
-  /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
+  /**
+   * Handles a hook event of the client, with its payload as received.
+   * Returns instructions for the summarizer.
+   * Empty when there are none.
+   */
   answerHook(sessionId: string, event: string, payload: unknown): Promise<string>
-  /** What the next request carries; null: nothing. */
+  /** Returns text for the next request. Null when there is none. */
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
 }
 
 export interface Bounds {
-  /** Without a word for so long it is taken to be stuck. */
+  /** Time without any output after which the client counts as stuck. */
   silenceMs: number
-  /** The whole turn; null: as long as it takes. */
+  /** Time limit of the whole turn. Null without one. */
   turnMs: number | null
-  /** How long work in the background of a turn that has ended is waited for, without a word of it; left out: as long as `silenceMs`. */
+  /**
+   * Time without output after which background tasks of an ended turn are stopped.
+   * Defaults to `silenceMs`.
+   */
   backgroundMs?: number
 }
 
-/** How long a batch may be waited for when a person wants to pause, before its tools are cut off. */
+/** Time to wait for the current batch when the user pauses, before its tools are interrupted. */
 const PAUSE_MS = 8_000
 const LOOK_MS = 500
 const SETTLE_MS = 20_000
-/** By then a client has made its request. */
+/** Delay after which a client has sent its request. */
 const MEANWHILE_MS = 120
 const TASKS_GO_MS = 5_000
-/** How often an agent that is asked for its brief may call tools instead. */
+/** Number of batches of tool calls an agent may try when asked for its brief. */
 const MOST_REFUSALS = 4
-/** A client that has ended its turn says that it is idle; one that does not for so long is. */
+/** Time without output after which a client counts as idle, even if it does not say so. */
 const QUIET_MS = 5_000
 
 /**
- * One session at work: a prompt is said, the turn is followed to its end, and another prompt may follow in the same process. In a turn
- * for the brief every tool is denied, nothing compacts, and nothing is measured.
+ * One running session: sends a prompt, follows the turn to its end, and may send another prompt.
+ * In a turn for the brief every tool is denied, nothing compacts and nothing is measured.
  */
 export class LiveSession {
   readonly sessionId: string
@@ -80,11 +87,11 @@ export class LiveSession {
   private tasks: string[] = []
   private idle = false
   private finished: Outcome | null = null
-  /** Why there is nobody any more to say anything to. */
+  /** Why the client can no longer be prompted. */
   private gone: Outcome | null = null
-  /** Work in the background was waited for long enough: it holds the end up no more. */
+  /** True when background tasks were waited for long enough and no longer delay the end. */
   private isSettled = false
-  /** It works again, after it had ended: what was in the background has finished. */
+  /** True when the client works again after its turn ended, because a background task finished. */
   private isWoken = false
   private key = new RefusedKey()
   private saidAt = 0
@@ -101,7 +108,7 @@ export class LiveSession {
     this.host = host
     this.calls = new CallKeeper(host, options.sessionId)
     this.session = runtime.start(options, this.listener())
-    // A long answer is many lines and one message.
+    // A long answer is many lines but one message, so every line counts as activity.
     this.session.onRaw(() => this.hears(0))
     this.follow().catch((error: unknown) => this.lose(error))
   }
@@ -119,12 +126,12 @@ export class LiveSession {
     this.session.onRaw(take)
   }
 
-  /** Resolves when the client listens, or never will. */
+  /** Resolves when the client accepts input, or never will. */
   ready(): Promise<void> {
     return this.session.ready()
   }
 
-  /** Says a prompt and resolves with how the turn ended. Never rejects. */
+  /** Sends a prompt and resolves with the outcome of the turn. Never rejects. */
   async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
     if (this.gone !== null) return this.gone
     this.mode = mode
@@ -153,8 +160,8 @@ export class LiveSession {
   }
 
   /**
-   * Work that still runs in the background would wake the session again: it is waited for, then ended. What it wakes meanwhile works no
-   * more: the brief is wanted.
+   * Waits for background tasks and then stops them, because they would wake the session again.
+   * Tools are denied from now on, because the brief is requested next.
    */
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
     this.mode = 'brief'
@@ -168,7 +175,10 @@ export class LiveSession {
     await this.until(() => this.tasks.length === 0, TASKS_GO_MS)
   }
 
-  /** An endless command would hold the end up for ever. A client that wakes the agent for its end lets it say one more word. */
+  /**
+   * Stops background tasks: an endless command would delay the end forever.
+   * A client that wakes the agent when a task ends lets it answer once more.
+   */
   private async settle(): Promise<void> {
     this.isSettled = true
     this.idle = false
@@ -182,7 +192,7 @@ export class LiveSession {
     return this.session.forbidCompaction()
   }
 
-  /** Resolves when the client is gone. */
+  /** Resolves when the client has exited. */
   async close(withinMs?: number): Promise<void> {
     await this.session.end(withinMs)
   }
@@ -200,7 +210,7 @@ export class LiveSession {
   private async follow(): Promise<void> {
     let hasSpoken = false
     for await (const message of this.session.messages) {
-      // Whoever says when it asks the provider again is not stuck until then.
+      // A client that reports its next retry is not stuck until then.
       this.hears(message.kind === 'retry' ? message.delayMs : 0)
       if (message.kind === 'answer') {
         this.answered = true
@@ -224,7 +234,9 @@ export class LiveSession {
     }
   }
 
-  /** What Baton itself refuses while the brief is wanted is no call that the agent may not make. */
+  /**
+   * Hides denials that Baton itself caused in the brief's turn, as they are no permission problem.
+   */
   private asHeard(message: RuntimeMessage): RuntimeMessage {
     if (message.kind === 'denied')
       return this.mode === 'brief'
@@ -233,7 +245,7 @@ export class LiveSession {
     return message.kind === 'result' && this.mode === 'brief' ? { ...message, denied: 0 } : message
   }
 
-  /** It may have been idle while they ran; what they finish wakes it. */
+  /** Updates the background tasks. The client may be woken when one of them finishes. */
   private tasksAre(running: string[]): void {
     this.tasks = running
     this.idle = false
@@ -245,7 +257,10 @@ export class LiveSession {
     if (this.idle && this.finished?.how === 'done' && !this.isAlone()) this.host.lingers(this.tasks.length)
   }
 
-  /** What a task in the background woke the agent for is no answer to the request of the brief. */
+  /**
+   * Handles the end of a turn.
+   * A result caused by a background task is not the answer to the request of the brief.
+   */
   private ended(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
     if (this.mode === 'brief' && !result.ofPrompt) return
     this.idle = false
@@ -253,7 +268,10 @@ export class LiveSession {
     this.finished = this.judge(result)
   }
 
-  /** With work in the background an end is not the last one: what it finishes wakes the agent again, and only then it is idle. */
+  /**
+   * True when a result is final.
+   * Background tasks wake the agent again, so it must be idle without them.
+   */
   private isLast({ how }: Outcome): boolean {
     return how !== 'done' || this.mode === 'brief' || (this.idle && this.isAlone())
   }
@@ -264,13 +282,14 @@ export class LiveSession {
 
   private judge(result: Extract<RuntimeMessage, { kind: 'result' }>): Outcome {
     const outcome = outcomeOf(result, this.limit)
-    // What we cut off ends as we wanted it, whatever the client calls that. Who says that it is done is believed, unless its time was over.
+    // A turn that Baton stopped ends as Baton intended, whatever the client reports.
+    // An agent that says it is done is believed, unless its time was over.
     return this.stop !== null && (outcome.how !== 'done' || this.stop.how === 'timeout') ? this.stop : outcome
   }
 
   /**
-   * What it told could not be kept or judged: a store that fails, a full disk. It works on unseen else, and an error that nobody catches
-   * would end every job of this process.
+   * Ends a session whose messages cannot be stored or judged, for example on a full disk.
+   * Otherwise it would work unobserved, and an uncaught error would end every job of this process.
    */
   private lose(error: unknown): void {
     const reason = reasonOf(error)
@@ -291,11 +310,11 @@ export class LiveSession {
     }
   }
 
-  /** Twice a second while a turn runs: what no message brings about. */
+  /** Checks stops and timeouts, twice a second while a turn runs. */
   private look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
     const stop = this.stop ?? this.host.mustStop()
-    // Nothing works but what is in the background, and that is ended with the client.
+    // Only background tasks still run, and they end with the client.
     if (stop !== null && this.finished !== null && this.idle) {
       this.end?.(stop.how === 'timeout' ? stop : this.finished)
       return
@@ -319,7 +338,7 @@ export class LiveSession {
 
   private stopAt = 0
 
-  /** Nothing is waited for. */
+  /** Interrupts the turn at once. */
   private cut(outcome: Outcome): void {
     this.stop = outcome
     this.stopAt = Date.now() - PAUSE_MS
@@ -367,7 +386,7 @@ export class LiveSession {
       : await this.session.usage()
     const full = usage !== null && this.host.recordUsage(usage).full
     const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
-    // A handoff waits for the batch: cutting off a tool that runs would lose its work.
+    // A handoff waits for the batch, because interrupting a running tool would lose its work.
     const handsOff: Outcome | null = full ? { how: 'full' } : this.host.isTooOld() ? { how: 'too-old' } : null
     const stop = this.stop ?? this.host.mustStop() ?? circles ?? handsOff
     if (stop === null) {
@@ -384,7 +403,10 @@ export class LiveSession {
     return { stop: full && stop.how === 'full' ? 'the context is nearly full' : 'the job was asked to stop' }
   }
 
-  /** Where nothing depends on the answer, the client is asked while the model works: it would count before it makes its request else. */
+  /**
+   * Asks for the context usage while the model works, when nothing depends on the answer.
+   * Asked at once, the client would count tokens before it sends its request.
+   */
   private askMeanwhile(take: (usage: ContextUsage) => void): null {
     const turn = this.end
     const isOver = (): boolean => this.end !== turn || this.mode !== 'work'
@@ -398,7 +420,10 @@ export class LiveSession {
     return null
   }
 
-  /** An agent that goes on calling tools would do so until its time is over, and every call is paid for. */
+  /**
+   * Stops an agent that keeps calling tools instead of
+   * writing its brief, as every call costs money.
+   */
   private refused(): { stop?: string } {
     if (++this.refusals < MOST_REFUSALS) return {}
     this.stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }

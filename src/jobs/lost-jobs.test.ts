@@ -14,13 +14,13 @@ const look = (...jobs: Partial<JobRecord>[]) => {
   return { cutOff: ids(cutOff), unwanted: ids(unwanted), unsaid: ids(unsaid) }
 }
 
-test('a job is lost when whoever ran it is gone, or nobody ever did', () => {
+test('a job is lost when its runner died, or when it never had one', () => {
   const states = ['running', 'handing-off', 'waiting', 'pending'] as const
   expect(look(...states.map((state) => ({ state, runner: gone }))).cutOff).toEqual(['0', '1', '2', '3'])
   expect(look({ state: 'pending', runner: null }, { state: 'running', runner: here }).cutOff).toEqual(['0'])
 })
 
-test('one that a person paused, or wanted to stop, does not go on by itself', () => {
+test('a job that the user paused or wanted to stop does not resume by itself', () => {
   expect(look({ state: 'paused', runner: null })).toEqual({ cutOff: [], unwanted: [], unsaid: [] })
   expect(
     look({ wanted: 'pause', runner: gone }, { wanted: 'cancel', runner: gone }, { wanted: 'cancel', runner: here }),
@@ -31,14 +31,14 @@ test('one that a person paused, or wanted to stop, does not go on by itself', ()
   })
 })
 
-test('one whose runner had to leave goes on, paused or not yet', () => {
+test('a job whose runner had to exit resumes, whether it was paused yet or not', () => {
   expect(look({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).cutOff).toEqual([
     '0',
     '1',
   ])
 })
 
-test('one that has ended is found until the hooks of its end have too', () => {
+test('an ended job is found until its end hooks have run', () => {
   const hooksDue = { kept: true, pullRequest: null }
   const ended = { state: 'completed', hooksDue } as const
   expect(look({ ...ended, runner: gone }, { ...ended, runner: here }, { state: 'failed', runner: null })).toEqual({

@@ -3,13 +3,13 @@ import type { Store } from '../store/store.js'
 
 interface JobRequest {
   spec: JobSpec
-  /** The seat of whoever asked for it; null: a person. */
+  /** Seat of the agent that requested the job. Null when the user did. */
   parentSeatId: string | null
-  /** Whoever is about to run it; null: nobody yet. */
+  /** Process that is about to run the job. Null when there is none yet. */
   runner: JobRecord['runner']
 }
 
-/** A job is a seat of its own, which all its sessions sit in one after the other; it bears the job's name. It has not begun. */
+/** Creates a pending job with a seat of its own, named after the job, for all its sessions. */
 export function newJob(
   store: Store,
   { spec, parentSeatId, runner }: JobRequest,

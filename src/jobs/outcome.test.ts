@@ -16,7 +16,7 @@ const result = (change: Partial<Result>): Result => ({
   ...change,
 })
 
-describe('what the end of a turn means', () => {
+describe('the outcome of a turn', () => {
   test.each([
     [{}, { how: 'done', text: 'Done.' }],
     [
@@ -55,11 +55,11 @@ describe('what the end of a turn means', () => {
       { terminal: 'aborted_tools', isError: false, text: '' },
       { how: 'trouble', detail: 'aborted_tools' },
     ],
-  ] as [Partial<Result>, object][])('%o', (change, expected) => {
+  ] as [Partial<Result>, object][])('the result %o is interpreted correctly', (change, expected) => {
     expect(outcomeOf(result(change), null)).toMatchObject(expected)
   })
 
-  test('a limit the client told of is why a turn failed, and says until when', () => {
+  test('a plan limit that the client reported is the cause of a failed turn, with its reset time', () => {
     const told = { resetsAt: '2026-11-16T09:00:00.000Z' }
     expect(outcomeOf(result({ terminal: 'api_error', isError: true, status: 429 }), told)).toMatchObject({
       how: 'limited',
@@ -69,7 +69,7 @@ describe('what the end of a turn means', () => {
   })
 })
 
-test('a turn without a single answer was no work: a command of the client, or a prompt that does not fit', () => {
+test('a turn without an answer was a client command or a prompt that does not fit', () => {
   expect(ofNobody({ how: 'done', text: '' }, 1, 'x', true)).toBeNull()
   expect(ofNobody({ how: 'done', text: '' }, 0, '/clear', true)).toMatchObject({
     how: 'refused',

@@ -1,46 +1,50 @@
 import type { RuntimeMessage } from '../contract/runtime.js'
 
-/** How the work of one session came to its end, whatever its runtime. */
+/** Outcome of one session's work, for every runtime. */
 export type Outcome =
   /** The agent ended its turn by itself. */
   | { how: 'done'; text: string }
-  /** Baton stopped it between two batches, because it is full. */
+  /** Baton stopped the session between two batches, because its context is full. */
   | { how: 'full' }
-  /** The context does not fit any more, and the client did not compact it. */
+  /** The context no longer fits, and the client did not compact it. */
   | { how: 'too-long'; detail: string }
-  /** A hook that is not Baton's ended the turn: the person's own, or a plugin's. */
+  /** A hook of the user or of a plugin ended the turn. */
   | { how: 'hook'; detail: string }
   | { how: 'turns' }
   | { how: 'budget'; detail: string }
-  /** Baton stopped it between two batches, because one session may not work longer. */
+  /** Baton stopped the session between two batches, because it reached its maximum duration. */
   | { how: 'too-old' }
-  /** `of`: whose time is over, that of the whole job or of the turn for a brief. */
+  /** A time limit ended it: that of the whole job, or of the turn for a brief. */
   | { how: 'timeout'; of: 'job' | 'brief' }
   | { how: 'stalled'; silentMs: number }
-  /** It does the same again and again. */
+  /** The agent repeats the same calls. */
   | { how: 'circles'; times: number; call: string }
-  /** The provider refuses for now. `until`: when it will not any more, where it said so. */
+  /** The provider refuses for now. `until` is its reset time, if it gave one. */
   | { how: 'limited'; until: string | null; detail: string }
-  /** The provider refuses, and time alone changes nothing. */
+  /** The provider refuses, and a retry would not help. */
   | { how: 'refused'; status: number | null; detail: string }
-  /** Something failed that may not fail again. */
+  /** An error that a retry may solve. */
   | { how: 'trouble'; detail: string }
-  /** The client is gone, and nobody ended it. */
+  /** The client exited unexpectedly. */
   | { how: 'died'; detail: string /** It failed before its first word. */; speechless?: true }
   | { how: 'stopped'; wanted: 'leave' | 'pause' | 'cancel' }
 
 type Result = Extract<RuntimeMessage, { kind: 'result' }>
 
-/** Statuses that mean: not now. */
+/** HTTP statuses that are temporary. */
 const LATER = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
-/** A person's own Stop hook may have the last word; the agent has said its own by then. */
+/**
+ * Terminal reasons of a finished turn.
+ * A Stop hook of the user runs after the agent's last answer.
+ */
 const ENDED = new Set(['completed', 'stop_hook_prevented'])
 const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
 /**
- * What the end of a turn means, by the client's own word for it and never by whether it calls itself a success: a turn that failed
- * does that too. What Baton itself stopped is known to whoever stopped it, and not judged here. `limit`: what it said last about a limit
- * of the plan that is reached.
+ * Interprets the end of a turn by the client's terminal reason, never by its success flag,
+ * which failed turns set too.
+ * Turns that Baton itself stopped are not judged here.
+ * `limit` is the last plan limit that the client reported as reached.
  */
 export function outcomeOf(result: Result, limit: { resetsAt: string | null } | null): Outcome {
   const { terminal, isError, status, text } = result
@@ -66,23 +70,26 @@ function firstLine(text: string): string {
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
 }
 
-/** In a few words, for the agent that goes on and for people; '' nothing. */
+/** Describes an outcome briefly for the resumed agent and for users. Empty without one. */
 export function detailOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''
   if ('detail' in outcome) return outcome.detail
   return outcome.how === 'stalled' ? 'the client said nothing any more' : outcome.how
 }
 
-/** Of a turn without a single answer: what it means then, and time changes nothing about it. null: what it is. */
+/**
+ * Returns the outcome of a turn in which the model never answered; a retry would not change it.
+ * Null when the model answered or the given outcome stands.
+ */
 export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFirst: boolean): Outcome | null {
   if (answers > 0) return null
-  // The client took the prompt for a command of its own, or is none.
+  // The client took the prompt for a command of its own.
   const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
   if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
-  // Of itself it does so again, as with an option that it does not know.
+  // The client exited by itself and would do so again, for example over an unknown option.
   if (outcome.how === 'died' && outcome.speechless && isFirst)
     return { how: 'refused', status: null, detail: outcome.detail }
-  // Later it is the session that no longer fits: it is handed over.
+  // Later it is the session that no longer fits, and it is handed off.
   if (outcome.how !== 'too-long' || !isFirst) return null
   const size = `its ${prompt.length.toLocaleString('en-US')} characters`
   return {
@@ -92,17 +99,20 @@ export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFi
   }
 }
 
-/** Between the first tries a client renews its login, or asks a helper for another key: one that is refused after that is wrong. */
+/**
+ * Number of refusals in a row after which a key is invalid.
+ * A client renews its login or asks a key helper between the first tries.
+ */
 const MOST = 4
 
 /**
- * A key that the provider does not accept. The client itself asks on for three minutes, as after any failure; that changes nothing here,
- * and somebody may be waiting. One for a turn.
+ * Detects a key that the provider does not accept, for one turn.
+ * The client itself retries for three minutes, which does not help here.
  */
 export class RefusedKey {
   private row = 0
 
-  /** Why there is no use in asking on; null: there may be. */
+  /** Returns the refusal once retrying is pointless. Null before that. */
   observe(message: RuntimeMessage): Outcome | null {
     if (message.kind === 'answer') this.row = 0
     if (message.kind !== 'retry') return null

@@ -11,12 +11,12 @@ import { endProcesses, processesOf } from './processes.js'
 const mark = (jobId: string) => ({ ...process.env, BATON_JOB_ID: jobId })
 
 describe('the processes of a job', () => {
-  test('are found and ended, those too that outlived their parent, have a group of their own or ignore being told', async () => {
+  test('processes of a job are ended even if orphaned, in another group or ignoring SIGTERM', async () => {
     const jobId = `job_${randomUUID()}`
     const ready = mkdtempSync(join(tmpdir(), 'baton-processes-'))
     onTestFinished(() => rmSync(ready, { recursive: true }))
     const stubborn = `trap '' TERM; : > ${ready}/$$; while :; do sleep 0.2; done`
-    // The shell ends at once and leaves two behind, one of them in its own session.
+    // The shell exits at once and leaves two processes behind, one of them in its own session.
     const script = `(${stubborn}) & setsid sh -c '${stubborn.replaceAll("'", '"')}' & sleep 60 & exit 0`
     spawn('sh', ['-c', script], { env: mark(jobId), stdio: 'ignore', detached: true }).unref()
     const other = spawn('sleep', ['60'], { env: mark(`${jobId}x`), stdio: 'ignore' })
@@ -30,7 +30,7 @@ describe('the processes of a job', () => {
     other.kill('SIGKILL')
   })
 
-  test('of a job nobody runs are none', async () => {
+  test('a job that no process runs has no processes', async () => {
     expect(await endProcesses(`job_${randomUUID()}`, 100)).toEqual([])
   })
 })

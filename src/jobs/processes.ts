@@ -3,14 +3,14 @@ import { processesMarkedWith } from '../lib/marked-processes.js'
 import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 
 /**
- * Whatever a job's sessions start carries the job in its environment, and the session. Tools have process groups of their own and
- * outlive a client that is killed: this is how they are found.
+ * Environment variable that marks every process of a job.
+ * Tools run in their own process groups and survive a killed client, so this is how they are found.
  */
 const JOB_MARK = 'BATON_JOB_ID'
-/** Baton's own, which end by themselves and may be keeping a transcript. */
+/** Baton's own engine, which ends by itself and may be archiving a transcript. */
 const OWN = 'hook-engine.cjs'
 
-/** The processes of a job, but for this one and whatever it runs in. */
+/** Returns the processes of a job, except this one and its ancestors. */
 export function processesOf(jobId: string): ProcessIdentity[] {
   const spared = new Set([...ancestorsOf(process.pid), process.pid])
   return processesMarkedWith(`${JOB_MARK}=${jobId}`)
@@ -21,7 +21,10 @@ export function processesOf(jobId: string): ProcessIdentity[] {
     })
 }
 
-/** Ends them: told to, then made to. Resolves when none is left, or to those that are after `withinMs`. */
+/**
+ * Ends the processes of a job with SIGTERM, then SIGKILL.
+ * Resolves with those that are left after `withinMs`, normally none.
+ */
 export async function endProcesses(jobId: string, withinMs = 4_000): Promise<ProcessIdentity[]> {
   const until = Date.now() + withinMs
   const killAt = Date.now() + Math.min(1_500, withinMs / 2)

@@ -12,14 +12,14 @@ const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall
 })
 
 describe('the first prompt of a session', () => {
-  test('is the task itself, behind what hooks put before it', () => {
+  test('the first prompt is the task, after text that hooks put before it', () => {
     expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main', untold: '' })).toBe('Mend it.')
     expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null, untold: '' })).toBe(
       'Ticket 4\n\nMend it.',
     )
   })
 
-  test('after a handoff holds task, brief and repository', () => {
+  test('the first prompt after a handoff contains task, brief and repository', () => {
     const text = freshPrompt({
       task: 'Mend it.',
       before: 'From a hook.',
@@ -27,7 +27,7 @@ describe('the first prompt of a session', () => {
       untold: 'These calls were made.',
       brief: { text: '# Handoff brief\n\nNext: step 7', lead: handoffLead(aJob({ handoffs: 2 })) },
     })
-    // A text that does not begin with Baton's mark counts as the user's, and would be quoted in every later brief.
+    // Text without Baton's prefix counts as the user's and would be quoted in every later brief.
     expect(text).toMatch(/^\[baton\] The hooks of this job say first:\n\nFrom a hook\.\n\n\[baton\] You go on/)
     for (const part of [
       '[baton]',
@@ -41,8 +41,8 @@ describe('the first prompt of a session', () => {
   })
 })
 
-describe('the prompt of a session that was cut off', () => {
-  test('names every call the transcript lacks: done, failed, or unknown', () => {
+describe('the prompt of a resumed session', () => {
+  test('the resume prompt lists every call the transcript lacks: done, failed or unknown', () => {
     const text = resumePrompt(
       [call('a', 'done', 'ok'), call('b', 'failed', 'no'), call('c', 'unknown')],
       'the client was killed',
@@ -53,11 +53,11 @@ describe('the prompt of a session that was cut off', () => {
     expect(text.indexOf('step c')).toBeGreaterThan(text.indexOf('nobody knows'))
   })
 
-  test('says nothing of calls where the transcript has them all', () => {
+  test('the resume prompt lists no calls when the transcript has them all', () => {
     expect(resumePrompt([], 'Baton was ended')).not.toMatch(/calls/)
   })
 
-  test('names two hundred calls too, the newest with what came of them', () => {
+  test('the resume prompt lists two hundred calls, the newest with their results', () => {
     const many = Array.from({ length: 200 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
     const text = resumePrompt(many, 'x')
     for (const { callId } of many) expect(text).toContain(`(${callId}): done`)
@@ -65,7 +65,7 @@ describe('the prompt of a session that was cut off', () => {
     expect(text).not.toMatch(/before these/)
   })
 
-  test('stays bounded, and keeps the newest', () => {
+  test('the resume prompt is limited in size and keeps the newest calls', () => {
     const many = Array.from({ length: 2_000 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
     const text = resumePrompt(many, 'x')
     expect(text.length).toBeLessThan(51_000)
@@ -74,7 +74,7 @@ describe('the prompt of a session that was cut off', () => {
   })
 })
 
-test('words of hooks that begin like a command of the client are no command', () => {
+test('hook text that begins like a client command is not sent as a command', () => {
   const first = { task: 'Mend it.', brief: null, repository: null, untold: '' }
   expect(freshPrompt({ ...first, before: 'Ticket 7' })).toBe('Ticket 7\n\nMend it.')
   expect(freshPrompt({ ...first, before: ' /compact is slow' })).toBe(

@@ -11,7 +11,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
 })
 
-/** All parts from a place on. */
+/** Reads all parts from a cursor on. */
 function readAll(after: string | null = null): { lines: string[]; next: string } {
   const lines: string[] = []
   for (let next = after; ; ) {
@@ -22,11 +22,11 @@ function readAll(after: string | null = null): { lines: string[]; next: string }
   }
 }
 
-test('nothing is there yet: nothing is read, and the place after it holds', () => {
+test('reading a missing log returns nothing and a cursor that stays valid', () => {
   expect(readLogPart(path, null)).toEqual({ lines: [], next: '', more: false })
 })
 
-test('reads on from where it was, and only whole lines', () => {
+test('reading continues from the cursor, with complete lines only', () => {
   writeFileSync(path, 'one\ntwo\nthr')
   const first = readAll()
   expect(first.lines).toEqual(['one', 'two'])
@@ -35,14 +35,14 @@ test('reads on from where it was, and only whole lines', () => {
   expect(readAll(first.next).lines).toEqual(['three', 'four'])
 })
 
-test('a long log comes in parts, in order and without a gap', () => {
+test('a long log is read in parts, in order and without a gap', () => {
   const all = Array.from({ length: 5_000 }, (_, i) => `${i} ${'x'.repeat(i % 300)}`)
   writeFileSync(path, `${all.join('\n')}\n`)
   expect(readLogPart(path, null).lines.length).toBeLessThan(5_000)
   expect(readAll().lines).toEqual(all)
 })
 
-test('a line longer than a part is read whole; one beyond all measure is passed over', () => {
+test('a line longer than a part is read whole, and one beyond the limit is skipped', () => {
   writeFileSync(path, `${'y'.repeat(600_000)}\nlast\n`)
   expect(readAll().lines.map(({ length }) => length)).toEqual([600_000, 4])
   writeFileSync(path, `first\n${'z'.repeat(20 * 1024 * 1024)}\nlast\n`)
@@ -51,7 +51,7 @@ test('a line longer than a part is read whole; one beyond all measure is passed 
   expect(lines.at(-1)).toBe('last')
 })
 
-test('a log that is put aside is read to its end, then the new one', () => {
+test('a rotated log is read to its end before the new one', () => {
   writeFileSync(path, 'one\n')
   const { next } = readAll()
   appendFileSync(path, 'two\n')
@@ -61,7 +61,7 @@ test('a log that is put aside is read to its end, then the new one', () => {
   expect(readAll().lines).toEqual(['one', 'two', 'three'])
 })
 
-test('a place in a file that is gone, or no place at all, begins anew', () => {
+test('a cursor in a deleted file, or an invalid one, starts from the beginning', () => {
   writeFileSync(path, 'one\n')
   expect(readAll('999999999.5').lines).toEqual(['one'])
   expect(readAll('../../etc/passwd').lines).toEqual(['one'])

@@ -26,7 +26,7 @@ test('a brief by code lists the calls of every session since the last brief of a
   expect(prompt(4)).not.toContain('# Not in the brief')
 })
 
-test('a list of calls that is too long for the brief lies in a file that the brief names', async () => {
+test('a list of calls too long for the brief is in a file that the brief names', async () => {
   const many = Array.from({ length: 400 }, (_, n) => ({ input: `step ${n} ${'x'.repeat(200)}`, result: 'did' }))
   const { run, runtime, jobId } = stage({
     sessions: [[{ calls: many, used: 155_000 }], [], [{ text: 'Done.' }]],
@@ -44,7 +44,7 @@ test('a list of calls that is too long for the brief lies in a file that the bri
   expect(runtime.startedSessions.map(({ allowedTools }) => allowedTools)).toEqual([null, null, [`Read(/${file})`]])
 })
 
-test('a session that is opened again after a crash gets its brief from a copy cut off at an earlier answer', async () => {
+test('a session reopened after a crash gets its brief from a copy cut off at an earlier answer', async () => {
   const noBrief = { when: 'as your whole answer', text: 'No.' }
   const sessions = [[step(1, 50_000), step(2, 155_000)], [], [], [{ text: 'Done.' }]]
   const staged = stage({ sessions, replies: [noBrief] })
@@ -63,7 +63,7 @@ test('a session that is opened again after a crash gets its brief from a copy cu
   ])
 })
 
-test('a brief by code says that the agent was asked only where the model answered', async () => {
+test('a brief by code says that the agent was asked only if the model answered', async () => {
   const asked = { when: 'as your whole answer', text: 'No.' }
   const sessions = () => [[step(1, 155_000)], [], [{ text: 'Done.' }]]
   const refuses = stage({ sessions: sessions(), replies: [asked] })

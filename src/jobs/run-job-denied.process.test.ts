@@ -5,7 +5,7 @@ useTrialJobs()
 
 const edit = (denied: boolean) => ({ name: 'Edit', input: { file_path: 'a.ts' }, denied })
 
-test('a job in which every edit was denied ends as refused, and its denials are counted while it works', async () => {
+test('a job in which every edit was denied ends as refused, and denials are counted while it runs', async () => {
   const calls = [edit(true), { name: 'Read', denied: true }, edit(true)]
   const { run, jobId } = stage({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
   const job = await run()
@@ -17,7 +17,7 @@ test('a job in which every edit was denied ends as refused, and its denials are 
   expect(progress.map(({ data }) => data.denied)).toEqual(expect.arrayContaining([1, 2, 3]))
 })
 
-test('a job in which one edit was made is completed, and its end names the denied calls', async () => {
+test('a job with one successful edit is completed, and its result names the denied calls', async () => {
   const calls = [edit(true), edit(false)]
   const { run } = stage({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
   const job = await run()
@@ -25,7 +25,7 @@ test('a job in which one edit was made is completed, and its end names the denie
   expect(job.detail).toContain('a tool call was refused')
 })
 
-test('a refused job that is resumed tells the agent to make its edits again, and is completed once it has', async () => {
+test('a resumed refused job tells the agent to repeat its edits, and is completed once it has', async () => {
   const sessions = [
     [{ calls: [edit(true)], used: 20_000 }, { text: 'All done.' }],
     [{ calls: [edit(false)], used: 21_000 }, { text: 'Now it is done.' }],

@@ -6,7 +6,7 @@ import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testi
 
 useTrialJobs()
 
-test('a job whose folder is gone at its end still tells its hooks', async () => {
+test("end hooks run even if the job's folder is gone", async () => {
   const work = join(folder, 'work')
   mkdirSync(work)
   const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
@@ -16,7 +16,7 @@ test('a job whose folder is gone at its end still tells its hooks', async () => 
   expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
 })
 
-test('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
+test('hooks add text before the prompt, decide about a full session, and run at the end', async () => {
   const { run, runtime, briefs } = stage(
     { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
     {
@@ -37,7 +37,7 @@ test('hooks put words before the prompt, decide about a full session, and hear o
   })
 })
 
-test('a hook that answers continue ends the handoff it was asked about with handoff_cancelled', async () => {
+test('a hook that answers continue ends its handoff with handoff_cancelled', async () => {
   const onContextThreshold = [shell('echo continue')]
   const { run, types, jobId } = stage(
     { sessions: [[step(1, 155_000), { text: 'Done.' }]], replies: [reply] },

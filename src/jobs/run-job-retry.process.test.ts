@@ -4,7 +4,7 @@ import { viewJob } from './view-job.js'
 
 useTrialJobs()
 
-test('a request that the client makes again is told with its reason, attempt and time, until an answer comes', async () => {
+test('a retry of the client is reported with reason, attempt and time until an answer comes', async () => {
   const shown: unknown[] = []
   const { run, jobId } = stage(
     { sessions: [[{ retries: [null, 529], text: 'Done.' }]] },
@@ -27,7 +27,7 @@ test('a request that the client makes again is told with its reason, attempt and
   ])
 })
 
-test('a session that is opened again after a failure is told as a retry of the job, with the attempt and the time', async () => {
+test('a session reopened after a failure is reported as a retry with its attempt and time', async () => {
   const dies = { text: '', dies: { at: 'request' as const, signal: 'SIGKILL' } }
   const waiting: unknown[] = []
   const { run, jobId } = stage(

@@ -18,7 +18,7 @@ const fail = (): never => {
   throw new Error('gone')
 }
 
-test('is paused or cancelled by a person, at the next batch or at once', async () => {
+test('a job is paused at the next batch and cancelled at once by the user', async () => {
   for (const [wanted, state] of [
     ['pause', 'paused'],
     ['cancel', 'cancelled'],
@@ -34,7 +34,7 @@ test('is paused or cancelled by a person, at the next batch or at once', async (
   }
 })
 
-test('that was paused is handed over in time when it goes on: how large its steps are is not forgotten', async () => {
+test('a resumed job hands off before compaction, because its step sizes are kept across the pause', async () => {
   const slow = [20_000, 50_000, 80_000, 110_000, 111_000].map((used, n) => ({ ...step(n, used), delayMs: 100 }))
   const sessions = [slow, [step(5, 140_000), step(6, 170_000), { text: 'Done.' }], [{ text: 'Done.' }]]
   const { run, jobId } = stage({ sessions, replies: [reply] })
@@ -43,11 +43,11 @@ test('that was paused is handed over in time when it goes on: how large its step
   store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted: 'pause' }))
   expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
   expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
-  // Another step of thirty thousand would have gone beyond where the client compacts.
+  // Another step of thirty thousand tokens would have exceeded the client's compaction point.
   expect(store.attempts(jobId)[0]).toMatchObject({ usedTokens: 140_000 })
 })
 
-test('is left by whoever has to go, paused, and goes on', async () => {
+test('a job is paused when its runner has to exit, and continues later', async () => {
   const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
   const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
   const running = run()
@@ -58,7 +58,7 @@ test('is left by whoever has to go, paused, and goes on', async () => {
   expect(await run()).toMatchObject({ state: 'completed', wanted: null })
 })
 
-test('whose runner was killed before the hooks of its end had ended is still open, and they are run again', async () => {
+test('a job whose runner was killed before its end hooks finished stays open, and they run again', async () => {
   const afterRun = [shell('told=$(cat); printf "%s\\n" "$told" >> ends')]
   const { run, deps, jobId } = stage(
     { sessions: [[{ text: 'Done.' }]] },
@@ -70,7 +70,7 @@ test('whose runner was killed before the hooks of its end had ended is still ope
   await expect.poll(() => ends().length).toBe(1)
   const cut = store.job(jobId)!
   expect(cut).toMatchObject({ state: 'completed', runner: { pid: process.pid } })
-  // What the killed process leaves.
+  // Simulates the state that a killed process leaves.
   const spec = { ...cut.spec, hooks: { ...cut.spec.hooks, afterRun } }
   store.putJob({ ...cut, spec, runner: GONE })
   expect(lostJobs(store).unsaid).toMatchObject([{ jobId }])
@@ -83,7 +83,7 @@ test('whose runner was killed before the hooks of its end had ended is still ope
   await running
 })
 
-test('a cancel outlives whoever was to carry it out: the job does not go on, and is settled by the next who looks', async () => {
+test('a cancelled job whose canceller died does not resume, and the next process cancels it', async () => {
   const { run, deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
   wantStop({ store }, jobId, 'cancel')
   // The canceller dies as soon as it has begun.
@@ -98,7 +98,7 @@ test('a cancel outlives whoever was to carry it out: the job does not go on, and
   expect(await settleUnwanted(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
 })
 
-test('a job that was killed while it ended is ended the same way, and its agent hears nothing more', async () => {
+test('a job killed while it ended is ended the same way, without another prompt to its agent', async () => {
   const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
   const ending = { state: 'completed', exitReason: 'success', detail: '' } as const
   store.putJob({ ...store.job(jobId)!, state: 'running', runner: GONE, ending })
@@ -106,7 +106,7 @@ test('a job that was killed while it ended is ended the same way, and its agent 
   expect(runtime.requests).toEqual([])
 })
 
-test('a pause that becomes a cancel while the client closes ends the job', async () => {
+test('a pause that becomes a cancellation while the client closes ends the job', async () => {
   const { deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
   wantStop({ store }, jobId, 'cancel')
   expect(await endJob(deps, jobId, { do: 'end', state: 'paused', reason: null, detail: '' })).toMatchObject({
@@ -114,7 +114,7 @@ test('a pause that becomes a cancel while the client closes ends the job', async
   })
 })
 
-test('a hook that a pause cut off has decided nothing: it is asked again, and the brief is the agent’s own', async () => {
+test('a hook interrupted by a pause runs again, and the brief is the agent’s own', async () => {
   const waits = 'echo x >> asked; [ -e go ] || sleep 60; echo handoff'
   const { run, briefs, jobId } = stage(
     { sessions: [[step(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [reply] },
@@ -130,7 +130,7 @@ test('a hook that a pause cut off has decided nothing: it is asked again, and th
   expect(briefs.kept).toMatchObject([{ author: 'agent' }])
 })
 
-test('another process that runs it keeps it, and nothing of it changes', async () => {
+test('a job that another process runs is refused and not changed', async () => {
   const { run, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
   const other = spawn('sleep', ['60'], { stdio: 'ignore' })
   onTestFinished(() => void other.kill())
@@ -141,7 +141,7 @@ test('another process that runs it keeps it, and nothing of it changes', async (
   expect(store.job(jobId)).toEqual(before)
 })
 
-test('keeps the time it ran while it runs: a kill does not give its minutes back', async () => {
+test('the run time of a job is stored while it runs, so a kill does not reset its minutes', async () => {
   const { run, runtime, jobId } = stage({ sessions: [[{ ...step(1, 20_000), delayMs: 600_000 }]] })
   store.putJob({ ...store.job(jobId)!, ranMs: 30_000 })
   const running = run()
@@ -155,7 +155,7 @@ test('keeps the time it ran while it runs: a kill does not give its minutes back
   expect(ranMs).toBeGreaterThanOrEqual(35_000)
 })
 
-test('paused before its session heard of anything, it begins anew: there is nothing to open again', async () => {
+test('a job paused before its session got a prompt begins anew', async () => {
   const { run, runtime, jobId, types } = stage(
     { sessions: [[{ text: 'Never asked.' }], [step(1, 20_000), { text: 'Done.' }]] },
     {},
@@ -175,7 +175,7 @@ test('paused before its session heard of anything, it begins anew: there is noth
   }
 })
 
-test('what is tried again is told with what went wrong', async () => {
+test('a resumed attempt is told what went wrong', async () => {
   const { run, jobId } = stage({ sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]] })
   expect(await run()).toMatchObject({ state: 'completed' })
   const waits = store.events({ limit: 99 }).filter(({ type, job_id }) => type === 'job_waiting' && job_id === jobId)

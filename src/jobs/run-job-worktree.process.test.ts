@@ -19,7 +19,7 @@ function inRepository(sessions: ScriptedStep[][], workspace: Partial<WorkspaceSp
   return { ...trial, ...stage({ sessions }, spec, { env: trial.env }) }
 }
 
-test('a job that failed with nothing of its own in its worktree goes on, in the same place and on a branch that is nobody else’s', async () => {
+test('a failed job with an empty worktree resumes in the same place, on a branch of its own', async () => {
   const { run, root, git, branches, runtime } = inRepository([[refused], [{ text: 'Done.' }]])
   const failed = await run()
   expect(failed).toMatchObject({ state: 'failed', workspace: { worktree: { branch: 'agent/coder/L1' } } })
@@ -36,7 +36,7 @@ test('a job that failed with nothing of its own in its worktree goes on, in the 
   expect(branches()).toEqual(['agent/coder/L1', 'main'])
 })
 
-test('a job that cannot have its worktree says what to do', async () => {
+test('a job that cannot create its worktree says what to do', async () => {
   const { run } = inRepository([], { baseBranch: 'mian' })
   expect(await run()).toMatchObject({
     state: 'failed',
@@ -48,7 +48,7 @@ test.each([
   ['\n\n# Mend the parser\n\nIt drops the last line.', null, 'Mend the parser'],
   [`${'very '.repeat(30)}long`, null, `${'very '.repeat(13)}very…`],
   ['Mend it.', 'LIN-42', 'LIN-42'],
-])('the pull request of %j is named by what people read', async (prompt, workItem, title) => {
+])('the pull request of %j and work item %j has the title %j', async (prompt, workItem, title) => {
   const { run, folder, root, git, program } = inRepository(
     [],
     { createPr: true },

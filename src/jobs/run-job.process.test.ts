@@ -10,8 +10,8 @@ import { viewJob } from './view-job.js'
 
 useTrialJobs()
 
-describe('a job', () => {
-  test('goes through three sessions, each begun with the task and the brief, every step once', async () => {
+describe('running a job', () => {
+  test('a job runs through three sessions, each with task and brief, and does every step once', async () => {
     const sessions = [1, 2, 3].map((n) => [
       step(10 * n, 60_000),
       step(10 * n + 1, n < 3 ? 155_000 : 90_000),
@@ -44,7 +44,7 @@ describe('a job', () => {
     ])
   })
 
-  test('has the next client ready while a brief is checked, but for hooks that run before a session is started', async () => {
+  test('the next client is started while a brief is checked, unless session start hooks exist', async () => {
     for (const withHook of [false, true]) {
       const hooks = { ...aJob().spec.hooks, ...(withHook ? { onSessionStart: [shell('true')] } : {}) }
       const started: number[] = []
@@ -62,7 +62,7 @@ describe('a job', () => {
     }
   })
 
-  test('leaves no session behind that only waited: cut off while its brief was checked, it asks again and goes on once', async () => {
+  test('a runner killed while its brief was checked leaves no waiting session, and asks again once', async () => {
     const staged = stage({ sessions: [[step(1, 155_000)], [], [], [{ text: 'Done.' }]], replies: [reply] })
     const { take } = staged.deps.briefs
     staged.deps.briefs.take = () => {
@@ -79,7 +79,7 @@ describe('a job', () => {
     expect(staged.runtime.requests.filter(({ sessionId }) => sessionId === waited)).toEqual([])
   })
 
-  test('puts a first prompt in its place whole, and does not take an empty file for one', async () => {
+  test('the first prompt is stored atomically, and an empty file does not count as one', async () => {
     const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
     const path = join(folder, jobId, 'prompt-1.md')
     mkdirSync(join(folder, jobId))
@@ -88,11 +88,11 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'completed' })
     expect(runtime.requests[0]!.texts[0]).toBe('Mend the parser.')
     expect(readFileSync(path, 'utf8')).toBe('Mend the parser.')
-    // Written over, the file would have been empty or half for a moment.
+    // Overwriting in place would leave the file empty or partial for a moment.
     expect(readFileSync(join(folder, 'the-empty-one'), 'utf8')).toBe('')
   })
 
-  test('is not done before its checks pass, and what they print goes back to the agent', async () => {
+  test('a job is not done before its checks pass, and their output goes back to the agent', async () => {
     const { run, runtime, types } = stage(
       { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] },
       { checks: [{ name: 'twice', command: 'echo x >> runs; test $(wc -l < runs) -eq 2', timeoutMs: 10_000 }] },
@@ -119,7 +119,7 @@ describe('a job', () => {
     ])
   })
 
-  test('fails when its checks never pass', async () => {
+  test('a job fails when its checks never pass', async () => {
     const { run } = stage(
       { sessions: [[]] },
       { checks: [{ name: 'no', command: 'false', timeoutMs: 10_000 }], checkRounds: 2 },
@@ -127,7 +127,7 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'error', checkRound: 3 })
   })
 
-  test('that is resumed after its checks failed counts the rounds anew, and shows those alone', async () => {
+  test('a job resumed after failed checks restarts the rounds and shows only the new ones', async () => {
     const checks = [{ name: 'mended', command: 'test -e mended', timeoutMs: 10_000 }]
     const { run, runtime } = stage({ sessions: [[]] }, { checks, checkRounds: 1 })
     expect((await run()).checks.map(({ round, ok }) => [round, ok])).toEqual([
@@ -138,13 +138,13 @@ describe('a job', () => {
     const job = await run()
     expect(job).toMatchObject({ state: 'completed', checkRound: 1 })
     expect(job.checks.map(({ round, ok }) => [round, ok])).toEqual([[1, true]])
-    // Of the last round before the end nobody had told it.
+    // The agent was not told about the last round before the job failed.
     expect(runtime.requests.at(-1)!.texts.at(-1)).toMatch(
       /^\[baton\] You said the work is done, but 1 of 1 checks fails\.[\s\S]*mended/,
     )
   })
 
-  test('whose client dies is resumed, and told what was done and what nobody knows', async () => {
+  test('a job whose client dies is resumed and told which calls are done or unknown', async () => {
     const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
     const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
     expect(await run()).toMatchObject({ state: 'completed', failures: 1 })
@@ -155,7 +155,7 @@ describe('a job', () => {
     expect(said).toMatch(/step 2.*: outcome unknown/)
   })
 
-  test('says nothing of calls the transcript holds', async () => {
+  test('a resumed session is not told about calls that its transcript contains', async () => {
     const told = new Map<string, { ok: boolean }>()
     const dying: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
     const { run, runtime, jobId, deps } = stage(
@@ -175,7 +175,7 @@ describe('a job', () => {
     expect(runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))).not.toContain('step 1')
   })
 
-  test('gets a brief by code where the agent gives none, and is never completed by that', async () => {
+  test('a job whose agent gives no brief continues with a brief by code, and is not completed by that', async () => {
     const { run, briefs } = stage({
       sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
       replies: [{ when: 'handoff brief', text: 'I would rather go on.' }],
@@ -184,7 +184,7 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
   })
 
-  test('has one client of a session at a time: the one that gave no brief is closed before the session is opened again', async () => {
+  test('the client that gave no brief is closed before its session is reopened', async () => {
     const { run, runtime } = stage({
       sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
       replies: [{ when: 'handoff brief', text: 'No.' }],
@@ -208,7 +208,7 @@ describe('a job', () => {
     expect(most).toBe(1)
   })
 
-  test('whose context no longer fits gets its brief from an earlier point, which is told what was done after it', async () => {
+  test('a job whose context no longer fits gets its brief from an earlier point, with later calls listed', async () => {
     const told = new Map<string, { ok: boolean }>()
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
     const { run, runtime, briefs } = stage(
@@ -234,7 +234,7 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
-  test('whose session no longer fits when it goes on is handed over: only a first prompt can be too long by itself', async () => {
+  test('a resumed session that no longer fits is handed off, and only a first prompt can be too long', async () => {
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
     const { run } = stage(
       { sessions: [[step(1, 60_000), { text: 'Done.' }, tooLong], [{ text: 'Done.' }]], replies: [reply] },
@@ -249,7 +249,7 @@ describe('a job', () => {
     })
   })
 
-  test('is left to compact once its handoffs are used up, or ends, as configured', async () => {
+  test('a job without handoffs left compacts or ends as configured', async () => {
     const sessions = [[step(1, 155_000)], [step(2, 155_000), step(3, 160_000), { text: 'Done.' }]]
     expect(await stage({ sessions, replies: [reply] }, { maxHandoffs: 1 }).run()).toMatchObject({
       state: 'completed',
@@ -263,16 +263,19 @@ describe('a job', () => {
     [{ fails: { terminal: 'api_error', status: 401, text: 'Invalid key' } }, 'error', /Invalid key \(status 401\)/],
     [{ fails: { terminal: 'hook_stopped', text: '' } }, 'error', /a hook of yours stopped it/],
     [{ fails: { terminal: 'max_turns', text: '' } }, 'max_turns', /turns/],
-  ] as [ScriptedStep, string, RegExp][])('%o is told, and can be resumed', async (broken, reason, detail) => {
-    const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
-    const job = await run()
-    expect(job).toMatchObject({ state: 'failed', exitReason: reason })
-    expect(job.detail).toMatch(detail)
-    expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success' })
-    expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
-  })
+  ] as [ScriptedStep, string, RegExp][])(
+    'the failing step %o is reported as %s, and the job can be resumed',
+    async (broken, reason, detail) => {
+      const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
+      const job = await run()
+      expect(job).toMatchObject({ state: 'failed', exitReason: reason })
+      expect(job.detail).toMatch(detail)
+      expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success' })
+      expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
+    },
+  )
 
-  test('keeps to its budgets', async () => {
+  test('a job keeps to its budgets', async () => {
     const many = Array.from({ length: 9 }, (_, n) => step(n, 20_000))
     const turns = { usd: null, tokens: null, turns: 3, minutes: null }
     expect(await stage({ sessions: [many] }, { budgets: turns }).run()).toMatchObject({
@@ -286,7 +289,7 @@ describe('a job', () => {
     })
   })
 
-  test('counts what subagents and helpers took, and forgets no money when a client is killed', async () => {
+  test('spend of subagents and helpers counts, and no cost is lost when a client is killed', async () => {
     const budgets = { usd: 1, tokens: null, turns: null, minutes: null }
     const checks = [{ name: 'no', command: 'false', timeoutMs: 9_000 }]
     const dies: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
@@ -299,14 +302,14 @@ describe('a job', () => {
     expect(spend.input + spend.cacheRead + spend.output).toBeGreaterThanOrEqual(20_000 + 70_000 + 21_000)
   })
 
-  test('names the time that is over, also when both are bounded', async () => {
+  test('a timeout names the time limit that was reached, also if two are set', async () => {
     const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
     const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
     const job = await stage({ sessions: [slow] }, { session: { ...FRESH, maxMs: 24 * 3600_000 }, budgets }).run()
     expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/its 0.01 minutes are over/) })
   })
 
-  test('does not pay on for a brief once its budget is used up, and asks for it when it is given more', async () => {
+  test('a spent budget stops the request of a brief, which is repeated when the budget is raised', async () => {
     const first = { when: 'handoff brief', text: 'I would rather go on.' }
     const budgets = { usd: null, tokens: null, turns: 3, minutes: null }
     const { run, runtime, jobId, briefs } = stage(
@@ -323,7 +326,7 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
-  test('does not begin a session when its budget is used up, and begins when it is given more', async () => {
+  test('a job with a spent budget starts no session until the budget is raised', async () => {
     const { run, runtime, jobId } = stage(
       { sessions: [[step(1, 20_000)], [{ text: 'Done.' }]] },
       { budgets: { usd: null, tokens: null, turns: null, minutes: 2 } },
@@ -341,7 +344,7 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'completed' })
   })
 
-  test('ends an agent that goes round in a circle, after it was told so', async () => {
+  test('an agent that repeats the same calls is warned and then ended', async () => {
     const again = Array.from({ length: 40 }, () => ({ calls: [{ input: 'ls', result: 'a' }], used: 20_000 }))
     const { run, runtime } = stage({ sessions: [again] })
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'stalled' })
@@ -352,7 +355,7 @@ describe('a job', () => {
   test.each([
     [{ limit: { name: 'five_hour', reached: true, resetsAt: null, usedPercent: 100 } }, 429, 'waiting'],
     [{}, 401, 'failed'],
-  ])('does not lose the agent’s brief to a provider that refuses: %o %i', async (more, status, state) => {
+  ])('the agent’s brief is not lost when the provider refuses: %o %i', async (more, status, state) => {
     const refused = { when: 'handoff brief', ...more, fails: { terminal: 'api_error', status, text: 'not now' } }
     const { run, jobId, briefs } = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [refused] })
     const running = run()
@@ -366,7 +369,7 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
-  test('waits out a limit until the time the provider names', async () => {
+  test('a job waits out a limit until the time the provider names', async () => {
     const resetsAt = new Date(Date.now() + 500).toISOString()
     const limited: ScriptedStep = {
       limit: { name: 'five_hour', reached: true, resetsAt, usedPercent: 100 },
@@ -385,7 +388,7 @@ describe('a job', () => {
     expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
   })
 
-  test('whose client dies over its brief is asked to go on with it, not asked anew', async () => {
+  test('a job whose client dies over its brief is asked to continue with it, not asked again in full', async () => {
     const dies = { when: 'is wanted', dies: { at: 'request' as const } }
     const again = { when: 'asked for above', text: BRIEF }
     const sessions = [[step(1, 155_000)], [], [{ text: 'Done.' }]]

@@ -30,12 +30,12 @@ function waitingFor({ reason, attempt, most, until }: JobRetry): Happening {
   return { type: 'job_waiting', data: { until, reason: `${reason}; it is tried again`, attempt, max_attempts: most } }
 }
 
-/** Where the lines of a job's clients are kept. */
+/** Returns the path of a job's log. */
 export const logOf = (folder: string): string => join(folder, 'log.jsonl')
 
 /**
- * Carries a job on, from whatever is stored of it, until it is over, paused, or somebody else's. Whatever is done is stored before; a
- * runner that is killed leaves a job that the next one goes on with.
+ * Runs a job from its stored state until it is over or paused.
+ * Every step is stored before it is done, so after a kill the next runner continues.
  */
 export async function runJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   await claim(deps, jobId)
@@ -45,18 +45,18 @@ export async function runJob(deps: JobDependencies, jobId: string): Promise<JobR
     over = run.ending() ?? (await run.toItsEnd())
   } catch (error) {
     deps.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
-    // Whatever was ended over its head fails, and a person wanted that.
+    // A session that the user cancelled fails here, and that is no error of the job.
     over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: adviceOf(error) }
   }
   return run.finish(over)
 }
 
-/** The hooks of a job that has ended, where whoever ran it was gone before they had. */
+/** Runs the end hooks of a job whose runner died before it could. */
 export async function sayEnd(deps: JobDependencies, jobId: string): Promise<void> {
   if (takeEnded(deps, jobId)) await new JobRun(deps, jobId).sayEnd()
 }
 
-/** The end of a job that nobody runs. */
+/** Ends a job that no process runs. */
 export async function endJob(deps: JobDependencies, jobId: string, over: Over): Promise<JobRecord> {
   takeOver(deps, jobId)
   const run = new JobRun(deps, jobId)
@@ -69,7 +69,7 @@ class JobRun {
   private readonly folder: string
   private readonly prompts: AttemptPrompts
   private readonly log: JobLog
-  /** A person wants something else; `#cancel`: the end. */
+  /** Aborted when the user pauses or cancels the job; `#cancel` only when it is cancelled. */
   private readonly stop = new AbortController()
   private readonly cancel = new AbortController()
   private live: LiveSession | null = null
@@ -99,7 +99,7 @@ class JobRun {
     this.ahead = new ClientAhead(this.deps, jobId, this.prompts.journal, this.hostContext, this.keep)
   }
 
-  /** The second that the log notes last: clients write no times into their lines. */
+  /** Second of the last time line in the log, because clients write no times into their lines. */
   private noted = ''
 
   private readonly keep = (line: string): void => {
@@ -125,7 +125,7 @@ class JobRun {
   }
 
   async toItsEnd(): Promise<Over> {
-    // A turn looks by itself; checks, hooks and a client that starts do not.
+    // Turns check the user's wish themselves; checks, hooks and a starting client do not.
     const look = setInterval(() => {
       try {
         this.readWantedState()
@@ -152,20 +152,20 @@ class JobRun {
     this.ahead.kill()
   }
 
-  /** What a killed runner had begun to end. */
+  /** Returns how a killed runner had begun to end the job. Null when it had not. */
   ending(): Over | null {
     return endingOf(this.job)
   }
 
   private async carry(): Promise<Over> {
-    // Whatever a killed runner left would work on beside the session that goes on.
+    // Processes left by a killed runner would work in parallel to the resumed session.
     await endProcesses(this.jobId)
     const { spec, workspace } = this.job
     const request = { jobId: this.jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
     const ready = await setUpWorkspace({ ...request, workspace: spec.workspace, known: workspace }, { env: this.env() })
     if (workspace === null && ready.worktree !== null) this.deps.trustWorktree?.(spec.folder, ready.folder)
     record(this.deps, this.jobId, { workspace: ready })
-    // A limit lasts, whoever waits for its end.
+    // A limit lasts, whichever process waits for its end.
     const { waitUntil } = this.job
     if (waitUntil !== null) await this.waitUntil(waitUntil)
     for (;;) {
@@ -187,20 +187,20 @@ class JobRun {
     }
   }
 
-  /** null: no person wants anything else. */
+  /** Returns how the job ends when the user pauses or cancels it. Null otherwise. */
   stopped(): Over | null {
     const { wanted } = this.job
     return wanted === null ? null : (nextAfter(this.job, { how: 'stopped', wanted }, this.deps.now()) as Over)
   }
 
-  /** One session to its end. Returns what the job does next; a handoff is done here. */
+  /** Runs one session to its end, including a handoff. Returns what the job does next. */
   private async attempt(): Promise<Next> {
     const { store } = this.deps
     const last = lastBegun(store.attempts(this.jobId))
     const plan = planAttempt(last, last !== null && this.prompts.wasReceived(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
       new AttemptHost(this.deps, attempt, this.prompts.journal, this.hostContext)
-    const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
+    const spent = last && hostOf(last).mustStop() // before one more request exceeds the budget
     if (spent) return nextAfter(this.job, spent, this.deps.now())
     if (plan.do === 'hand-off') {
       const then = await this.handOver(hostOf(last!), null, { how: 'full' })
@@ -238,7 +238,7 @@ class JobRun {
       const isFirst = before === 0 && host.attempt.start !== 'resume'
       const ended = spent ?? (await live.turn(prompt, 'work', bounds))
       const outcome = ofNobody(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
-      // A client that is killed for a person is no failure.
+      // A client killed by a cancellation is not a failure.
       const stopped = this.stopped()
       const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.job, outcome, this.deps.now())
       if (next.do === 'check' && outcome.how === 'done') {
@@ -253,10 +253,11 @@ class JobRun {
     }
   }
 
-  /** What is told of it outlasts the session. */
+  /** Stores how the session was left. */
   private leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     const { state, turns } = host.attempt
-    // One that may never have heard its prompt cannot be opened again: whether it did is looked for when the job goes on.
+    // A session that may never have received its prompt
+    // cannot be reopened; this is checked on resume.
     const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
     const detail = detailOf(outcome)
     if (next.do === 'end') host.put({ state: after, endedAt: this.deps.now().toISOString(), process: null })
@@ -269,13 +270,14 @@ class JobRun {
   }
 
   /**
-   * The request that is tried again after a pause; null where none is. A limit of the plan is told
-   * by `job_waiting` itself.
+   * Returns the retry after a delay.
+   * Null when there is none.
+   * A plan limit is reported by `job_waiting` itself.
    */
   private retryOf(next: Next, detail: string, failures: number): JobRetry | null {
     if (next.do !== 'resume' || next.after === 0) return null
     const until = new Date(this.deps.now().getTime() + next.after).toISOString()
-    // The attempt that failed first is the first one.
+    // The first failure was attempt 1, so the next attempt is one more.
     return { reason: detail || 'the session failed', attempt: failures + 1, most: MOST_FAILURES, until }
   }
 
@@ -284,20 +286,20 @@ class JobRun {
     return checkJob(this.deps, this.jobId, { result, context, stopped: () => this.stopped() })
   }
 
-  /** `as-it-is`: a hook said that the session goes on. */
+  /** Hands the session off. Returns `as-it-is` when a hook lets the session continue. */
   private async handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next | 'as-it-is'> {
     const { attempt } = host
-    // Who was asked for a brief already has heard what hooks decided, and so have they.
+    // If the brief was requested already, the hooks have decided before.
     const isAsked = attempt.state === 'asked'
     if (!isAsked) host.put({ state: 'stopped' })
     const begun = { type: 'handoff_started' as const, data: handoffFields(this.job, attempt, null) }
     record(this.deps, this.jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
-    // Hooks decide about a full context, not about the time a session has worked.
+    // Hooks decide about a full context, not about the duration of a session.
     const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.hooks.whenFull(attempt)
-    // A hook that a person's wish cut off has decided nothing: it is asked again.
+    // A hook interrupted by the user has decided nothing and runs again later.
     const stopped = this.stopped()
     if (stopped !== null) return stopped
-    // What no longer fits cannot go on.
+    // A session that no longer fits cannot continue.
     const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
       host.runsWhenFull = true
@@ -353,7 +355,7 @@ class JobRun {
     return { do: 'resume', after: 0 }
   }
 
-  /** The client may have made something of the first one. */
+  /** Moves an attempt to a new session id, because a client may have used the first one. */
   private underNewId(attempt: AttemptRecord): AttemptRecord {
     const moved = recordAttempt(this.deps, attempt, { sessionId: this.deps.newSessionId(), state: 'starting' })
     record(this.deps, this.jobId, { sessionId: moved.sessionId })
@@ -385,7 +387,7 @@ class JobRun {
     return live
   }
 
-  /** For its brief alone. A copy has an id of its own. */
+  /** Reopens a session for its brief alone. A copy gets its own id. */
   private async openAgain(host: AttemptHost, at: string | null): Promise<LiveSession | null> {
     const { sessionId } = host.attempt
     try {
@@ -398,7 +400,7 @@ class JobRun {
   }
 
   private async waitUntil(until: string): Promise<void> {
-    // A limit that lasts longer than was known is waited for several times and told once.
+    // A limit that lasts longer than expected is waited for repeatedly but reported once.
     const isFirst = (this.job.waits ?? 0) <= 1
     record(
       this.deps,
@@ -412,7 +414,7 @@ class JobRun {
       record(this.deps, this.jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
   }
 
-  /** Until a person wants something else. */
+  /** Sleeps until the time is over or the user pauses or cancels the job. */
   private async rest(ms: number): Promise<void> {
     const until = Date.now() + ms
     while (Date.now() < until && this.job.wanted === null)

@@ -11,12 +11,12 @@ const call = (id: string, input: string, result: unknown = ''): ToolResult => ({
   failed: false,
 })
 
-test('counts batches that did the same with the same result, whatever their ids', () => {
+test('batches with equal calls and results are counted, whatever their ids', () => {
   const same = new SameAgain()
   expect(['1', '2', '3'].map((id) => same.took([call(id, 'ls', 'a')], 10))).toEqual([1, 2, 3])
 })
 
-test('another call, another result or one call more is a new beginning', () => {
+test('another call, another result or an additional call restarts the count', () => {
   const same = new SameAgain()
   const batches = [
     [call('1', 'ls', 'a')],
@@ -27,7 +27,7 @@ test('another call, another result or one call more is a new beginning', () => {
   expect(batches.map((batch) => same.took(batch, 10))).toEqual([1, 1, 1, 1])
 })
 
-test('an agent that waits for something may ask as often as it likes', () => {
+test('an agent that waits for something slow may repeat its calls', () => {
   const same = new SameAgain()
   expect([30_000, 30_000, 30_000].map((ms) => same.took([call('1', 'sleep 30; state', 'pending')], ms))).toEqual([
     0, 0, 0,

@@ -8,7 +8,7 @@ import { callsFile } from './brief-appendix.js'
 import type { JobDependencies } from './dependencies.js'
 import { LiveSession } from './live-session.js'
 
-/** What clients, hooks and checks of a job are started with. */
+/** Returns the environment of a job's clients, hooks and checks. */
 export function environmentOf({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
   const { jobId, seatId, parentSeatId: parent, spec } = job
   return { ...env, ...spec.env, BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parent && { BATON_PARENT_SEAT: parent }) }
@@ -16,22 +16,24 @@ export function environmentOf({ env }: Pick<JobDependencies, 'env'>, job: JobRec
 
 export const folderOf = ({ workspace, spec }: JobRecord): string => workspace?.folder ?? spec.folder
 
-/** What a session of a job may still cost; null: no bound. */
+/** Returns what a session of a job may still cost in USD. Null without a budget. */
 export function moneyFor({ store }: Pick<JobDependencies, 'store'>, attempt: AttemptRecord): number | null {
   return moneyLeft(store.job(attempt.jobId)!, store.attempts(attempt.jobId), attempt)
 }
 
 /**
- * The tools that the client may use without asking, with the list of calls that the session's brief names. That
- * file lies
- * outside the folder the agent works in, where the client denies reading in most permission modes.
+ * Returns the tools allowed without asking, plus reading the call list that the brief refers to.
+ * That file is outside the agent's folder, where most permission modes deny reading.
  */
 function readable(deps: JobDependencies, { jobId, number }: AttemptRecord, tools: string[] | null): string[] | null {
   const path = callsFile(deps.folderOf(jobId), number - 1)
   return existsSync(path) ? [...(tools ?? []), `Read(/${path})`] : tools
 }
 
-/** Starts a client for a session of a job; `keep` gets every line it writes. Throws where it cannot be started. */
+/**
+ * Starts a client for a session of a job; `keep` receives every line it writes.
+ * Throws when it cannot be started.
+ */
 export async function startSession(
   deps: JobDependencies,
   host: AttemptHost,

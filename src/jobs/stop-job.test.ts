@@ -65,7 +65,7 @@ const put = (change: Partial<JobRecord>, spec: Partial<JobRecord['spec']> = {}):
   return job.jobId
 }
 
-test('what a person wanted of a job is done, also when whoever ran it was killed before', async () => {
+test('a pause or cancellation is carried out even if the runner was killed before', async () => {
   const [paused, cancelled] = [put({ wanted: 'pause', runner: GONE }), put({ wanted: 'cancel', runner: GONE })]
   expect(await settleUnwanted(jobDependencies(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
   expect(await settleUnwanted(jobDependencies(), cancelled)).toMatchObject({
@@ -75,7 +75,7 @@ test('what a person wanted of a job is done, also when whoever ran it was killed
   })
 })
 
-test('a job whose worktree cannot be made because a person cancels it is cancelled, not failed', async () => {
+test('a job cancelled while its worktree cannot be created is cancelled, not failed', async () => {
   const workspace = { ...aJob().spec.workspace, strategy: 'git_worktree' as const }
   const jobId = put({ state: 'pending' }, { workspace, folder: join(folder, 'nowhere') })
   const running = runJob(jobDependencies(), jobId)
@@ -83,7 +83,7 @@ test('a job whose worktree cannot be made because a person cancels it is cancell
   expect(await running).toMatchObject({ state: 'cancelled', exitReason: 'cancelled' })
 })
 
-test('of many jobs in one process as many run at once as may, of one agent too, and the oldest begin first', async () => {
+test('jobs of one process start oldest first, limited in total and per agent', async () => {
   const going = new Set<string>()
   const begun: string[] = []
   let [most, mostOfOne] = [0, 0]
@@ -101,7 +101,7 @@ test('of many jobs in one process as many run at once as may, of one agent too, 
   )
   expect(ended.map(({ state }) => state)).toEqual(jobIds.map(() => 'completed'))
   expect({ most, mostOfOne }).toEqual({ most: 3, mostOfOne: 2 })
-  // Of two whose turn comes in the same moment either may be first.
+  // If two jobs may start at the same moment, either may be first.
   const order = (ids: string[]) => ids.map((id) => begun.filter((other) => ids.includes(other)).indexOf(id))
   for (const [at, place] of order(jobIds.slice(0, 6)).entries()) expect(Math.abs(place - at)).toBeLessThan(2)
   for (const [at, place] of order(jobIds.slice(6)).entries()) expect(Math.abs(place - at)).toBeLessThan(3)

@@ -6,14 +6,16 @@ import { isOver, type Next, nextAfter } from './job.js'
 import { endProcesses } from './processes.js'
 import { endJob } from './run-job.js'
 
-/** How long whoever runs it is waited for before its clients are ended over its head, and before it is left alone. */
+/** Time to wait for the runner before its clients are ended from here. */
 const PATIENCE_MS = 2_500
 const LONGEST_MS = 4_800
 const LOOK_MS = 50
 
 const MORE = ['leave', 'pause', 'cancel'] as const
 
-/** What is wanted already, if it is more, stays. False: it is over already. */
+/**
+ * Requests a stop. A stronger earlier request stays. Returns false when the job is over already.
+ */
 export function wantStop(
   { store }: Pick<JobDependencies, 'store'>,
   jobId: string,
@@ -27,7 +29,7 @@ export function wantStop(
   })
 }
 
-/** Ends a job and everything it started, whoever runs it, within five seconds; then its end is seen to. */
+/** Cancels a job and everything it started within five seconds, whichever process runs it. */
 export async function cancelJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const { store } = deps
   if (!wantStop(deps, jobId, 'cancel')) {
@@ -58,12 +60,13 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
   return endJob(deps, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' })
 }
 
-/** Long enough for the batch under way, which may take 8 s, and for the client's end. */
+/** Time for the current batch, which may take 8 s, and for the client's exit. */
 const PAUSE_MS = 15_000
 
 /**
- * Pauses a job: the batch under way returns, then its client ends. Returns the job when it is paused, or when it
- * has ended before. Throws when it is over or paused already, or does not pause in time.
+ * Pauses a job: the current batch returns, then its client exits.
+ * Returns the job when it is paused or has ended before.
+ * Throws when it is over or paused already, or does not pause in time.
  */
 export async function pauseJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const { store } = deps
@@ -88,7 +91,7 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
   }
 }
 
-/** What a person wanted of a job, where whoever ran it died before it was done. */
+/** Carries out the user's pause or cancellation of a job whose runner died before it did. */
 export async function settleUnwanted(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const

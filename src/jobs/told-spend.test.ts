@@ -5,28 +5,28 @@ const tokens = (input: number) => ({ input, output: 0, cacheCreation: 0, cacheRe
 const known = (input: number, costUsd: number | null = null) => ({ spend: tokens(input), costUsd })
 const told = (input: number, costUsd: number | null = null) => ({ usage: tokens(input), costUsd })
 
-describe('what a session has spent', () => {
-  test('is what its client tells where that is more than its answers: subagents and helpers are paid for too', () => {
+describe('the spend of a session', () => {
+  test("the spend is the client's total if that exceeds its answers, as subagents and helpers cost too", () => {
     const spent = new ToldSpend(known(0))
     expect(spent.ends(known(100), told(160, 0.2))).toEqual(known(160, 0.2))
     expect(spent.ends(known(200, 0.2), told(190, 0.3))).toEqual(known(200, 0.3))
   })
 
-  test('is the total of all its clients where each goes on with that of the one before', () => {
+  test('the spend is the last total when each client continues the total of the one before', () => {
     const spent = new ToldSpend(known(160, 0.2))
     expect(spent.ends(known(180, 0.2), told(200, 0.25))).toEqual(known(200, 0.25))
   })
 
-  test('does not fall when a client was killed and the next one counts anew: that is added', () => {
+  test('the spend does not fall when a client was killed and the next one counts from zero', () => {
     const spent = new ToldSpend(known(0))
     spent.ends(known(100), told(160, 0.5))
     spent.begins(known(160, 0.5))
     expect(spent.ends(known(200, 0.5), told(60, 0.1))).toEqual(known(200, 0.6))
-    // What it tells from then on is more, and its helpers are in it again.
+    // Later totals are larger and include helpers again.
     expect(spent.ends(known(240, 0.6), told(130, 0.3))).toEqual(known(270, 0.8))
   })
 
-  test('stays as it is where the client tells nothing', () => {
+  test('the spend stays unchanged when the client reports nothing', () => {
     expect(new ToldSpend(known(10, 0.4)).ends(known(20, 0.4), told(0, null))).toEqual(known(20, 0.4))
   })
 })

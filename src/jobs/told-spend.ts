@@ -5,30 +5,34 @@ import type { SpendSoFar } from '../contract/runtime.js'
 type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
 
 /**
- * What a session has spent, by the totals its clients tell at the end of a turn: they hold subagents and helper models, of which no answer is
- * told. A client goes on with the total of the one before it, unless that was killed: then it begins lower. What is known never falls.
+ * Computes a session's spend from the totals that clients report at the end of a turn.
+ * Totals include subagents and helper models, whose answers are not reported.
+ * A client continues the total of the one before, or starts lower if that one was killed.
+ * The known spend never falls.
  */
 export class ToldSpend {
   private before: Spent
-  /** What this client does not know of; null: it has told nothing yet. */
+  /** Spend that this client does not know of. Null before its first report. */
   private unknown: { spend: Usage; costUsd: number } | null = null
 
   constructor(known: Spent) {
     this.before = known
   }
 
-  /** Another client of the session begins. */
+  /** Starts counting for another client of the session. */
   begins(known: Spent): void {
     this.before = known
     this.unknown = null
   }
 
-  /** `known`: with the answers that were told since. */
+  /** Returns the spend at the end of a turn. `known` includes the answers reported since. */
   ends(known: Spent, { usage, costUsd }: SpendSoFar): Spent {
     this.unknown ??= {
-      // How much of it this client carries nobody knows: of its first turn the answers alone are counted then.
+      // The part this client includes is unknown, so only the
+      // answers of its first turn are counted.
       spend: tokensOf(usage) < tokensOf(this.before.spend) ? minus(known.spend, usage) : NOTHING,
-      // Money is told by nobody else. Rather too much than more than the budget.
+      // Only the client reports cost.
+      // Counting too much is better than exceeding the budget.
       costUsd: costUsd !== null && costUsd < (this.before.costUsd ?? 0) ? this.before.costUsd! : 0,
     }
     const total = plus(this.unknown.spend, usage)
@@ -40,8 +44,9 @@ export class ToldSpend {
 }
 
 /**
- * The part of a client's total that belongs to this job. A client that resumes a session goes on with
- * the session's total; one whose total is below what the session had spent counts from zero.
+ * Returns the part of a client's total that belongs to this job.
+ * A client that resumes a session continues the session's total.
+ * A total below what the session had spent means that the client counts from zero.
  */
 export function ownSpend({ usage, costUsd }: SpendSoFar, carried: AttemptRecord['carried']): SpendSoFar {
   if (!carried) return { usage, costUsd }

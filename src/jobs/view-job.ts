@@ -4,14 +4,14 @@ import type { AttemptRecord, CheckResult, JobRecord, JobRetry } from '../contrac
 import { isAlive } from '../lib/process-info.js'
 import { workTitle } from '../lib/short-title.js'
 
-/** A job alone: also what it may spend, and where its own files lie. */
+/** Returns a job in detail, including its budgets and the folder of its files. */
 export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[], files: string): JobDetail {
   const { budgets, checks } = job.spec
   const configured = checks.map(({ name, command }) => ({ name, command }))
   return { ...viewJob(job, attempts), configured_checks: configured, budgets, files }
 }
 
-/** A job as commands and routes show it. */
+/** Returns a job as commands and routes show it. */
 export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobShown {
   const { spec, workspace } = job
   return {

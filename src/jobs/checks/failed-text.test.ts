@@ -15,7 +15,7 @@ const result = (more: Partial<CheckResult> = {}): CheckResult => ({
   ...more,
 })
 
-test('tells which checks failed, how, and where all of it is', () => {
+test('the prompt about failed checks says which failed, how, and where the output is', () => {
   expect(failedText([result(), result({ name: 'lint', ok: true, exitCode: 0 })])).toBe(
     [
       '[baton] You said the work is done, but 1 of 2 checks fails.',
@@ -25,12 +25,12 @@ test('tells which checks failed, how, and where all of it is', () => {
   )
 })
 
-test('says nothing when all passed', () => {
+test('the prompt about failed checks is empty when all passed', () => {
   expect(failedText([])).toBe('')
   expect(failedText([result({ ok: true })])).toBe('')
 })
 
-test('a timeout, an end from outside, silence, fences', () => {
+test('the prompt about failed checks covers timeouts, kills, empty output and code fences', () => {
   expect(failedText([result({ exitCode: null, timedOut: true, durationMs: 600_400 })])).toContain(
     'did not end within 600 s',
   )
@@ -41,7 +41,7 @@ test('a timeout, an end from outside, silence, fences', () => {
   expect(failedText([result({ tail: 'a\n```\nb\n```' })])).toContain('````\na\n```\nb\n```\n````')
 })
 
-test('is bounded, however many failed and whatever they printed', () => {
+test('the prompt about failed checks is limited in size, whatever failed and was printed', () => {
   const many = Array.from({ length: 300 }, () =>
     result({ tail: 'x'.repeat(8_000), command: 'y'.repeat(9_000), name: 'z'.repeat(9_000) }),
   )

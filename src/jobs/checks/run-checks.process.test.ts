@@ -34,7 +34,7 @@ const gone = async (file: string) => {
   await until('the process is gone', () => !isRunning(pid))
 }
 
-test('runs all of them, where the agent worked, and keeps what each printed for its owner alone', async () => {
+test("all checks run in the agent's folder, and the output of each is stored for the owner alone", async () => {
   const results = await run([
     check('echo out; echo err >&2; exit 2', 60_000, 'unit tests'),
     check('echo "$BATON_JOB_ID"; pwd'),
@@ -50,7 +50,7 @@ test('runs all of them, where the agent worked, and keeps what each printed for 
   expect(statSync(outputs).mode & 0o777).toBe(0o700)
 })
 
-test('one that never ends is ended at its timeout with all it started', async () => {
+test('a check that never ends is killed at its timeout with everything it started', async () => {
   const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
   const time = holdTime()
   const running = run([check(`echo begun; ${stubborn} & wait`, 1_500), check('true')])
@@ -60,19 +60,19 @@ test('one that never ends is ended at its timeout with all it started', async ()
   await gone('child')
 })
 
-test('what a check leaves running is ended with it', async () => {
+test('processes that a check leaves running are ended with it', async () => {
   expect(await run([check('sleep 600 & echo $! > left')])).toMatchObject([{ ok: true }])
   await gone('left')
 })
 
-test('of much only the end is told, and the whole is in the file', async () => {
+test('of a long output only the end is returned, and the file has all of it', async () => {
   const [result] = await run([check('seq 1 200000; exit 1')])
   expect(result!.tail.length).toBeLessThan(9_000)
   expect(result!.tail.endsWith('200000')).toBe(true)
   expect(statSync(result!.outputPath).size).toBe(1_288_895)
 })
 
-test('the file has an end even if the output has none', () => {
+test('the file of an endless output is limited in size', () => {
   const path = join(outputs, 'x.log')
   const output = openOutput(path, 10)
   for (const text of ['12345', '67890', 'abc']) output.take(Buffer.from(text))
@@ -80,7 +80,7 @@ test('the file has an end even if the output has none', () => {
   expect(readFileSync(path, 'utf8')).toBe('1234567890\n[baton] more than 10 bytes: the rest was not kept\n')
 })
 
-test('a check that cannot be run at all has failed, and says why', async () => {
+test('a check that cannot be started fails with the reason', async () => {
   const [missing] = await run([check('no-such-program-here')])
   expect(missing).toMatchObject({ ok: false, exitCode: 127, tail: expect.stringContaining('not found') })
   const [nowhere] = await run([check('true')], { cwd: join(folder, 'gone') })
@@ -89,7 +89,7 @@ test('a check that cannot be run at all has failed, and says why', async () => {
   expect(unwritten).toMatchObject({ ok: true, tail: 'hi' })
 })
 
-test('is stopped with the job, and no other is begun', async () => {
+test('stopping the job stops the running check and starts no other', async () => {
   const stop = new AbortController()
   const going = run([check('echo $$ > first; sleep 600'), check('touch second')], { signal: stop.signal })
   await until('the first check runs', () => begun('first'))
@@ -98,7 +98,7 @@ test('is stopped with the job, and no other is begun', async () => {
   expect(existsSync(join(folder, 'second'))).toBe(false)
 })
 
-test('why one came to no end of its own stands where a person looks, behind what it printed', async () => {
+test('the reason why a check was ended follows its output in the result and in the file', async () => {
   const killed = await run([check('printf half; kill -9 $$')], { round: 1 })
   const time = holdTime()
   const running = run([check('printf slow; echo $$ > slow; exec sleep 60', 2_000)])

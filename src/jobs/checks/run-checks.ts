@@ -9,24 +9,27 @@ import { type Happening, type JobDependencies, record } from '../dependencies.js
 import type { Over } from '../finish-job.js'
 
 export interface ChecksContext {
-  /** Where the agent worked. */
+  /** Folder in which the agent worked. */
   cwd: string
   env: Record<string, string | undefined>
   jobId: string
-  /** Where whole outputs are kept. */
+  /** Folder for the complete outputs. */
   outputs: string
-  /** 1 for the first time. */
+  /** Number of the round, starting at 1. */
   round: number
-  /** Ends the check at work; the others are not begun. */
+  /** Stops the running check; the others are not started. */
   signal?: AbortSignal
-  /** From being asked to end to being killed, at a timeout. */
+  /** Time between SIGTERM and SIGKILL after a timeout. */
   graceMs?: number
-  /** Told before and after each; `number` from 1. */
+  /** Called before each check; `number` starts at 1. */
   began?(check: CheckSpec, number: number): void
   ended?(result: CheckResult, number: number): void
 }
 
-/** Runs every check, one after the other, also after one that failed: the agent hears of all of them at once. Never throws. */
+/**
+ * Runs every check in order, even after a failure, so that the agent learns of all at once.
+ * Never throws.
+ */
 export async function runChecks(checks: readonly CheckSpec[], context: ChecksContext): Promise<CheckResult[]> {
   const results: CheckResult[] = []
   for (const [index, check] of checks.entries()) {
@@ -54,7 +57,7 @@ async function runCheck(check: CheckSpec, outputPath: string, context: ChecksCon
   })
   const why = whyEnded(end, check)
   if (why !== null) output.note(why)
-  // That its time was over the agent is told in any case.
+  // The agent is told about a timeout in any case.
   const more = why === null || end.timedOut ? [] : [why]
   return {
     name: check.name,
@@ -69,7 +72,7 @@ async function runCheck(check: CheckSpec, outputPath: string, context: ChecksCon
   }
 }
 
-/** null: it ended by itself, or a person wanted that. */
+/** Returns why a check was ended. Null when it ended by itself or the user stopped it. */
 function whyEnded({ trouble, timedOut, endedBy }: CommandEnd, { timeoutMs }: CheckSpec): string | null {
   if (trouble !== null) return `could not be started: ${trouble}`
   if (timedOut) return `did not end within ${timeoutMs} ms and was ended`
@@ -85,14 +88,17 @@ function fileName({ name }: CheckSpec, index: number, round: number): string {
 }
 
 interface RoundOfChecks {
-  /** What the agent said when it called the job done. */
+  /** The agent's last answer, in which it called the job done. */
   result: string
   context: Omit<ChecksContext, 'round' | 'began' | 'ended'>
-  /** How the job ends where a person wants something else; null: nobody does. */
+  /** Returns how the job ends when the user pauses or cancels it. Null otherwise. */
   stopped(): Over | null
 }
 
-/** One round of a job's checks, told as it goes. Resolves to the prompt that goes back to the agent, or to how the job ends. */
+/**
+ * Runs one round of a job's checks and stores their events.
+ * Returns the prompt that goes back to the agent, or how the job ends.
+ */
 export async function checkJob(
   deps: JobDependencies,
   jobId: string,
@@ -112,19 +118,20 @@ export async function checkJob(
     ...context,
     round,
     began: ({ name, command }, number) => tell({ type: 'check_started', data: { ...where, number, name, command } }),
-    // One that a person's wish cut off says nothing.
+    // A check interrupted by the user has no result.
     ended: (check, number) => {
       if (!context.signal?.aborted) tell({ type: 'check_completed', data: { ...where, number, ...told(check) } })
     },
   })
-  // Whoever goes on runs them again.
+  // If the user stopped the job, the checks run again after it is resumed.
   const instead = stopped()
   if (instead !== null) return instead
   const bad = checks.filter(({ ok }) => !ok)
   const isLast = round > spec.checkRounds
   const next: EventData['checks_completed']['next'] = bad.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
   const data = { ...where, passed: checks.length - bad.length, failed: bad.length, next }
-  // With its results: a round that a kill cut off told nobody anything. Later rounds are those of a time before it failed and was resumed.
+  // Stored together with the results, so that a killed round leaves nothing.
+  // Later rounds are from before the job failed and was resumed.
   record(
     deps,
     jobId,
@@ -148,18 +155,21 @@ function told({ name, command, ok, exitCode, timedOut, durationMs, outputPath }:
 }
 
 const TAIL = 8 * 1024
-/** A check that prints without end must not fill the disk. */
+/** Limit of a stored output: a check that prints endlessly must not fill the disk. */
 const MOST_KEPT = 64 * 1024 * 1024
 
 interface CheckOutput {
   take(chunk: Buffer): void
-  /** Baton's own word, for who reads the file. */
+  /** Adds a note of Baton's own to the file. */
   note(text: string): void
-  /** The end of what was printed. */
+  /** Returns the end of the output. */
   close(): string
 }
 
-/** Keeps what a check prints in a file for its owner alone, and its end for the agent. A disk that is full costs the file, not the check. */
+/**
+ * Stores what a check prints in a private file, and keeps its end for the agent.
+ * A full disk loses the file, not the check.
+ */
 export function openOutput(path: string, most = MOST_KEPT): CheckOutput {
   const end = new KeptOutput(0, TAIL)
   let file = openPrivate(path)
@@ -204,7 +214,7 @@ const MOST_EACH = 4_000
 const MOST_ALL = 12_000
 const MOST_NAMED = 20
 
-/** What the agent is told when checks failed; '' when none did. */
+/** Returns the prompt about failed checks. Empty when all passed. */
 export function failedText(results: readonly CheckResult[]): string {
   const failed = results.filter(({ ok }) => !ok)
   if (failed.length === 0) return ''
@@ -232,7 +242,7 @@ function outcome({ exitCode, timedOut, durationMs }: CheckResult): string {
   return exitCode === null ? 'could not be run to its end' : `exited with ${exitCode}`
 }
 
-/** What a check prints may hold fences of its own. */
+/** Encloses a text in a code fence longer than any fence in it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)

@@ -35,17 +35,17 @@ test.each([
   expect(decided(result(output, { type: 'webhook', exitCode: null }))).toBe(decision),
 )
 
-test('the last hook that says something has the word; one that failed, or only tells people, has none', () => {
+test('the last hook that decides wins, and failed or chat hooks do not count', () => {
   expect(decided(result('continue'), result('handoff'), result('saved'))).toBe('handoff')
   expect(decided(result('continue'), result('handoff', { ok: false, exitCode: 1, error: 'x' }))).toBe('continue')
   expect(decided(result('{"decision":"continue"}', { type: 'slack' }))).toBe('abort')
 })
 
-test('where no hook was meant for it, Baton hands over its own way', () => {
+test('without a hook for the event, Baton hands off by itself', () => {
   expect(decided()).toBe('handoff')
 })
 
-test('text to go before the prompt is bounded, and says so', () => {
+test('text that hooks put before the prompt is limited in size, and says so', () => {
   expect(contextOf({ results: [result('  \n'), result(' a \n'), result('b', { ok: false })], stoppedBy: null })).toBe(
     'a',
   )

@@ -1,11 +1,14 @@
 import type { HookEvent, HookSpec, JobHooks } from '../../contract/records/job.js'
 
-/** Whether a hook of a list is meant for this event and this payload. */
+/** True when a hook is meant for this event and this payload. */
 export function applies({ onEvents, when }: HookSpec, event: HookEvent, payload: unknown): boolean {
   return (onEvents === null || onEvents.includes(event)) && (when === null || Boolean(valueAt(payload, when)))
 }
 
-/** The value at a dot path; undefined: there is none. A number is a place in a list. */
+/**
+ * Returns the value at a dot path; a number selects a list element.
+ * Undefined when there is none.
+ */
 export function valueAt(payload: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, step) => {
     const isMap = typeof value === 'object' && value !== null && Object.hasOwn(value, step)
@@ -13,7 +16,10 @@ export function valueAt(payload: unknown, path: string): unknown {
   }, payload)
 }
 
-/** The hooks of an event, in order: `on_error` also hears of a failure or a timeout, before `after_run`, which hears of every end. */
+/**
+ * Returns the hooks of an event in order.
+ * A failure or timeout runs `on_error` before `after_run`; every end runs `after_run`.
+ */
 export function hooksFor(hooks: JobHooks, event: HookEvent): HookSpec[] {
   switch (event) {
     case 'context_threshold':

@@ -1,6 +1,6 @@
 import type { HookPayload } from './payloads.js'
 
-/** What people read of an event: a line that says what happened, and what goes with it. */
+/** Describes an event for a chat: a title that says what happened, and a body. */
 export function chatText(payload: HookPayload): { title: string; body: string } {
   if ('event' in payload) {
     const { job, result } = payload

@@ -1,39 +1,42 @@
 import type { HookSpec } from '../../contract/records/job.js'
 
-/** What became of one hook. Holds no secret: whatever was filled in from the environment is taken out again. */
+/** Result of one hook. Contains no secrets: values filled in from the environment are redacted. */
 export interface HookResult {
   name: string
   type: HookSpec['type']
   ok: boolean
   durationMs: number
-  /** Of a shell hook; null: it was ended, or is of another type. */
+  /** Exit code of a shell hook. Null when it was killed or is of another type. */
   exitCode: number | null
-  /** What it printed, or the reply's body; bounded. */
+  /** Printed output, or body of the reply; limited in size. */
   output: string
-  /** A sentence; null: all went well. */
+  /** Error as a sentence. Null on success. */
   error: string | null
 }
 
 export interface HookRun {
   results: HookResult[]
-  /** The hook whose failure kept the later ones from running; null: none did. */
+  /** Hook whose failure kept the later ones from running. Null when none did. */
   stoppedBy: HookResult | null
 }
 
-/** What lies around a hook. */
+/** Environment of a hook. */
 export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>
   jobId: string
-  /** Ends the hook at work, and no other is begun. */
+  /** Stops the running hook; no other is started. */
   signal?: AbortSignal
-  /** From being asked to end to being killed, at a timeout. */
+  /** Time between SIGTERM and SIGKILL after a timeout. */
   graceMs?: number
 }
 
-/** What a way to run a hook gives back: all but what every hook has. */
+/** Result of one hook type, without the fields common to all. */
 export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'> & {
-  /** What it printed about its failure. Cut short only when no secret is in it any more: half of one would not be found. */
+  /**
+   * Error output.
+   * Shortened only after redaction, because half a secret would not be recognized.
+   */
   complaint?: string
 }
 

@@ -4,7 +4,7 @@ import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
 import { hooksFor } from './applies.js'
 import { endEvent, endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
 
-test('a threshold: tokens in use, of the window and of the compaction point, and where the work lies', () => {
+test('the context_threshold payload has the used tokens, both percentages and the folders', () => {
   expect(thresholdPayload(aJob(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' })).toEqual(
     {
       hook_event_name: 'context_threshold',
@@ -30,7 +30,7 @@ test('a threshold: tokens in use, of the window and of the compaction point, and
   )
 })
 
-test('what is not known is null, never 0', () => {
+test('unknown figures in a payload are null, never 0', () => {
   const job = aJob({ workspace: null, spec: aSpec({ agentName: null }) })
   const { context, session } = thresholdPayload(job, 's1', { used: 9, window: null, point: null, model: null })
   expect(context).toMatchObject({
@@ -44,7 +44,7 @@ test('what is not known is null, never 0', () => {
   expect(over.context.remaining_percent).toBe(0)
 })
 
-test('a session: first or going on, in the worktree', () => {
+test('the session_start payload tells first sessions from continued ones and names the worktree', () => {
   const session = {
     session_id: 's2',
     agent_name: 'coder',
@@ -66,7 +66,7 @@ test('a session: first or going on, in the worktree', () => {
   })
 })
 
-test('an end', () => {
+test('the end payload describes job, result and worktree', () => {
   const job = aJob({
     state: 'failed',
     exitReason: 'error',
@@ -107,9 +107,11 @@ test.each<[JobRecord['state'], JobRecord['exitReason'], string]>([
   ['failed', 'max_handoffs', 'failed'],
   ['failed', 'timeout', 'timeout'],
   ['cancelled', 'cancelled', 'cancelled'],
-])('%s with %s is told as %s', (state, exitReason, event) => expect(endEvent({ state, exitReason })).toBe(event))
+])('a job that is %s with %s is reported as the event %s', (state, exitReason, event) =>
+  expect(endEvent({ state, exitReason })).toBe(event),
+)
 
-test('every end is told to after_run; failures and timeouts to on_error first', () => {
+test('every end runs after_run, and failures and timeouts run on_error first', () => {
   const hooks = { onContextThreshold: [], onSessionStart: [], afterRun: [shell('after')], onError: [shell('error')] }
   const names = (event: Parameters<typeof hooksFor>[1]) =>
     hooksFor(hooks, event).map((hook) => hook.type === 'shell' && hook.command)

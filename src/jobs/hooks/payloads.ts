@@ -1,25 +1,28 @@
 import type { ExitReason, HookEvent, JobRecord } from '../../contract/records/job.js'
 
-/** The shapes are other programs' too: names and nesting never change, keys are only added. A figure not known is null. */
+/**
+ * Payload for hooks of other programs: names and nesting never change, keys are only added.
+ * An unknown figure is null.
+ */
 export interface ContextThresholdHookPayload {
   hook_event_name: 'context_threshold'
   context: {
     /** Tokens in use. */
     input_tokens: number
     context_window: number | null
-    /** 0 to 1, of the window. */
+    /** Fraction of the window, 0 to 1. */
     usage_percent: number | null
     remaining_percent: number | null
     model_name: string | null
     compaction_tokens: number | null
-    /** 0 to 1, of the compaction point. */
+    /** Fraction of the compaction point, 0 to 1. */
     compaction_percent: number | null
   }
   session: {
     session_id: string
     agent_name: string
     job_id: string
-    /** The repository, or whatever folder the job was asked for in. */
+    /** Repository, or the folder in which the job was requested. */
     working_directory: string
     worktree_path: string | null
     branch_name: string | null
@@ -33,7 +36,7 @@ export interface SessionStartHookPayload {
     session_id: string
     agent_name: string
     job_id: string
-    /** Where the agent will work: the worktree where there is one. */
+    /** Folder in which the agent will work; the worktree if there is one. */
     working_directory: string
     worktree_path: string | null
     branch_name: string | null
@@ -66,13 +69,13 @@ export type HookPayload = ContextThresholdHookPayload | SessionStartHookPayload 
 
 type Job = Pick<JobRecord, 'jobId' | 'spec' | 'workspace'>
 
-/** What a hook calls a job that no agent was named for. */
+/** Agent name in hook payloads for a job without a named agent. */
 const NAMELESS = 'job'
 
 interface Fullness {
   used: number
   window: number | null
-  /** The compaction point. */
+  /** Compaction point in tokens. */
   point: number | null
   model: string | null
 }
@@ -95,7 +98,10 @@ export function thresholdPayload(job: Job, sessionId: string, full: Fullness): C
   }
 }
 
-/** `before`: the session this one goes on for; null: it is the job's first. */
+/**
+ * Builds the payload of `session_start`.
+ * `before` is the previous session, null for the job's first.
+ */
 export function sessionStartPayload(
   job: Job & Pick<JobRecord, 'handoffs'>,
   sessionId: string,
@@ -117,7 +123,7 @@ export function sessionStartPayload(
   }
 }
 
-/** What became of the worktree; null: there was none, or it is untouched. */
+/** Outcome of the worktree. Null when there was none, or it was not touched. */
 interface EndOfWorktree {
   kept: boolean
   published: { pullRequest: string | null } | null
@@ -153,7 +159,7 @@ export function endPayload(job: JobRecord, torn: EndOfWorktree | null = null): E
   }
 }
 
-/** The event under which the end of a job is told. */
+/** Returns the hook event for the end of a job. */
 export function endEvent({ state, exitReason }: Pick<JobRecord, 'state' | 'exitReason'>): EndEvent {
   if (state === 'completed') return 'completed'
   if (state === 'cancelled' || exitReason === 'cancelled') return 'cancelled'

@@ -38,8 +38,8 @@ const serve = async (answer: Parameters<typeof listen>[0]) => {
   return server
 }
 
-describe('a shell hook', () => {
-  test('gets the payload on its input, the working directory and the mark of the job', async () => {
+describe('shell hooks', () => {
+  test("a shell hook gets the payload on stdin, the working directory and the job's id", async () => {
     const { results } = await run('context_threshold', [
       shell('cat; echo; echo "$BATON_JOB_ID $(pwd)"', { name: 'Save' }),
     ])
@@ -49,7 +49,7 @@ describe('a shell hook', () => {
     expect(line).toMatch(/^j1 .*baton-hooks-/)
   })
 
-  test.each(['/bin/sh', 'bash', 'dash'])('may echo the payload in %s, whatever stands in it', async (sh) => {
+  test.each(['/bin/sh', 'bash', 'dash'])('a payload with any content survives an echo in %s', async (sh) => {
     const prompt = 'two\nlines,\ta "quote", a \\n that is none, \\u0041, \u0007'
     const payload = sessionStartPayload(aJob(), 's2', 's1', prompt)
     const ground = { cwd: folder, env: { PATH: process.env.PATH }, jobId: 'j1' }
@@ -58,7 +58,7 @@ describe('a shell hook', () => {
     if (readFileSync(join(folder, 'there'), 'utf8') !== '') expect(JSON.parse(results[0]!.output)).toEqual(payload)
   })
 
-  test('that hangs is ended with all it started', async () => {
+  test('a shell hook that hangs is killed with everything it started', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
     const time = holdTime()
     const running = run('failed', [shell(`${stubborn} & wait`, { timeoutMs: 1_500 }), shell('echo next')])
@@ -75,7 +75,7 @@ describe('a shell hook', () => {
     await until('the child is gone', () => !isRunning(child))
   })
 
-  test('that prints 10 MB is read to the end, and 1 MB of it is kept', async () => {
+  test('a shell hook that prints 10 MB is read to its end, and 1 MB of it is kept', async () => {
     const { results } = await run('context_threshold', [
       shell('head -c 10000000 /dev/zero | tr "\\\\0" x; echo; echo continue'),
     ])
@@ -85,7 +85,7 @@ describe('a shell hook', () => {
     expect(decisionOf({ results, stoppedBy: null }).decision).toBe('continue')
   })
 
-  test('that fails lets the next one run, unless it says otherwise', async () => {
+  test('after a shell hook failed, the next one runs unless configured otherwise', async () => {
     const fails = 'echo no >&2; exit 1'
     const on = await run('completed', [shell(fails), shell('touch after')])
     expect(on).toMatchObject({
@@ -99,14 +99,14 @@ describe('a shell hook', () => {
     expect(existsSync(join(folder, 'after'))).toBe(false)
   })
 
-  test('in a folder that is gone fails, and nothing is thrown', async () => {
+  test('a shell hook in a missing folder fails without throwing', async () => {
     const ground = { cwd: join(folder, 'gone'), env: {}, jobId: 'j1' }
     const { results } = await runHooks([shell('true')], 'completed', END, ground)
     expect(results).toMatchObject([{ ok: false, error: expect.stringContaining('could not be started') }])
   })
 })
 
-test('runs only what is meant for the event and the payload', async () => {
+test('only hooks meant for the event and the payload run', async () => {
   const hooks = [
     shell('echo a', { onEvents: ['failed', 'timeout'] }),
     shell('echo b', { onEvents: ['completed'] }),
@@ -117,7 +117,7 @@ test('runs only what is meant for the event and the payload', async () => {
   expect((await run('completed', hooks)).results.map(({ output }) => output)).toEqual(['b\n', 'c\n'])
 })
 
-test('begins no hook once the job is stopped', async () => {
+test('no hook is started once the job is stopped', async () => {
   const stop = new AbortController()
   const ground = { cwd: folder, env: { PATH: process.env.PATH }, jobId: 'j1', signal: stop.signal, graceMs: 100 }
   const going = runHooks([shell('touch begun; sleep 60'), shell('touch second')], 'completed', END, ground)
@@ -127,8 +127,8 @@ test('begins no hook once the job is stopped', async () => {
   expect(existsSync(join(folder, 'second'))).toBe(false)
 })
 
-describe('a webhook', () => {
-  test('gets the payload, with names filled from the environment, and its reply is the answer', async () => {
+describe('webhooks', () => {
+  test('a webhook gets the payload with variables filled in, and its reply is the answer', async () => {
     const server = await serve(() => ({ body: '{"decision":"continue"}' }))
     const hook = webhook(`${server.url}/in?key=\${KEY}`, {
       method: 'PUT',
@@ -146,13 +146,13 @@ describe('a webhook', () => {
     expect(decisionOf(done)).toEqual({ decision: 'continue', reason: 'the hook `webhook 1` says continue' })
   })
 
-  test('may have a timeout beyond what a timer counts', async () => {
+  test('a webhook may have a timeout larger than a timer can count', async () => {
     const server = await serve(() => ({ body: '{}' }))
     for (const timeoutMs of [3_000_000_000, 10_000_000_000])
       expect((await run('completed', [webhook(server.url, { timeoutMs })])).results).toMatchObject([{ ok: true }])
   })
 
-  test('that is down, slow, angry, or leads elsewhere fails with a sentence', async () => {
+  test('a webhook that is down, slow, refuses or redirects fails with a sentence', async () => {
     const gone = await listen(() => ({}))
     await gone.close()
     const slow = await serve(() => null)
@@ -174,7 +174,7 @@ describe('a webhook', () => {
     ])
   })
 
-  test('may have its whole address from the environment, if that is one', async () => {
+  test('the whole URL of a webhook may come from the environment if it is a valid one', async () => {
     const server = await serve(() => ({ body: '{}' }))
     const whole = webhook(`\${HOOK_URL}`)
     expect((await run('completed', [whole], { HOOK_URL: `${server.url}/in` })).results).toMatchObject([{ ok: true }])
@@ -184,14 +184,14 @@ describe('a webhook', () => {
     ])
   })
 
-  test('is not called while a name is not set', async () => {
+  test('a webhook is not called while one of its variables is not set', async () => {
     const server = await serve(() => ({}))
     const { results } = await run('completed', [webhook(server.url, { headers: { A: `\${GONE}` } })])
     expect(results).toMatchObject([{ ok: false, error: 'GONE: not set in the environment' }])
     expect(server.received).toEqual([])
   })
 
-  test('whose reply never ends is left at the timeout', async () => {
+  test('a webhook whose reply never ends is cut off at its timeout', async () => {
     const { createServer } = await import('node:http')
     const server = createServer((_, response) => {
       response.write('{"decision":')
@@ -207,7 +207,7 @@ describe('a webhook', () => {
   })
 })
 
-test('a secret is in no result, whoever repeats it', async () => {
+test('no hook result contains a secret, whichever hook prints it', async () => {
   const echo = await serve((received: ReceivedRequest) => ({ status: 500, body: JSON.stringify(received) }))
   const secret = 's3cr3t/with+signs'
   const env = { HIDDEN: secret, SLACK_BOT_TOKEN: 'xoxb-42-42', MY_API_KEY: 'key-42-42' }
@@ -236,7 +236,7 @@ test('a secret is in no result, whoever repeats it', async () => {
     expect(JSON.stringify(results)).not.toContain(value)
 })
 
-test('a secret is taken out before anything is cut short, and where a reply quotes it', async () => {
+test('secrets are redacted before a text is cut, and also where a reply quotes them', async () => {
   const quoted = 'pa"ss\\word-42'
   const echo = await serve((received: ReceivedRequest) => ({ status: 500, body: JSON.stringify(received.headers) }))
   const { results } = await run(
@@ -252,11 +252,11 @@ test('a secret is taken out before anything is cut short, and where a reply quot
   expect(results[1]!.output).toContain('"x-key":"[secret]"')
 })
 
-describe('chat', () => {
+describe('chat hooks', () => {
   const base = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 30_000 }
   const chat = { channelId: 'C1', botTokenEnv: null, username: null }
 
-  test('Slack gets one message, and a refusal in a good answer is a failure', async () => {
+  test('a Slack hook sends one message, and a refusal in a 200 reply is a failure', async () => {
     const server = await serve(({ body }) => ({
       body: body.includes('"C1"') ? '{"ok":true}' : '{"ok":false,"error":"channel_not_found"}',
     }))
@@ -282,7 +282,7 @@ describe('chat', () => {
     })
   })
 
-  test('Discord gets one message that mentions nobody', async () => {
+  test('a Discord hook sends one message that mentions nobody', async () => {
     const server = await serve(() => ({ body: '{"id":"1"}' }))
     const hook: HookSpec = {
       ...base,
@@ -302,13 +302,13 @@ describe('chat', () => {
     })
   })
 
-  test('without its token it is a failure that names the variable', async () => {
+  test('a chat hook without its token fails and names the variable', async () => {
     const { results } = await run('completed', [{ ...base, ...chat, type: 'discord', baseUrl: null, avatarUrl: null }])
     expect(results).toMatchObject([{ ok: false, error: 'DISCORD_BOT_TOKEN: not set in the environment' }])
   })
 })
 
-test('a failing gate at the threshold means the built-in handoff; output at the start goes before the prompt', async () => {
+test('a failing threshold hook causes the built-in handoff, and start output goes before the prompt', async () => {
   const gate = await run('context_threshold', [shell('exit 1', { name: 'Gate', continueOnError: false })])
   expect(decisionOf(gate)).toEqual({
     decision: 'handoff',

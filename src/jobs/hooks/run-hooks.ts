@@ -22,7 +22,10 @@ const WAYS: { [T in HookSpec['type']]: Way<T> } = {
 
 const MOST_COMPLAINT = 2_000
 
-/** Runs those of a list that are meant for the event, one after the other. Never throws, and never lasts longer than their timeouts. */
+/**
+ * Runs the hooks of a list that are meant for the event, in order.
+ * Never throws, and never takes longer than the hooks' timeouts.
+ */
 export async function runHooks(
   hooks: readonly HookSpec[],
   event: HookEvent,
@@ -30,7 +33,7 @@ export async function runHooks(
   context: HookContext,
 ): Promise<HookRun> {
   const results: HookResult[] = []
-  // What one of them is trusted with another may print.
+  // A hook may print secrets that another hook was given, so redact them all.
   const redact = redactor(
     context.env,
     hooks.flatMap((hook) => filledIn(hook, context.env)),
@@ -82,7 +85,7 @@ function filledIn(hook: HookSpec, env: HookContext['env']): string[] {
 
 const HALF = 512 * 1024
 
-/** The payload comes on its input; what it prints is its answer. */
+/** Runs a shell hook: the payload is its stdin, its stdout is the answer. */
 async function runShell(
   hook: Extract<HookSpec, { type: 'shell' }>,
   payload: HookPayload,
@@ -107,8 +110,10 @@ async function runShell(
 }
 
 /**
- * JSON that outlives `PAYLOAD=$(cat); echo "$PAYLOAD" | jq …`, as hooks are written: the echo of many a /bin/sh makes a line of `\n` and one
- * backslash of two, and leaves `\u000a` alone.
+ * Escapes JSON so that it survives `PAYLOAD=$(cat); echo "$PAYLOAD"
+ * jq …`, as many hooks do.
+ * The echo of some /bin/sh turns `\n` into a newline and
+ * two backslashes into one, but keeps `\u000a`.
  */
 function forShells(json: string): string {
   return json.replace(/\\(["\\bfnrt])/g, (pair) => {
@@ -117,7 +122,7 @@ function forShells(json: string): string {
   })
 }
 
-/** The payload is the body of the request; the body of the reply is its answer. */
+/** Calls a webhook: the payload is the request body, the reply's body is the answer. */
 async function callWebhook(
   hook: Extract<HookSpec, { type: 'webhook' }>,
   payload: HookPayload,
@@ -169,7 +174,7 @@ async function tellSlack(
   return { exitCode: null, output: reply.body, error: refusalReason(reply) ?? troubleIn(reply.body) }
 }
 
-/** Slack answers 200 to what it refuses too. */
+/** Returns the error in a reply of Slack, which answers 200 even when it refuses. */
 function troubleIn(body: string): string | null {
   try {
     const { ok, error } = JSON.parse(body) as { ok?: unknown; error?: unknown }
@@ -179,13 +184,13 @@ function troubleIn(body: string): string | null {
   }
 }
 
-/** An agent's words must not call the whole channel. */
+/** Escapes mentions, so that an agent's text cannot notify the whole channel. */
 function plain(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 const DISCORD_API = 'https://discord.com/api/v10'
-/** Discord's own bound. */
+/** Discord's own limit. */
 const LONGEST_DISCORD_TEXT = 2_000
 
 async function tellDiscord(
@@ -198,7 +203,7 @@ async function tellDiscord(
   if (!token) return failed(`${name}: not set in the environment`)
   const { title, body } = chatText(payload)
   const text = cut(body === '' ? title : `**${title}**\n${body}`, LONGEST_DISCORD_TEXT)
-  // A bot cannot write under another name; an embed has room for an author.
+  // A bot cannot write under another name, but an embed has an author field.
   const author = { name: hook.username, ...(hook.avatarUrl ? { icon_url: hook.avatarUrl } : {}) }
   const message = hook.username ? { embeds: [{ author, description: text }] } : { content: text }
   const reply = await httpPost({
@@ -213,16 +218,19 @@ async function tellDiscord(
 }
 
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY|(?:^|_)KEY$/i
-/** So many of them, as in CLAUDE_CODE_MAX_OUTPUT_TOKENS. */
+/** Names of counts, as CLAUDE_CODE_MAX_OUTPUT_TOKENS, which are no secrets. */
 const COUNT_NAME = /TOKENS$/i
-/** A shorter value is a word of the language, or a number: taking it out would only spoil the text. */
+/** Minimum length of a redacted value: shorter ones are ordinary words or numbers. */
 const LEAST = 4
-/** The same for a value that nobody filled in, and whose name alone speaks against it. */
+/** Minimum length of a value that is redacted only because of its variable's name. */
 const LEAST_NAMED = 8
 
 type Env = Record<string, string | undefined>
 
-/** `${NAME}` in a text, filled from the environment. The names that are not set are told, and nothing is used then. */
+/**
+ * Replaces `${NAME}` in a text by the environment's values.
+ * `missing` lists names that are not set; the text must not be used then.
+ */
 function fillNames(text: string, env: Env): { text: string; used: string[]; missing: string[] } {
   const used: string[] = []
   const missing: string[] = []
@@ -235,7 +243,9 @@ function fillNames(text: string, env: Env): { text: string; used: string[]; miss
   return { text: filled, used, missing }
 }
 
-/** Takes out of a text what was filled in, and every value of a variable whose name says that it is a secret. */
+/**
+ * Returns a function that redacts filled-in values and all values of variables with secret names.
+ */
 export function redactor(env: Env, used: readonly string[]): (text: string) => string {
   const bySize = (a: string, b: string) => b.length - a.length
   const named = Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []))

@@ -17,7 +17,10 @@ const hasJq = (() => {
   }
 })()
 
-/** As people write them: a note in the worktree at the threshold, read and removed by the next session. */
+/**
+ * Typical user scripts: the first saves a note in the
+ * worktree at the threshold, the second loads it.
+ */
 const SAVE = `PAYLOAD=$(cat)
 WORKTREE=$(echo "$PAYLOAD" | jq -r '.session.worktree_path // .session.working_directory')
 AGENT=$(echo "$PAYLOAD" | jq -r '.session.agent_name')
@@ -35,7 +38,7 @@ if [ -f "$HANDOFF" ]; then
   rm "$HANDOFF"
 fi`
 
-test.skipIf(!hasJq)('scripts with jq save at the threshold and load at the next start', async () => {
+test.skipIf(!hasJq)('hook scripts with jq save a note at the threshold and load it at the next start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-scripts-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'my tree')

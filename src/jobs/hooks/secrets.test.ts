@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { redactor } from './run-hooks.js'
 
-test('takes out what was filled in and what a name calls a secret, in every form', () => {
+test('redaction removes filled-in values and values with secret names, in every encoding', () => {
   const redact = redactor({ SLACK_BOT_TOKEN: 'xoxb-42-42', MY_PASSWORD: 'p@ss words' }, ['used'])
   const text = `xoxb-42-42 ${encodeURIComponent('p@ss words')} ${Buffer.from('xoxb-42-42').toString('base64')} used`
   expect(redact(text)).toBe('[secret] [secret] [secret] [secret]')
 })
 
-test('leaves numbers, short words and counts of tokens alone, whatever their variable is called', () => {
+test('redaction keeps numbers, short words and token counts, whatever their variable is called', () => {
   const env = {
     CLAUDE_CODE_MAX_OUTPUT_TOKENS: 'thirty-two-thousand',
     MAX_THINKING_TOKEN: '31999000',

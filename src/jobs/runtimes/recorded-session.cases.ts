@@ -3,17 +3,17 @@ import type { RunningSession, RuntimeListener, RuntimeMessage, ToolResult } from
 
 export type Kind<K extends RuntimeMessage['kind']> = Extract<RuntimeMessage, { kind: K }>
 
-/** A session and everything it has told. */
+/** A session and every message it has sent. */
 export interface RecordedSession {
   session: RunningSession
   messages: RuntimeMessage[]
   raw: string[]
   of<K extends RuntimeMessage['kind']>(kind: K): Kind<K>[]
-  /** The n-th message of a kind, from 1. */
+  /** Resolves with the n-th message of a kind, counted from 1. */
   next<K extends RuntimeMessage['kind']>(kind: K, n?: number): Promise<Kind<K>>
 }
 
-/** Reads a session from here on. */
+/** Collects the messages of a session from now on. */
 export function recordSession(session: RunningSession): RecordedSession {
   const recorded: RecordedSession = {
     session,
@@ -34,7 +34,9 @@ export function recordSession(session: RunningSession): RecordedSession {
 }
 
 export interface RecordingListener extends RuntimeListener {
-  /** What was asked, in order: `before Bash`, `after Bash`, `failed Bash`, `batch 2`, `compaction auto`, `compacted`. */
+  /**
+   * Calls of the listener, in order: `before Bash`, `after Bash`, `batch 2`, `compaction auto`, …
+   */
   asked: string[]
   batches: ToolResult[][]
 }

@@ -9,47 +9,47 @@ import {
   recordSession,
 } from './recorded-session.cases.js'
 
-/** One answer of the model: with commands the turn goes on, without it ends. */
+/** One answer of the model: with commands the turn continues, without it ends. */
 export interface PlanStep {
   text?: string
-  /** Shell commands, called at once. */
+  /** Shell commands, called in parallel. */
   run?: string[]
-  /** One that goes on in the background. */
+  /** Command that continues in the background. */
   background?: string
   used?: number
-  /** `hang` and `stall`: the first request gets no answer, or half of one. Every other failure is given each time. */
+  /** Failure of the request. `hang` and `stall` affect the first request only, others each one. */
   fail?: 'too-long' | 'hang' | 'stall' | number
 }
 
 export interface Plan {
   steps: PlanStep[]
-  /** Given out of turn to a prompt that holds `when`. */
+  /** Replies to prompts that contain `when`, without using up a step. */
   replies?: { when: string; text: string }[]
   afterCompaction?: PlanStep[]
-  /** How often a failing request is tried again; default: as the client likes. */
+  /** Number of retries of a failing request. Default: the client's own. */
   retries?: number
-  /** How long an ear may take; default: as long as ever. */
+  /** Time limit of a listener callback. Default: the runtime's own. */
   answerMs?: number
 }
 
-/** Where a plan is played. */
+/** Runtime that plays a plan. */
 export interface RuntimePlace {
   runtime: Runtime
   cwd: string
   env: Record<string, string>
-  /** What the model could read in each request of the main agent, in order. */
+  /** Returns what the model could read in each request of the main agent, in order. */
   requests(): string[]
 }
 
-/** A command that never ends, and what proves that it runs. */
+/** Endless command, and the file that proves it runs. */
 export const ENDLESS = 'echo $$ > endless.pid; tail -f /dev/null'
 
 const FULL = 170_000
 
-/** Over the point where the client compacts, with enough behind it to be compacted at all. */
+/** Steps that pass the compaction point with enough conversation to compact. */
 const CLIMB: PlanStep[] = [100_000, 150_000, FULL].map((used) => ({ run: ['echo one'], used }))
 
-/** What every runtime does. */
+/** Test cases that every runtime must pass. */
 export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void {
   const sessionOptions = (at: RuntimePlace, change: Partial<SessionOptions> = {}): SessionOptions => ({
     sessionId: randomUUID(),
@@ -72,7 +72,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     listening: RecordingListener = recordingListener(),
   ): RecordedSession => recordSession(at.runtime.start(sessionOptions(at, change), listening))
 
-  test('a fresh session bears the minted id, asks the ears, counts every answer once and ends by itself', async () => {
+  test('a fresh session has the given id, calls the listener, counts every answer once and exits by itself', async () => {
     const at = await place({
       steps: [
         { text: 'Two things.', run: ['echo one', 'false'], used: 50_008 },
@@ -129,7 +129,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(recorded.raw.every((line) => line.startsWith('{'))).toBe(true)
   })
 
-  test('a batch can stop the turn, the same process hears the next prompt, and a denied tool does not run', async () => {
+  test('a batch can stop the turn, the same process takes the next prompt, and a denied tool does not run', async () => {
     const at = await place({
       steps: [{ run: ['echo one'], text: 'Working.' }, { run: ['touch forbidden'] }, { text: 'The brief.' }],
       replies: [
@@ -172,7 +172,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(at.requests().at(-1)).not.toContain('The brief.')
   })
 
-  test('a compaction is told, asked about before, and what is said after it reaches the model', async () => {
+  test('a compaction is announced and reported, and text added after it reaches the model', async () => {
     const at = await place({
       steps: CLIMB,
       afterCompaction: [{ text: 'Going on.', used: 30_000 }],
@@ -189,7 +189,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(at.requests().at(-1)).toContain('remember the lighthouse')
   })
 
-  test('from the moment it is forbidden the client does not compact', async () => {
+  test('after compaction was forbidden, the client does not compact', async () => {
     const at = await place({
       steps: [
         { run: ['echo one'], used: FULL },
@@ -211,7 +211,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(at.requests().at(-1)).toContain('a word between')
   })
 
-  test('an interrupt ends the turn and its tool at once, and the session can be spoken to again', async () => {
+  test('an interrupt ends the turn and its tool at once, and the session accepts another prompt', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }, { text: 'Here again.' }] })
     const listening = recordingListener()
     const recorded = start(at, {}, listening)
@@ -227,7 +227,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect((await recorded.next('exit')).signal).toBeNull()
   })
 
-  test('work in the background is told and can be stopped', async () => {
+  test('background tasks are reported and can be stopped', async () => {
     const at = await place({ steps: [{ background: ENDLESS }, { text: 'It runs.' }] })
     const recorded = start(at)
     recorded.session.say('work')
@@ -239,7 +239,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     await recorded.next('exit')
   })
 
-  test('a prompt that is too long ends the turn with the client’s own word', async () => {
+  test('a prompt that is too long ends the turn with the client’s own terminal reason', async () => {
     const at = await place({ steps: [{ fail: 'too-long' }] })
     const recorded = start(at, { compacts: false })
     recorded.session.say('work')
@@ -249,7 +249,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(recorded.of('compacting')).toEqual([])
   })
 
-  test('a failing API is told as retries and then as the end of the turn, with its status', async () => {
+  test('a failing API is reported as retries and then as the end of the turn, with its status', async () => {
     const at = await place({ steps: [{ fail: 529 }], retries: 1 })
     const recorded = start(at)
     recorded.session.say('work')
@@ -259,7 +259,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     await recorded.session.end()
   })
 
-  test('ears that hang or throw are empty answers: the session goes on', async () => {
+  test('listener callbacks that hang or throw count as empty answers, and the session continues', async () => {
     const at = await place({ steps: [{ run: ['echo one'] }, { text: 'Done.' }], answerMs: 300 })
     const never = new Promise<never>(() => {})
     const recorded = start(
@@ -278,7 +278,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     await recorded.session.end()
   })
 
-  test('the end is bounded while a tool never ends', async () => {
+  test('ending a session takes a limited time even if a tool never ends', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
     const listening = recordingListener()
     const recorded = start(at, {}, listening)

@@ -20,16 +20,16 @@ interface ScriptedInput {
   listener: RuntimeListener
   script: RuntimeScript
   steps: ScriptedStep[]
-  /** The conversation, which later sessions may go on with. */
+  /** Conversation so far, which later sessions may continue. */
   texts: string[]
   requests: ScriptedRequest[]
 }
 
-/** What ends a turn before its time. */
+/** Thrown to end a turn early. */
 class Cut extends Error {}
 
 const COMPACTED = 20_000
-/** How often a step looks for the file that it waits for. */
+/** Interval at which a step checks for the file it waits for. */
 const GATE_MS = 10
 
 export class ScriptedSession implements RunningSession {
@@ -128,7 +128,7 @@ export class ScriptedSession implements RunningSession {
     }
   }
 
-  /** True: the turn goes on. */
+  /** Plays one step. Returns true when the turn continues. */
   private async step(step: ScriptedStep, cut: Promise<never>): Promise<boolean> {
     await this.compactIfFull()
     this.it.requests.push({ sessionId: this.it.sessionOptions.sessionId, texts: [...this.it.texts] })
@@ -166,7 +166,7 @@ export class ScriptedSession implements RunningSession {
       if (refusal === undefined) await Promise.race([listener.afterTool(result), cut])
       this.it.texts.push(String(result.result))
       results.push(result)
-      // A client writes its results too; they are no messages.
+      // A client also writes results, but not as messages.
       this.write({ kind: 'returned', id: result.id, result: result.result, failed: result.failed })
     }
     const { stop, context } = await Promise.race([listener.afterBatch(results), cut])
@@ -232,7 +232,7 @@ export class ScriptedSession implements RunningSession {
     this.tell({ kind: 'tasks', running })
   }
 
-  /** Throws, so that nothing of the step comes after it. */
+  /** Ends the client at a point of the step. Throws, so that the rest of the step does not run. */
   private dieAt(point: DeathPoint, { dies }: ScriptedStep): void {
     if (dies?.at !== point) return
     const byItself = dies.code !== undefined

@@ -1,63 +1,64 @@
 /**
- * What a session without any client does. Steps are taken in order over all its turns: one with calls goes on with the turn, one
- * without ends it. The first session that is started plays the first list, the second the second, …
- *
- *   { sessions: [[{ calls: [{ input: 'echo 1' }], used: 150_000 }, { text: 'Done.' }]], replies: [{ when: 'brief', text: '…' }] }
+ * Script of a runtime without a client.
+ * Steps are played in order over all turns of a session:
+ * a step with calls continues the turn, a step without calls ends it.
+ * The first session plays the first list, the second session the second list.
+ * `{ sessions: [[{ calls: [{ input: 'echo 1' }], used: 150_000 }, { text: 'Done.' }]] }`
  */
 export interface RuntimeScript {
   sessions: ScriptedStep[][]
-  /** Given out of turn to a prompt that holds `when`. Takes no step. */
+  /** Replies to prompts that contain `when`, without using up a step. */
   replies?: (ScriptedStep & { when: string })[]
-  /** When the steps have run out; default: `Done.` */
+  /** Step to play when the list is used up. Default: `Done.` */
   rest?: ScriptedStep
-  /** Default 200,000 and 167,000, proactive. */
+  /** Defaults: 200,000 tokens, 167,000 tokens, proactive. */
   window?: number
   point?: number
   proactive?: boolean
-  /** What is used after a compaction; default 20,000. */
+  /** Tokens in use after a compaction. Default: 20,000. */
   afterCompaction?: number
 }
 
 export interface ScriptedCall {
-  /** Default: Bash. */
+  /** Tool name. Default: Bash. */
   name?: string
   input?: unknown
   result?: unknown
   failed?: boolean
-  /** The client refuses it: its permission mode does not allow it. */
+  /** True when the client's permission mode denies the call. */
   denied?: boolean
-  /** It never returns of itself. */
+  /** True when the call never returns. */
   hangs?: boolean
 }
 
 export interface ScriptedStep {
   text?: string
   calls?: ScriptedCall[]
-  /** Tokens the answer was given; absent: as many as the one before. */
+  /** Tokens of the request. Absent: as many as in the step before. */
   used?: number
-  /** Tokens that subagents and helpers of the step took, and what the client says it cost by then. */
+  /** Tokens of subagents and helper models in this step, and the total cost the client reports. */
   aside?: { tokens: number; costUsd?: number }
-  /** Before it answers. */
+  /** Delay before the answer. */
   delayMs?: number
   /** Path of a file: the answer waits until it exists. */
   until?: string
-  /** Retries told before the answer, by HTTP status; null: no answer at all came. */
+  /** Retries reported before the answer, by HTTP status. Null when no response came. */
   retries?: (number | null)[]
   limit?: { name: string; reached: boolean; resetsAt: string | null; usedPercent: number | null }
-  /** What runs in the background from here on. */
+  /** Background tasks that run from this step on. */
   tasks?: string[]
-  /** Instead of an answer the turn ends so. */
+  /** Ends the turn with this error instead of an answer. */
   fails?: { terminal: string; status?: number; text?: string }
-  /** No answer ever comes. */
+  /** True when no answer ever comes. */
   hangs?: boolean
-  /** The client is gone at this point of the step. */
+  /** Point of the step at which the client exits. */
   dies?: { at: DeathPoint; code?: number; signal?: string; trouble?: string }
 }
 
-/** In the order of a step. `tool`: the first call was begun and has not returned. */
+/** Points in the order of a step. `tool`: the first call has started and not returned. */
 export type DeathPoint = 'request' | 'answer' | 'tool' | 'batch' | 'result'
 
-/** One request as the model would have got it: everything said in the conversation so far. */
+/** One request as the model would have received it: the whole conversation so far. */
 export interface ScriptedRequest {
   sessionId: string
   texts: string[]

@@ -50,7 +50,7 @@ test.each([
   ['tool', ['working', 'started', 'answer'], ['before Bash']],
   ['batch', ['working', 'started', 'answer'], ['before Bash', 'after Bash', 'batch 1']],
   ['result', ['working', 'started', 'answer'], []],
-] as const)('it dies where the script says: %s', async (at, kinds, asked) => {
+] as const)('a scripted client dies at the scripted point %s', async (at, kinds, asked) => {
   const step = { ...(at === 'result' ? { text: 'Done.' } : { calls: [{}] }), dies: { at } }
   const listening = recordingListener()
   const recorded = recordSession(scriptedRuntime({ sessions: [[step]] }).start(SESSION_OPTIONS, listening))
@@ -61,7 +61,7 @@ test.each([
   expect(listening.asked).toEqual(asked)
 })
 
-test('a prompt with known words is answered out of turn, and the steps go on afterwards', async () => {
+test('a reply to a known prompt is given out of turn, and the steps continue afterwards', async () => {
   const runtime = scriptedRuntime({
     sessions: [[{ text: 'One.' }, { text: 'Two.' }]],
     replies: [
@@ -82,7 +82,7 @@ test('a prompt with known words is answered out of turn, and the steps go on aft
   ])
 })
 
-test('what hangs is ended by an interrupt, and by kill for good', async () => {
+test('a hanging step is ended by an interrupt, and for good by kill', async () => {
   const recorded = recordSession(
     scriptedRuntime({ sessions: [[{ hangs: true }, { hangs: true }]] }).start(SESSION_OPTIONS, recordingListener()),
   )

@@ -5,13 +5,16 @@ import { ScriptedSession } from './scripted-session.js'
 import type { RuntimeScript, ScriptedRequest } from './scripted-steps.js'
 
 interface ScriptedRuntime extends Runtime {
-  /** Every request the model would have got, oldest first. */
+  /** Every request the model would have received, oldest first. */
   requests: ScriptedRequest[]
-  /** How each session was begun, oldest first. */
+  /** Options of each started session, oldest first. */
   startedSessions: SessionOptions[]
 }
 
-/** No client at all: plays a script in this process. For dry runs, and for tests of whoever uses a runtime. */
+/**
+ * Creates a runtime that plays a script in this process, without a client.
+ * Used for dry runs and for tests of code that uses a runtime.
+ */
 export function scriptedRuntime(
   script: RuntimeScript,
   { log = silentLog, answerMs = ANSWER_MS }: { log?: Log; answerMs?: number } = {},

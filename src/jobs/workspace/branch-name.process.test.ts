@@ -5,7 +5,7 @@ import { branchName, isNamed } from './set-up.js'
 const named = (pattern: string, workItem: string | null = null, agent: string | null = 'coder') =>
   branchName(pattern, { agent, job: 'j-1', workItem })
 
-test('fills in agent, job and work item; the job stands for what is missing', () => {
+test('a branch name is filled with agent, job and work item, and the job replaces missing ones', () => {
   expect(named('agent/{agent}/{workItem}', 'lin-42')).toBe('agent/coder/lin-42')
   expect(named('agent/{agent}/{workItem}')).toBe('agent/coder/j-1')
   expect(named('{job}-{agent}', null, null)).toBe('j-1-job')
@@ -34,11 +34,11 @@ test.each([
   '𠮷'.repeat(120),
   `${'x'.repeat(114)}.lock-1`,
   `${'x'.repeat(102)}.lock-1`,
-])('%j gives a branch that git takes', (workItem) => {
+])('the work item %j gives a branch name that git accepts', (workItem) => {
   for (const pattern of ['agent/{agent}/{workItem}', '{workItem}', '//{workItem}//', 'x/{workItem}.lock']) {
     const name = named(pattern, workItem)
     expect(() => execFileSync('git', ['check-ref-format', '--branch', name], { stdio: 'ignore' })).not.toThrow()
-    // A level of it is a file, whose name may have 255 bytes with git's own ending.
+    // Each level is a file name of at most 255 bytes, including git's own suffix.
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120)
     expect(name).not.toMatch(/\uFFFD|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
     expect(name).not.toBe('@')
@@ -46,11 +46,11 @@ test.each([
   }
 })
 
-test('a slash in a work item makes no level of its own', () => {
+test('a slash in a work item does not create a level of the branch name', () => {
   expect(named('agent/{workItem}', 'feat/login')).toBe('agent/feat-login')
 })
 
-test('knows its own names again', () => {
+test('names built from a pattern are recognized, with and without a suffix', () => {
   expect(isNamed('a/b', 'a/b')).toBe(true)
   expect(isNamed('a/b-2', 'a/b')).toBe(true)
   expect(isNamed('a-b-12', 'a/b')).toBe(true)

@@ -3,22 +3,22 @@ import { type CommandEnd, runCommand } from '../../lib/run-command.js'
 
 export interface GitContext {
   env: Record<string, string | undefined>
-  /** For everything on this machine. */
+  /** Time limit of local git commands. */
   timeoutMs?: number
-  /** For what talks to a remote. */
+  /** Time limit of git commands that contact a remote. */
   remoteTimeoutMs?: number
 }
 
 const TIMEOUT_MS = 120_000
 const KEEP = { head: 0, tail: 1024 * 1024 }
 const TRIES = 12
-/** Another git is at work in the same repository, or has half written what this one reads; it will be done in a moment. */
+/** Errors of git while another git process works in the same repository; a retry helps. */
 const LOCKED =
   /failed to read .*(?:commondir|gitdir|HEAD)|\.lock'?: File exists|Unable to create '.*\.lock'|could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)/i
 
 /**
- * Runs git, and runs it again while another one holds a lock. It has no terminal (a group and session of its own), may not ask for
- * passwords, and knows nothing of a repository that the caller's environment names.
+ * Runs git and retries while another process holds a lock.
+ * It has no terminal, cannot ask for passwords, and ignores a repository named in the environment.
  */
 export async function git(
   folder: string,
@@ -36,12 +36,12 @@ export async function git(
       endsGroup: true,
     })
     if (end.exitCode === 0 || end.exitCode === null || turn >= TRIES || !LOCKED.test(end.stderr)) return end
-    // A little different for each, so that two that met once do not meet again and again.
+    // Randomized, so that two processes do not collide repeatedly.
     await new Promise((resolve) => setTimeout(resolve, 30 * turn + Math.random() * 50))
   }
 }
 
-/** What git printed, without the line's end; throws when it failed. */
+/** Runs git and returns its output without the final newline. Throws when it fails. */
 export async function gitText(folder: string, args: readonly string[], context: GitContext): Promise<string> {
   const end = await git(folder, args, context)
   if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
@@ -52,13 +52,13 @@ export async function gitText(folder: string, args: readonly string[], context: 
   )
 }
 
-/** The same; null when it failed. */
+/** Runs git and returns its output without the final newline. Null when it fails. */
 export async function gitTry(folder: string, args: readonly string[], context: GitContext): Promise<string | null> {
   const end = await git(folder, args, context)
   return end.exitCode === 0 ? end.stdout.replace(/\n$/, '') : null
 }
 
-/** One line that says why a program failed. */
+/** Returns one line that says why a program failed. */
 export function whyNot(end: CommandEnd): string {
   if (end.trouble) return end.trouble
   if (end.timedOut) return `no end after ${Math.round(end.durationMs / 1000)} s`

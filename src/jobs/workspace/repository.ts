@@ -6,11 +6,14 @@ import { nearestName } from '../../lib/nearest-name.js'
 import { type GitContext, git, gitText, gitTry, whyNot } from './git.js'
 
 export interface Repository {
-  /** The root of the checkout in which the job was asked for: there lies what it starts from. */
+  /** Root of the checkout in which the job was requested; its state is the starting point. */
   root: string
-  /** The checkout that the others belong to, where there is one: below it worktrees lie. One that lay in another would go with it. */
+  /**
+   * Main checkout, below which worktrees are created.
+   * A worktree inside another worktree would be deleted with it.
+   */
   home: string
-  /** From there to the folder of the job; '' the root itself. */
+  /** Path from the root to the job's folder. Empty for the root itself. */
   inside: string
 }
 
@@ -37,12 +40,12 @@ async function homeOf(root: string, context: GitContext): Promise<string> {
   const [own, common] = (await gitText(root, folders, context)).split('\n')
   if (own === common) return root
   const first = (await worktreesIn(root, context))[0]?.path
-  // One without files has no checkout, and of a submodule git names the folder of its own.
+  // A bare repository has no checkout, and for a submodule git names its internal folder.
   const top = first && existsSync(first) ? await gitTry(first, ['rev-parse', '--show-toplevel'], context) : null
   return top !== null && top === first ? top : root
 }
 
-/** What the job's branch starts from: a name where there is one, else the commit. */
+/** Returns what the job's branch starts from: a name if there is one, else the commit. */
 export async function baseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
   const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (asked === null) {
@@ -73,14 +76,17 @@ function withoutCommits(root: string): BatonError {
   return new BatonError(`${root} has no commit yet, and a worktree starts from one`, hint, EXIT.refused)
 }
 
-/** Where the worktrees of a repository lie. */
+/** Returns the folder for worktrees of a repository. */
 export function worktreesOf({ home }: Repository, worktreeDir: string): string {
   return isAbsolute(worktreeDir) ? resolve(worktreeDir) : resolve(join(home, worktreeDir))
 }
 
 const LARGEST_EXCLUDE = 1024 * 1024
 
-/** Keeps git from showing worktrees as new files: in the repository's own list, never in a file that is committed. */
+/**
+ * Hides worktrees from `git status` in the repository's own
+ * exclude list, never in a committed file.
+ */
 export async function leaveOut({ home }: Repository, folder: string, context: GitContext): Promise<void> {
   const below = relative(home, folder)
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return
@@ -97,15 +103,15 @@ export async function leaveOut({ home }: Repository, folder: string, context: Gi
 
 export interface ListedWorktree {
   path: string
-  /** null: HEAD is on no branch, or the repository is bare. */
+  /** Null when HEAD is detached or the repository is bare. */
   branch: string | null
-  /** null: not locked; '' without a reason. */
+  /** Reason of a lock, possibly empty. Null when not locked. */
   locked: string | null
-  /** Its folder is gone. */
+  /** True when its folder is gone. */
   prunable: boolean
 }
 
-/** Reads `git worktree list --porcelain -z`. */
+/** Parses `git worktree list --porcelain -z`. */
 function parseWorktrees(output: string): ListedWorktree[] {
   return output.split('\0\0').flatMap((block) => {
     const lines = block.split('\0').filter((line) => line !== '')
@@ -120,7 +126,7 @@ function parseWorktrees(output: string): ListedWorktree[] {
   })
 }
 
-/** All of a repository; the first is the one the others belong to. */
+/** Lists all worktrees of a repository; the first is the main checkout. */
 export async function worktreesIn(folder: string, context: GitContext): Promise<ListedWorktree[]> {
   return parseWorktrees(await gitText(folder, ['worktree', 'list', '--porcelain', '-z'], context))
 }

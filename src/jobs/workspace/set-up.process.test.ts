@@ -12,7 +12,7 @@ const repository = (options?: Parameters<typeof trialRepository>[0]) => {
   return trial
 }
 
-test('without a strategy a job works where it was asked for', async () => {
+test('without a strategy a job works in the folder in which it was requested', async () => {
   const trial = repository()
   expect(await trial.setUp({ folder: '/anywhere' }, { strategy: 'none' })).toEqual({
     folder: '/anywhere',
@@ -20,7 +20,7 @@ test('without a strategy a job works where it was asked for', async () => {
   })
 })
 
-test('makes a worktree and a branch, and git shows nothing new', async () => {
+test('setting up creates a worktree and a branch, and git shows no new files', async () => {
   const trial = repository()
   const state = await trial.setUp({ workItem: 'LIN 42' })
   const path = join(trial.root, '.worktrees', 'j1')
@@ -37,7 +37,7 @@ test('makes a worktree and a branch, and git shows nothing new', async () => {
   expect(exclude.split('\n').filter((line) => line === '/.worktrees/')).toHaveLength(1)
 })
 
-test('a worktree that was made but never stored is found and taken', async () => {
+test('a worktree that was created but not stored is adopted', async () => {
   const trial = repository()
   const first = await trial.setUp()
   trial.put(join(first.folder, 'half.txt'), 'x')
@@ -47,7 +47,7 @@ test('a worktree that was made but never stored is found and taken', async () =>
   expect(existsSync(join(first.folder, 'half.txt'))).toBe(true)
 })
 
-test('one that git did not finish is left alone', async () => {
+test('a worktree that git did not finish is not touched', async () => {
   const trial = repository()
   const first = await trial.setUp()
   writeFileSync(join(trial.root, '.git', 'worktrees', 'j1', 'locked'), 'initializing')
@@ -56,7 +56,7 @@ test('one that git did not finish is left alone', async () => {
   expect(existsSync(first.folder)).toBe(true)
 })
 
-test('a folder that holds something else, or a worktree of somebody else, is left alone', async () => {
+test('a folder with other content, or another worktree, is not touched', async () => {
   const trial = repository()
   trial.put(join(trial.root, '.worktrees', 'j1', 'mine.txt'), 'x')
   trial.git(trial.root, 'worktree', 'add', '-q', '-b', 'other', '.worktrees/j1-2')
@@ -65,14 +65,14 @@ test('a folder that holds something else, or a worktree of somebody else, is lef
 })
 
 describe('a branch name that is taken', () => {
-  test('gets a number', async () => {
+  test('a taken branch name gets a number', async () => {
     const trial = repository()
     trial.git(trial.root, 'branch', 'agent/coder/L1')
     expect((await trial.setUp({ workItem: 'L1' })).worktree!.branch).toBe('agent/coder/L1-2')
     expect((await trial.setUp({ workItem: 'L1', jobId: 'j2' })).worktree!.branch).toBe('agent/coder/L1-3')
   })
 
-  test('above it loses its slashes', async () => {
+  test('a branch name below an existing branch loses its slashes', async () => {
     const trial = repository()
     trial.git(trial.root, 'branch', 'agent')
     expect((await trial.setUp()).worktree!.branch).toBe('agent-coder-j1')
@@ -80,8 +80,8 @@ describe('a branch name that is taken', () => {
   })
 })
 
-describe('where it starts from', () => {
-  test('a named branch, here or on a remote', async () => {
+describe('the starting point of a worktree', () => {
+  test('a worktree can start from a named branch, local or remote', async () => {
     const trial = repository()
     trial.git(trial.root, 'branch', 'next')
     trial.commit(trial.root, 'later.txt')
@@ -95,7 +95,7 @@ describe('where it starts from', () => {
     expect((await trial.setUp({ jobId: 'j2' }, { baseBranch: 'next' })).worktree!.base).toBe('origin/next')
   })
 
-  test('a detached HEAD', async () => {
+  test('a worktree can start from a detached HEAD', async () => {
     const trial = repository()
     trial.git(trial.root, 'checkout', '-q', '--detach')
     const { worktree } = await trial.setUp()
@@ -103,7 +103,7 @@ describe('where it starts from', () => {
     expect(worktree!.branch).toBe('agent/coder/j1')
   })
 
-  test('not from a branch that is not there', async () => {
+  test('a missing base branch is refused', async () => {
     const trial = repository()
     await expect(trial.setUp({}, { baseBranch: 'mian' })).rejects.toMatchObject({
       message: expect.stringContaining('there is no branch `mian`'),
@@ -127,7 +127,7 @@ test('a repository without commits is refused with what to do', async () => {
   expect(trial.git(trial.root, 'status', '--porcelain')).toBe('')
 })
 
-test('no repository, or one without files, is refused', async () => {
+test('a folder without a repository, and a bare repository, are refused', async () => {
   const trial = repository()
   await expect(trial.setUp({ folder: trial.bin })).rejects.toMatchObject({
     message: expect.stringContaining('is not in a git repository'),
@@ -142,7 +142,7 @@ test('no repository, or one without files, is refused', async () => {
   })
 })
 
-test('paths with spaces, folders below the root, worktrees elsewhere or behind a link', async () => {
+test('worktrees work with spaces in paths, in subfolders, elsewhere and behind a link', async () => {
   const trial = repository({ name: 'my [odd] repo' })
   trial.commit(trial.root, 'packages/web app/index.js')
   const inside = await trial.setUp({ folder: join(trial.root, 'packages', 'web app') }, { worktreeDir: 'work [trees]' })
@@ -155,7 +155,7 @@ test('paths with spaces, folders below the root, worktrees elsewhere or behind a
   expect(await linked()).toEqual(await linked())
 })
 
-test('a job that is asked for in the worktree of another starts from there, lies beside it, and outlives it', async () => {
+test("a job requested in another job's worktree starts from there, lies beside it and survives it", async () => {
   const trial = repository()
   const outer = await trial.setUp()
   trial.commit(outer.folder, 'sub/outer.txt')
@@ -170,7 +170,7 @@ test('a job that is asked for in the worktree of another starts from there, lies
   expect(await trial.setUp({ jobId: 'j2', known: inner })).toEqual(inner)
 })
 
-test('the worktrees of a submodule, and of a repository without files, lie where they were asked for', async () => {
+test('worktrees of submodules and bare repositories are created where requested', async () => {
   const trial = repository()
   const other = repository()
   trial.git(trial.root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other.root, 'sub')
@@ -188,7 +188,7 @@ test('the worktrees of a submodule, and of a repository without files, lie where
   })
 })
 
-test('eight jobs at once on one repository each get their own', async () => {
+test('eight jobs at the same time on one repository each get their own worktree', async () => {
   const trial = repository()
   const states = await Promise.all(
     Array.from({ length: 8 }, (_, index) => trial.setUp({ jobId: `j${index}`, workItem: 'same' })),
@@ -199,12 +199,12 @@ test('eight jobs at once on one repository each get their own', async () => {
   )
 })
 
-test('a lock that another git holds for a moment is waited for', async () => {
+test('a lock that another git process holds for a moment is waited for', async () => {
   const trial = repository()
   const lock = join(trial.root, '.git', 'refs', 'heads', 'agent', 'coder', 'j1.lock')
   mkdirSync(dirname(lock), { recursive: true })
   writeFileSync(lock, '')
-  // A git that tells when it failed.
+  // A git wrapper that reports when it failed.
   const bin = mkdtempSync(join(tmpdir(), 'baton-git-'))
   onTestFinished(() => rmSync(bin, { recursive: true }))
   const failed = join(bin, 'failed')
@@ -219,7 +219,7 @@ test('a lock that another git holds for a moment is waited for', async () => {
   expect((await settingUp).worktree!.branch).toBe('agent/coder/j1')
 })
 
-test('knows nothing of a repository that the environment names', async () => {
+test('a repository named in the environment is ignored', async () => {
   const trial = repository()
   const other = repository()
   trial.env.GIT_DIR = join(other.root, '.git')
@@ -228,8 +228,8 @@ test('knows nothing of a repository that the environment names', async () => {
   expect([trial.worktrees(), other.worktrees()]).toEqual([2, 1])
 })
 
-describe('a job that goes on', () => {
-  test('finds its worktree by what was stored, whatever branch it is on', async () => {
+describe('resuming a job in its worktree', () => {
+  test('a resumed job finds its stored worktree, whatever branch is checked out', async () => {
     const trial = repository()
     const known = await trial.setUp()
     trial.git(known.folder, 'checkout', '-q', '-b', 'elsewhere')
@@ -237,7 +237,7 @@ describe('a job that goes on', () => {
     expect(trial.worktrees()).toBe(2)
   })
 
-  test('gets it again from its branch when somebody removed it', async () => {
+  test('a removed worktree is created again from its branch', async () => {
     const trial = repository()
     const known = await trial.setUp()
     trial.commit(known.folder, 'done.txt')
@@ -246,7 +246,7 @@ describe('a job that goes on', () => {
     expect(existsSync(join(known.folder, 'done.txt'))).toBe(true)
   })
 
-  test('never takes the checkout around it for its worktree', async () => {
+  test('the checkout around a broken worktree is never used in its place', async () => {
     const trial = repository()
     const known = await trial.setUp()
     rmSync(known.folder, { recursive: true })
@@ -260,7 +260,7 @@ describe('a job that goes on', () => {
     })
   })
 
-  test('is told when that cannot be', async () => {
+  test('a worktree that cannot be created again is reported', async () => {
     const trial = repository()
     const known = await trial.setUp()
     trial.git(trial.root, 'worktree', 'remove', known.folder)
@@ -272,7 +272,7 @@ describe('a job that goes on', () => {
   })
 })
 
-test('a git that outlived the Baton that began it and ends only now has made the worktree', async () => {
+test('a worktree finished late by a git process that survived its Baton is adopted', async () => {
   const trial = repository()
   const first = trial.setUp()
   const second = trial.setUp()
@@ -282,7 +282,7 @@ test('a git that outlived the Baton that began it and ends only now has made the
   expect(trial.worktrees()).toBe(2)
 })
 
-test('what another git has half written is read again, and a head without a name is its commit', async () => {
+test('half-written git output is read again, and a detached HEAD is its commit', async () => {
   const trial = repository()
   const head = trial.git(trial.root, 'rev-parse', 'HEAD')
   const real = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()

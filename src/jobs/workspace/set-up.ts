@@ -17,15 +17,15 @@ export interface WorkspaceRequest {
   jobId: string
   agentName: string | null
   workItem: string | null
-  /** Where the job was asked for. */
+  /** Folder in which the job was requested. */
   folder: string
   workspace: WorkspaceSpec
-  /** What was stored of an earlier time; null: nothing. */
+  /** State stored by an earlier run. Null when there is none. */
   known: WorkspaceState | null
 }
 
 interface WorkspaceContext extends GitContext {
-  /** How long a worktree that another git is still making is waited for. */
+  /** Time to wait for a worktree that another git process is still creating. */
   patienceMs?: number
 }
 
@@ -33,13 +33,16 @@ const MOST_NAMES = 50
 const MOST_TRIES = 5
 const MAKING_MS = 600_000
 const LOOK_EVERY_MS = 100
-/** git's own word for a worktree that it has not finished. */
+/** Lock reason that git sets while it creates a worktree. */
 const UNFINISHED = 'initializing'
 
 /**
- * Where a job works. With `git_worktree`: a worktree and a branch of its own, made once. It lies under the job's id, so that one which
- * was made but never stored, because Baton was killed in between, is found and taken; one that git itself did not finish is left
- * alone. Throws a `BatonError` that says what to do.
+ * Prepares the folder in which a job works.
+ * With `git_worktree`: a worktree and a branch of its own,
+ * created once and named after the job's id.
+ * One that was created but not stored, because Baton was killed in between, is found and adopted.
+ * A worktree that git itself did not finish is not touched.
+ * Throws a `BatonError` that says what to do.
  */
 export async function setUpWorkspace(request: WorkspaceRequest, context: WorkspaceContext): Promise<WorkspaceState> {
   if (request.known && !request.known.worktree?.dropped) return findAgain(request.known, request, context)
@@ -55,18 +58,18 @@ export async function setUpWorkspace(request: WorkspaceRequest, context: Workspa
   mkdirSync(folder, { recursive: true })
   const place = { repository, base, name }
   for (let number = 1; number <= MOST_NAMES; number++) {
-    // As git will name it: a folder reached through a link has another path there.
+    // Use the real path, because git resolves symbolic links.
     const path = join(realpathSync(folder), withSuffix(folderName(request.jobId), number))
     await leaveOut(repository, folder === repository.home ? path : folder, context)
     const state = (await adopt(path, place, context)) ?? (await make(path, place, context))
-    // What stands there may have been begun since it was looked for, by a git that outlived its Baton.
+    // A git process that survived a killed Baton may have created it since the first check.
     const late = state ?? (await adopt(path, place, context))
     if (late) return late
   }
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
 }
 
-/** Throws what setting it up would throw before it makes anything. */
+/** Throws the errors of `setUpWorkspace` that can be found without creating anything. */
 export async function checkWorkspace(
   { strategy, baseBranch }: WorkspaceSpec,
   folder: string,
@@ -78,7 +81,7 @@ export async function checkWorkspace(
 interface Place {
   repository: Repository
   base: string
-  /** Of the branch, before any suffix. */
+  /** Name of the branch, before any suffix. */
   name: string
 }
 
@@ -93,7 +96,7 @@ async function adopt(path: string, place: Place, context: WorkspaceContext): Pro
   return isNamed(found.branch, place.name) ? stateOf(path, found.branch, place) : null
 }
 
-/** null: the path is taken by something else. */
+/** Creates a worktree. Null when something else is at the path. */
 async function make(path: string, place: Place, context: WorkspaceContext): Promise<WorkspaceState | null> {
   const { home } = place.repository
   if (await listed(home, path, context)) return null
@@ -102,7 +105,9 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
   let tries = 0
   for (let number = 1; number <= MOST_NAMES; number++) {
     const branch = withSuffix(name, number)
-    // The branch first, which is made or not: a worktree that meets another git's lock half way would leave one behind, and ask for the next.
+    // Create the branch first, which is atomic.
+    // A worktree that meets another git's lock halfway would
+    // leave a branch behind and need a new name.
     const made = await git(home, ['branch', '--no-track', '--', branch, place.base], context)
     const end =
       made.exitCode === 0
@@ -111,10 +116,10 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
     if (end.exitCode === 0) return stateOf(path, branch, place)
     if (made.exitCode === 0) await git(home, ['branch', '-D', '--quiet', '--', branch], context)
     if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
-    // `agent` is a branch, so `agent/x` cannot be one: a file stands where a folder would have to be.
+    // If `agent` is a branch, `agent/x` cannot be one: git stores branches as files and folders.
     const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
     if (blocked) name = name.replaceAll('/', '-')
-    // git reads what another git beside it has half written, and finds it wrong.
+    // Git may read what another git process has half written and fail.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(
         `the worktree ${path} cannot be made: ${whyNot(end)}`,
@@ -122,7 +127,7 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
         EXIT.failed,
       )
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
-    // Or it is the one that a Baton which was killed had begun, and that is done now.
+    // It may be a worktree that a killed Baton had begun and git has finished now.
     const theirs = blocked ? null : await adopt(path, place, context)
     if (theirs) return theirs
     number = blocked ? 0 : number - 1
@@ -134,7 +139,7 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
   )
 }
 
-/** The worktree of a job that goes on. One that somebody removed is made again from its branch. */
+/** Returns the worktree of a resumed job. One that was removed is created again from its branch. */
 async function findAgain(
   known: WorkspaceState,
   request: WorkspaceRequest,
@@ -142,7 +147,7 @@ async function findAgain(
 ): Promise<WorkspaceState> {
   const { worktree } = known
   if (!worktree) return known
-  // A folder that lost its `.git` lies in the checkout around it, which is the user's own.
+  // A folder that lost its `.git` belongs to the checkout around it, which is the user's own.
   const top = existsSync(worktree.path) ? await gitTry(worktree.path, ['rev-parse', '--show-toplevel'], context) : null
   if (top !== null && realpathSync(top) === realpathSync(worktree.path)) return known
   const hint = 'start the job anew: `baton run`'
@@ -176,18 +181,18 @@ function folderName(jobId: string): string {
   return jobId.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '') || 'job'
 }
 
-/** Bytes: each level is a file, whose name the disk bounds. */
+/** Maximum bytes of a branch name: git stores each level as a file name. */
 const MOST = 120
 
 interface BranchWords {
-  /** null: a prompt alone. */
+  /** Null for a job from a prompt alone. */
   agent: string | null
   job: string
-  /** null: the job's id stands for it. */
+  /** Null when the job's id is used instead. */
   workItem: string | null
 }
 
-/** A branch's name from its pattern: always one that git takes. */
+/** Builds a branch name from its pattern; the result is always valid for git. */
 export function branchName(pattern: string, { agent, job, workItem }: BranchWords): string {
   const filled = pattern
     .replaceAll('{agent}', word(agent ?? 'job'))
@@ -210,12 +215,12 @@ function fitted(name: string): string {
   return taken
 }
 
-/** The next name to try when this one is taken: from `x` by 2 to `x-2`. */
+/** Returns the next name to try: `x` with 2 becomes `x-2`. */
 function withSuffix(name: string, number: number): string {
   return number === 1 ? name : `${name}-${number}`
 }
 
-/** Whether a branch is one that the pattern's name, or a suffix of it, gave. */
+/** True when a branch has the given name, or the name with a numeric suffix. */
 export function isNamed(branch: string, name: string): boolean {
   const flat = name.replaceAll('/', '-')
   return [name, flat].some(
@@ -223,12 +228,12 @@ export function isNamed(branch: string, name: string): boolean {
   )
 }
 
-/** What a person wrote, as one piece of a name: no slash that would make a level of its own. */
+/** Makes user text a single path component, without slashes. */
 function word(text: string): string {
   return text.replaceAll('/', '-')
 }
 
-/** One level of a name, by the rules of `git check-ref-format`, and without what a shell would have to quote. */
+/** Cleans one level of a name by the rules of `git check-ref-format`, without shell characters. */
 function part(text: string): string {
   return text
     .normalize('NFC')

@@ -13,8 +13,8 @@ const begun = async () => {
 }
 const BRANCH = 'agent/coder/j1'
 
-describe('a worktree at the end', () => {
-  test('without changes and commits goes, with its branch; again does no harm', async () => {
+describe('cleaning up a worktree', () => {
+  test('a worktree without changes and commits is removed with its branch, and doing so twice is harmless', async () => {
     const { state, path, tearDown, branches, worktrees } = await begun()
     const gone = { kept: false, path, branch: null, published: null, notes: [] }
     expect(await tearDown(state)).toEqual(gone)
@@ -24,7 +24,7 @@ describe('a worktree at the end', () => {
     expect(await tearDown(state)).toEqual(gone)
   })
 
-  test('with commits goes, and its branch stays', async () => {
+  test('a worktree with commits is removed, and its branch stays', async () => {
     const { state, path, tearDown, commit, branches } = await begun()
     commit(path, 'done.txt')
     expect(await tearDown(state)).toEqual({ kept: false, path, branch: BRANCH, published: null, notes: [] })
@@ -52,7 +52,7 @@ describe('a worktree at the end', () => {
       /its commit \w{9} is on no branch/,
     ],
     [
-      'another worktree in it, in a folder that git overlooks',
+      'another worktree in an ignored folder',
       ({ path, git, root, put }) => {
         put(join(root, '.git', 'info', 'exclude'), '/.worktrees/\n')
         git(path, 'worktree', 'add', '-q', '-b', 'inner', '.worktrees/inner')
@@ -60,8 +60,8 @@ describe('a worktree at the end', () => {
       },
       /another worktree lies in it \(\.worktrees\/inner\)/,
     ],
-    ['a lock of somebody', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
-  ])('with %s is kept and named', async (_, change, note) => {
+    ['a lock', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
+  ])('a worktree with %s is kept and reported', async (_, change, note) => {
     const trial = await begun()
     change(trial)
     const end = await trial.tearDown(trial.state)
@@ -72,28 +72,28 @@ describe('a worktree at the end', () => {
     expect(trial.branches()).toContain(BRANCH)
   })
 
-  test('stays where that is wished', async () => {
+  test('a clean worktree stays if configured so', async () => {
     const { state, path, tearDown, branches } = await begun()
     expect(await tearDown(state, { removeClean: false })).toMatchObject({ kept: true, branch: BRANCH })
     expect(existsSync(path)).toBe(true)
     expect(branches()).toContain(BRANCH)
   })
 
-  test('whose base is gone keeps its branch', async () => {
+  test('a worktree whose base is gone keeps its branch', async () => {
     const { state, root, git, tearDown, branches } = await begun()
     git(root, 'branch', '-m', 'main', 'trunk')
     expect(await tearDown(state)).toMatchObject({ kept: false, branch: BRANCH })
     expect(branches()).toContain(BRANCH)
   })
 
-  test('that somebody removed already is none', async () => {
+  test('a worktree that was removed already is reported as gone', async () => {
     const { state, path, tearDown, worktrees } = await begun()
     rmSync(path, { recursive: true })
     expect(await tearDown(state)).toMatchObject({ kept: false, branch: null, notes: [] })
     expect(worktrees()).toBe(1)
   })
 
-  test('of a job without one is nothing', async () => {
+  test('a job without a worktree has nothing to clean up', async () => {
     const { tearDown } = await begun()
     expect(await tearDown({ folder: '/x', worktree: null })).toMatchObject({ kept: false, path: null, notes: [] })
   })
@@ -123,7 +123,7 @@ describe('push and pull request', () => {
     expect(git(root, 'config', `branch.${BRANCH}.remote`)).toBe('origin')
   })
 
-  test('nothing is pushed of a job that failed, or has no commits', async () => {
+  test('nothing is pushed for a failed job or without commits', async () => {
     const { state, path, git, tearDown, pushed } = await withRemote()
     expect(await tearDown(state, { pushOnSuccess: true, removeClean: false }, false)).toMatchObject({ published: null })
     git(path, 'reset', '-q', '--hard', 'main')
@@ -131,14 +131,14 @@ describe('push and pull request', () => {
     expect(pushed()).toBe('')
   })
 
-  test('what is committed is pushed though something is not, and that is kept', async () => {
+  test('commits are pushed although uncommitted files remain, and the worktree is kept', async () => {
     const { state, path, put, tearDown, pushed } = await withRemote()
     put(join(path, 'more.txt'), 'x')
     expect(await tearDown(state, { pushOnSuccess: true })).toMatchObject({ kept: true, published: { pushed: true } })
     expect(pushed()).toBe(BRANCH)
   })
 
-  test('a pull request through gh', async () => {
+  test('a pull request is opened with gh', async () => {
     const { state, gh, heard, tearDown, folder } = await withRemote()
     gh('cat > "$(dirname "$0")/body"; echo "https://example.com/me/shop/pull/7"')
     const end = await tearDown(state, { pushOnSuccess: true, createPr: true })
@@ -162,16 +162,16 @@ describe('push and pull request', () => {
     expect(readFileSync(join(folder, 'bin', 'body'), 'utf8')).toBe('B')
   })
 
-  test('one that is there already is named', async () => {
+  test('an existing pull request is reported', async () => {
     const { state, gh, tearDown } = await withRemote()
     gh('echo "a pull request for branch x already exists:" >&2; echo "https://example.com/me/shop/pull/7" >&2; exit 1')
     const { published } = await tearDown(state, { createPr: true })
     expect(published).toMatchObject({ pullRequest: 'https://example.com/me/shop/pull/7', notes: [] })
-    // A kill after the worktree went: all of it is done once more.
+    // After a kill that followed the removal of the worktree, everything is repeated.
     expect((await tearDown(state, { createPr: true })).published).toEqual(published)
   })
 
-  test('commits on another branch than its own stay there, are named, and are not pushed', async () => {
+  test('commits on another branch stay there, are reported and not pushed', async () => {
     const { state, path, git, commit, branches, tearDown, pushed } = await withRemote()
     git(path, 'checkout', '-q', '-b', 'fix/parser', 'main')
     commit(path, 'one.txt')
@@ -184,7 +184,7 @@ describe('push and pull request', () => {
     expect([branches(), pushed()]).toEqual([['fix/parser', 'main'], ''])
   })
 
-  test('another branch without anything new is not worth a word', async () => {
+  test('another branch without new commits is not reported', async () => {
     const { state, path, git, tearDown } = await withRemote()
     git(path, 'checkout', '-q', '-b', 'same')
     expect((await tearDown(state)).notes).toEqual([])
@@ -194,7 +194,7 @@ describe('push and pull request', () => {
     ['fails', 'echo "To get started, run: gh auth login" >&2; exit 4', 'gh auth login'],
     ['hangs', 'touch "$0.began"; exec sleep 600', 'no end after'],
     ['is not there', null, '`gh` is not installed'],
-  ])('a gh that %s is told, and the rest goes on', async (does, script, note) => {
+  ])('a gh that %s is reported, and the rest continues', async (does, script, note) => {
     const { state, gh, env, git, folder, program, tearDown, pushed } = await withRemote()
     if (script !== null) gh(script)
     else {
@@ -238,7 +238,7 @@ describe('push and pull request', () => {
       },
       'no end after',
     ],
-  ])('with %s nothing is forced: it is told, and the branch stays', async (_, change, note) => {
+  ])('with %s the push is not forced, the error is reported and the branch stays', async (_, change, note) => {
     const trial = await withRemote()
     change(trial)
     const time = note === 'no end after' ? holdTime() : null

@@ -8,28 +8,31 @@ import { worktreesIn } from './repository.js'
 interface TearDownRequest {
   workspace: WorkspaceSpec
   state: WorkspaceState
-  /** Only then is anything pushed. */
+  /** True to push; failed jobs push nothing. */
   success: boolean
   words: PullRequestWords
 }
 
 export interface TornDown {
-  /** The worktree is still there. */
+  /** True when the worktree still exists. */
   kept: boolean
-  /** null: there was none. */
+  /** Null when there was no worktree. */
   path: string | null
-  /** The branch that is still there; null: none. */
+  /** Branch that still exists. Null when there is none. */
   branch: string | null
   published: Published | null
-  /** Sentences for people, in order; empty: nothing is worth a word. */
+  /** Sentences for the user, in order. */
   notes: string[]
 }
 
 type Worktree = NonNullable<WorkspaceState['worktree']>
 
 /**
- * The end of a job's worktree. Nothing is ever forced: a worktree with changes is kept and named; one without is removed; its branch stays
- * if it has commits of its own, else it goes too. Every step may be done twice. Never throws: the job is over, whatever becomes of this.
+ * Cleans up a job's worktree without forcing anything.
+ * Never throws, because the job is over.
+ * A worktree with changes is kept and reported; a clean one is removed.
+ * Its branch stays if it has commits of its own.
+ * Every step can be repeated.
  */
 export async function tearDownWorkspace(request: TearDownRequest, context: GitContext): Promise<TornDown> {
   const { worktree } = request.state
@@ -59,7 +62,7 @@ export async function tearDownWorkspace(request: TearDownRequest, context: GitCo
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
 }
 
-/** Where the work can be seen now. */
+/** Says where the work can be found now. */
 export function publishedNotes(torn: TornDown | null): string[] {
   if (torn === null) return []
   if (!torn.published?.pushed)
@@ -68,7 +71,10 @@ export function publishedNotes(torn: TornDown | null): string[] {
   return [pullRequest === null ? `the branch ${torn.branch} is pushed` : `pull request: ${pullRequest}`]
 }
 
-/** A branch that is gone has none. null: cannot be told, and then nothing is dropped. */
+/**
+ * Counts the branch's own commits; 0 for a missing branch.
+ * Null when git fails; then nothing is deleted.
+ */
 async function ownCommits(
   repository: string,
   base: string,
@@ -81,7 +87,7 @@ async function ownCommits(
   return count === null ? null : Number(count)
 }
 
-/** Commits that the agent made on a branch it chose itself: whose that is nobody knows, so they are named and left there. */
+/** Reports commits that the agent made on a branch of its own choice, which are not touched. */
 async function elsewhere({ path, branch, base }: Worktree, wished: boolean, context: GitContext): Promise<string[]> {
   const head = existsSync(path) ? await gitTry(path, ['symbolic-ref', '--quiet', 'HEAD'], context) : null
   if (head === null || head === `refs/heads/${branch}`) return []
@@ -95,7 +101,7 @@ async function elsewhere({ path, branch, base }: Worktree, wished: boolean, cont
   ]
 }
 
-/** null: nothing would be lost. */
+/** Returns why a worktree must be kept. Null when nothing would be lost. */
 async function whyKept(path: string, repository: string, context: GitContext): Promise<string | null> {
   const status = await git(
     path,
@@ -108,12 +114,12 @@ async function whyKept(path: string, repository: string, context: GitContext): P
     const names = changes.slice(0, 3).map((line) => line.slice(3))
     return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
   }
-  // git takes them for files that it overlooks, which go.
+  // Git treats nested worktrees as ignored files and would delete them.
   const all = await worktreesIn(repository, context).catch(() => null)
   if (all === null) return 'the worktrees of its repository cannot be listed'
   const inner = all.find((one) => one.path.startsWith(`${path}${sep}`) && existsSync(one.path))
   if (inner) return `another worktree lies in it (${relative(path, inner.path)})`
-  // Work may have been committed on no branch at all.
+  // Commits may be on a detached HEAD.
   const head = await gitTry(path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (head === null) return 'it is on a branch without commits'
   const holders = await gitTry(
@@ -124,7 +130,10 @@ async function whyKept(path: string, repository: string, context: GitContext): P
   return holders ? null : `its commit ${head.slice(0, 9)} is on no branch`
 }
 
-/** Only while it still has nothing of its own: the commit that was looked at must be the one that goes. */
+/**
+ * Deletes a branch without commits of its own.
+ * The expected commit is passed to git, so that a commit added meanwhile is not lost.
+ */
 async function dropBranch(repository: string, base: string, branch: string, context: GitContext): Promise<boolean> {
   const tip = await gitTry(repository, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`], context)
   if (tip === null) return true
@@ -139,14 +148,17 @@ interface PullRequestWords {
 
 interface Published {
   pushed: boolean
-  /** null: none was asked for, or none came about. */
+  /** Null when none was requested, or creating it failed. */
   pullRequest: string | null
   notes: string[]
 }
 
 const REMOTE_TIMEOUT_MS = 120_000
 
-/** Pushes the branch and, where that is wished, opens a pull request. What fails is told; the job has succeeded all the same. */
+/**
+ * Pushes the branch and opens a pull request if requested.
+ * Errors are reported, but the job has succeeded all the same.
+ */
 async function publish(
   worktree: Worktree,
   { createPr }: Pick<WorkspaceSpec, 'createPr'>,
@@ -165,7 +177,7 @@ async function publish(
   return { pushed: true, ...(await openPullRequest(worktree, remote, words, context, timeoutMs)) }
 }
 
-/** The remote the base is followed from, else `origin`, else the only one. */
+/** Returns the remote that the base tracks, else `origin`, else the only one. */
 async function remoteOf({ base, repository }: Worktree, context: GitContext): Promise<string | null> {
   const remotes = ((await gitTry(repository, ['remote'], context)) ?? '').split('\n').filter(Boolean)
   const ofBase = await gitTry(repository, ['config', '--get', `branch.${base}.remote`], context)
@@ -190,14 +202,14 @@ async function openPullRequest(
     command: ['gh', 'pr', 'create', '--head', branch, ...into, '--title', title, '--body-file', '-'],
     // The body quotes the conversation, and every user of the machine can read command lines.
     input: body,
-    // The worktree may have gone before a kill, and the rest is done once more.
+    // The worktree may have been deleted before a kill, when the rest is repeated.
     cwd: existsSync(path) ? path : repository,
     env: { ...gitEnv(context.env), GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' },
     timeoutMs,
     keep: { head: 0, tail: 64 * 1024 },
     endsGroup: true,
   })
-  // One that is there already, from a time before a crash, is named in the refusal.
+  // If a pull request exists from before a crash, gh names it in its error.
   const address = /https?:\/\/\S+\/pull\/\d+/.exec(`${end.stdout}\n${end.stderr}`)?.[0] ?? null
   if (end.exitCode === 0 || (address && /already exists/.test(end.stderr)))
     return { pullRequest: address ?? end.stdout.trim().split('\n').at(-1) ?? null, notes: [] }
