@@ -2,9 +2,9 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { clients } from '../agents/clients.js'
 import { findProjectFile, PROJECT_FILE } from '../config/find-project.js'
-import { type Loaded, loadConfig } from '../config/load-config.js'
-import { accept, folderOf, withdraw } from '../config/trust.js'
-import { type Demands, demandsOf } from '../config/untrusted.js'
+import { type LoadedConfig, loadConfig } from '../config/load-config.js'
+import { folderOf, removeTrust, storeTrust } from '../config/trust.js'
+import { demandsOf, type FileDemands } from '../config/untrusted.js'
 import type { ProjectFile } from '../contract/policy.js'
 import { realTarget } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
@@ -30,7 +30,7 @@ export interface AcceptableFile extends ProjectFile {
 export function trustProject(
   { env, now }: TrustContext,
   folder: string,
-): { file: AcceptableFile; demands: Demands; changed: boolean } {
+): { file: AcceptableFile; demands: FileDemands; changed: boolean } {
   refuseInAgentSession(env)
   const home = batonHome(env)
   const loaded = loadConfig({ home, project: folder, env })
@@ -42,7 +42,7 @@ export function trustProject(
     )
   const file = checkAcceptable(loaded)
   const changed = loaded.project.trusted === false
-  if (changed) accept(home.trust, file, now())
+  if (changed) storeTrust(home.trust, file, now())
   return { file, demands: demandsOf(loaded.projectValue), changed }
 }
 
@@ -54,7 +54,7 @@ export function withdrawTrust(
   refuseInAgentSession(env)
   const path = findProjectFile(folder, env.HOME || homedir()) ?? join(folder, PROJECT_FILE)
   const project = folderOf(path) ?? realTarget(folder)
-  return { changed: withdraw(batonHome(env).trust, project), project, path }
+  return { changed: removeTrust(batonHome(env).trust, project), project, path }
 }
 
 /**
@@ -64,7 +64,7 @@ export function withdrawTrust(
 export async function trustBeforeRun(
   { env, now, cwd }: TrustContext & { cwd: string },
   isAccepted: boolean,
-  confirm: ((file: AcceptableFile, demands: Demands) => Promise<boolean>) | null,
+  confirm: ((file: AcceptableFile, demands: FileDemands) => Promise<boolean>) | null,
 ): Promise<void> {
   const home = batonHome(env)
   const loaded = loadConfig({ home, project: cwd, env })
@@ -75,7 +75,7 @@ export async function trustBeforeRun(
   else if (confirm === null || agentSessionAround(env) !== null) return
   const acceptable = checkAcceptable(loaded)
   if (!isAccepted && !(await confirm!(acceptable, demandsOf(loaded.projectValue)))) return
-  accept(home.trust, acceptable, now())
+  storeTrust(home.trust, acceptable, now())
 }
 
 /**
@@ -87,14 +87,15 @@ export function carryTrust(home: Home, { env, now }: TrustContext, from: string,
   const [original, copy] = [fileIn(from), fileIn(worktree)]
   if (!original?.trusted || copy?.reason !== 'not accepted yet') return
   const { folder, sha256 } = copy
-  if (folder !== null && sha256 !== null && sha256 === original.sha256) accept(home.trust, { folder, sha256 }, now())
+  if (folder !== null && sha256 !== null && sha256 === original.sha256)
+    storeTrust(home.trust, { folder, sha256 }, now())
 }
 
 /**
  * Throws when this file cannot be accepted: wrong, unreadable, or another user's, who could change
  * it at any time.
  */
-function checkAcceptable({ project, problems }: Loaded): AcceptableFile {
+function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   const { path, folder, sha256, reason } = project!
   if (reason === 'belongs to another user')
     throw new BatonError(

@@ -13,7 +13,7 @@ const refused = (content: string | object): string[] => {
 }
 const agent = (content: object): string[] => refused({ agents: [{ name: 'coder', ...content }] })
 
-/** Files as people write them for other runners of jobs; they must load as they stand. */
+/** Files that users wrote for other job runners. They must load unchanged. */
 const SHAPES: Record<string, string> = {
   'a session with both figures': `
 agents:
@@ -108,11 +108,11 @@ agents:
 `,
 }
 
-test.each(Object.entries(SHAPES))('%s', (_, text) => {
+test.each(Object.entries(SHAPES))('a project file of another job runner loads without a problem: %s', (_, text) => {
   expect(refused(text)).toEqual([])
 })
 
-test('a list and a map say the same', () => {
+test('agents written as a list or as a map load as the same agents', () => {
   expect(refused({ agents: [{ name: 'a', model: 'opus' }] })).toEqual([])
   const listed = trial.load().config.agents
   expect(refused({ agents: { a: { model: 'opus' } } })).toEqual([])
@@ -120,7 +120,7 @@ test('a list and a map say the same', () => {
   expect(trial.load().config.agents).toEqual({ a: { model: 'opus' } })
 })
 
-test('a problem in an agent has its line', () => {
+test('a problem in an agent is reported with its line', () => {
   trial.putProject(
     'agents:\n  - name: coder\n    session:\n      context_treshold: 0.1\n    checks:\n      - npm test\n      - {comand: x}\n',
   )
@@ -180,11 +180,11 @@ describe('refused', () => {
     [{ hooks: { on_error: [{ type: 'shell', command: 'x', tiemout: 3 }] } }, 'did you mean `timeout`?'],
     [{ levels: [{ name: 'mine' }] }, 'agents[0].levels[0]: there is no level `mine` to change'],
     [{ overrides: [] }, 'agents[0].overrides: `overrides` has no place here'],
-  ])('%j', (content, problem) => {
+  ])('the wrong agent %j is refused with the reason', (content, problem) => {
     expect(agent(content).join('\n')).toContain(problem)
   })
 
-  test('names that are missing, twice there, or none', () => {
+  test('agents without a name, with the same name or with an invalid name are refused', () => {
     expect(refused({ agents: [{ prompt: 'x' }] })[0]).toContain('agents[0]: has no name')
     expect(refused({ agents: [{ name: 'a' }, { name: 'a' }] })[0]).toContain('agents[1].name: there are two agents `a`')
     expect(refused({ agents: [{ name: 'a b' }] })[0]).toContain('agents[0].name: `a b` is not a name')
@@ -194,14 +194,14 @@ describe('refused', () => {
     expect(refused({ agents: ['coder'] })).toHaveLength(1)
   })
 
-  test('a hook may be named from the user file', () => {
+  test('an agent may refer to a hook of the user file', () => {
     trial.putUser({ hooks: { tell: { type: 'shell', command: 'x' } } })
     expect(agent({ hooks: { after_run: ['tell'] } })).toEqual([])
     expect(agent({ hooks: { after_run: ['tel'] } })[0]).toContain('did you mean `tell`?')
   })
 })
 
-test('a webhook may have its whole address from the environment', () => {
+test('the whole address of a webhook may come from the environment', () => {
   const to = (url: string) => agent({ hooks: { after_run: [{ type: 'webhook', url }] } })
   for (const url of [`\${TEAM_WEBHOOK}`, `\${TEAM_HOST}/in`, `https://example.com/\${KEY}`]) expect(to(url)).toEqual([])
   for (const url of ['TEAM_WEBHOOK', `\${}`, `\${TEAM WEBHOOK}`, 'https://', 'data:,{}'])

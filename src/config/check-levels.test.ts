@@ -47,7 +47,7 @@ describe('levels that cannot be meant are refused', () => {
       [{ name: 'early', at: '5%', mode: 'fast' }],
       'levels[0].mode: there is no mode `fast` | write `sequential`, `important`, `urgent`',
     ],
-  ])('%j', (levels, problem) => {
+  ])('the wrong levels %j are refused', (levels, problem) => {
     const problems = refused({ levels })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
@@ -63,18 +63,18 @@ describe('levels that cannot be meant are refused', () => {
       ['50%', '100k', '90% of window', '40%'],
       'levels[3].at: levels must rise: `40%` does not lie above `50%` of the level `l0`',
     ],
-  ])('falling positions %j', (positions, problem) => {
+  ])('levels with falling positions %j are refused', (positions, problem) => {
     const problems = refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
   })
 
-  test('but positions that only a session can compare are left to it', () => {
+  test('levels whose positions only a session can compare are accepted', () => {
     const positions = ['50%', '10% of window', '1k', '100k before compaction', '60%']
     expect(refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })).toEqual([])
   })
 
-  test('names the second of two levels with one name', () => {
+  test('the second of two levels with the same name is refused', () => {
     const levels = [
       { name: 'a', at: '50%' },
       { name: 'b', at: '60%' },
@@ -85,7 +85,7 @@ describe('levels that cannot be meant are refused', () => {
     ])
   })
 
-  test('knows a level only from the presets that are chosen', () => {
+  test('only levels of the chosen presets can be changed', () => {
     expect(refused({ presets: ['sm'], levels: [{ name: 'critical', mode: 'important' }] })).toEqual([])
     expect(refused({ presets: ['sm'], levels: [{ name: 'notice', mode: 'important' }] })[0]).toContain(
       'there is no level `notice`',
@@ -103,7 +103,7 @@ describe('levels that cannot be meant are refused', () => {
     ).toContain('overrides[0].levels[0]: there is no level `notice`')
   })
 
-  test('a webhook action must name a hook that is called over the web', () => {
+  test('a webhook action must name a hook with an address', () => {
     const hooks = { save: { type: 'shell', command: 'true' }, call: { type: 'webhook', url: 'https://example.com' } }
     const level = (action: string) => ({ hooks, levels: [{ name: 'early', at: '5%', actions: [action] }] })
     expect(refused(level('webhook:save'))).toEqual([
@@ -138,7 +138,7 @@ describe('levels that cannot be meant are refused', () => {
     expect(refused({ prices: null })).toEqual([])
   })
 
-  test('figures of the context monitor must rise', () => {
+  test('the percentages of context_monitor must rise', () => {
     expect(refused({ context_monitor: { warning_percentage: 70, critical_percentage: 60 } })[0]).toContain(
       'context_monitor.critical_percentage: levels must rise',
     )
@@ -151,7 +151,7 @@ describe('levels that cannot be meant are refused', () => {
   })
 })
 
-test('a list may have 100 levels, and a longer one is refused with one problem in the file, in overrides and in agents', () => {
+test('a list may have 100 levels, and a longer one is refused with one problem wherever it is written', () => {
   const levels = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `l${i}`, at: 1_000 + i }))
   const tooMany = 'has 101 levels | write at most 100'
   expect(refused({ levels: levels(100) })).toEqual([])

@@ -1,24 +1,28 @@
 import type { Position } from '../contract/level.js'
 import { nearestName } from '../lib/nearest-name.js'
 import type { KeyPath } from '../lib/yaml-file.js'
-import type { Finding } from './finding.js'
+import type { ConfigFinding } from './finding.js'
 import { MOST_LEVELS } from './level-schema.js'
 import { comparePositions, parsePosition } from './position.js'
 
-/** What a list of levels may refer to. null: cannot be told, so nothing is refused for it. */
-export interface Reach {
+/**
+ * Names that a list of levels may refer to.
+ * `levels` is null when they are unknown; then no reference is refused.
+ */
+export interface KnownNames {
   levels: ReadonlySet<string> | null
-  /** The hooks by name, with their type as written. */
+  /** Types of the hooks by name, as written. */
   hooks: ReadonlyMap<string, unknown>
 }
 
 type Entry = Record<string, unknown>
 
 /**
- * Checks that the schema cannot make on one entry alone. Works on the raw list, so that one wrong entry hides no other.
- * `hooksRun`: false where no hook is ever run, so an action that names one is refused.
+ * Checks that the schema cannot make for one entry alone.
+ * Reads the raw list, so that one wrong entry hides no other.
+ * `hooksRun`: false where hooks never run, so an action that names one is refused.
  */
-export function checkLevels(written: unknown, path: KeyPath, reach: Reach, hooksRun: boolean): Finding[] {
+export function checkLevels(written: unknown, path: KeyPath, reach: KnownNames, hooksRun: boolean): ConfigFinding[] {
   if (!Array.isArray(written) || written.length > MOST_LEVELS) return []
   const entries = written.map((entry, index) => ({ entry: isEntry(entry) ? entry : {}, path: [...path, index] }))
   return [
@@ -31,7 +35,7 @@ export function checkLevels(written: unknown, path: KeyPath, reach: Reach, hooks
   ]
 }
 
-function checkWhole(entry: Entry, path: KeyPath, { levels }: Reach): Finding[] {
+function checkWhole(entry: Entry, path: KeyPath, { levels }: KnownNames): ConfigFinding[] {
   const { name, at, actions, mode } = entry
   if (typeof name !== 'string' || !levels) return []
   if (!levels.has(name) && isNothing(at)) {
@@ -55,9 +59,9 @@ function checkWhole(entry: Entry, path: KeyPath, { levels }: Reach): Finding[] {
   return []
 }
 
-function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach, hooksRun: boolean): Finding[] {
+function checkHooks(entry: Entry, path: KeyPath, { hooks }: KnownNames, hooksRun: boolean): ConfigFinding[] {
   if (!Array.isArray(entry.actions)) return []
-  return entry.actions.flatMap((action: unknown, index): Finding[] => {
+  return entry.actions.flatMap((action: unknown, index): ConfigFinding[] => {
     const match = typeof action === 'string' ? /^(web)?hook:([^\s:]+)$/.exec(action) : null
     if (!match) return []
     const name = match[2]!
@@ -85,7 +89,7 @@ function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach, hooksRun: boo
   })
 }
 
-function checkNames(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
+function checkNames(entries: { entry: Entry; path: KeyPath }[]): ConfigFinding[] {
   const seen = new Set<unknown>()
   return entries.flatMap(({ entry: { name }, path }) => {
     if (typeof name !== 'string') return []
@@ -102,8 +106,8 @@ function checkNames(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
   })
 }
 
-/** Positions of different kinds can only be compared in a session; these wait until then. */
-function checkRising(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
+/** Checks that levels rise. Positions of different kinds can be compared only in a session. */
+function checkRising(entries: { entry: Entry; path: KeyPath }[]): ConfigFinding[] {
   const highest: { at: Position; rule: string; name: unknown }[] = []
   return entries.flatMap(({ entry, path }) => {
     const parsed = parsePosition(entry.at)

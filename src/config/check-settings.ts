@@ -2,29 +2,31 @@ import * as v from 'valibot'
 import type { ConfigProblem } from '../contract/policy.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { type KeyPath, MAX_BYTES, parseYaml } from '../lib/yaml-file.js'
-import { checkLevels, isEntry, type Reach } from './check-levels.js'
+import { checkLevels, isEntry, type KnownNames } from './check-levels.js'
 import { type CompiledConfig, type LayerSource, PRESET_NAMES, type PresetName } from './compiled.js'
-import { type Finding, problemAt } from './finding.js'
+import { type ConfigFinding, problemAt } from './finding.js'
 import { presetLevels } from './presets.js'
-import { configSchema, type Written } from './schema.js'
+import { configSchema, type WrittenConfig } from './schema.js'
 import { unknownKeys } from './unknown-keys.js'
-import { unsay } from './value-kinds.js'
+import { splitHint } from './value-kinds.js'
 
-export interface Checked {
-  findings: Finding[]
-  /** Only without findings. */
-  written: Written | null
-  /** What a higher source may refer to. */
-  reach: Reach
+/** Result of checking one source. */
+export interface CheckedSource {
+  findings: ConfigFinding[]
+  /** Null when there are findings. */
+  written: WrittenConfig | null
+  /** Names that a higher source may refer to. */
+  reach: KnownNames
 }
 
 const MOST_FINDINGS = 20
 
-export const BUILT_IN: Reach = { levels: new Set(presetLevels(['default']).keys()), hooks: new Map() }
+/** Names that every source may refer to: the levels of the default preset. */
+export const BUILT_IN_NAMES: KnownNames = { levels: new Set(presetLevels(['default']).keys()), hooks: new Map() }
 
-/** Names that a higher source may refer to above a configuration that was checked before. */
-export function reachOf({ layers, hooks }: Pick<CompiledConfig, 'layers' | 'hooks'>): Reach {
-  let levels = new Set(BUILT_IN.levels)
+/** Returns the names that a higher source may refer to above an already checked configuration. */
+export function knownNamesOf({ layers, hooks }: Pick<CompiledConfig, 'layers' | 'hooks'>): KnownNames {
+  let levels = new Set(BUILT_IN_NAMES.levels)
   for (const { set } of layers) {
     if (set.presets) levels = new Set(presetLevels(set.presets).keys())
     for (const { name } of set.levels ?? []) levels.add(name)
@@ -33,15 +35,22 @@ export function reachOf({ layers, hooks }: Pick<CompiledConfig, 'layers' | 'hook
 }
 
 /**
- * Everything wrong in what one source says, in the order of the file's keys. `below` is what lower sources offer.
- * `ignoresMost`: the file is not trusted. Keys that do nothing yet are ignored there like most others.
+ * Finds every problem of one source, in the order of the file's keys.
+ * `below`: names that lower sources define.
+ * `ignoresMost`: the file is not trusted, so keys without a capability are ignored like most
+ * others.
  */
-export function checkSettings(raw: unknown, source: LayerSource, below: Reach, ignoresMost = false): Checked {
+export function checkSettings(
+  raw: unknown,
+  source: LayerSource,
+  below: KnownNames,
+  ignoresMost = false,
+): CheckedSource {
   const value = raw ?? {}
   const parsed = v.safeParse(configSchema, value)
   if (!isEntry(value)) return { findings: (parsed.issues ?? []).map(findingOf), written: null, reach: below }
-  const reach: Reach = { levels: levelsIn(value, below.levels), hooks: hooksIn(value, below.hooks) }
-  const base: Reach = { levels: levelsIn({ ...value, levels: undefined }, below.levels), hooks: reach.hooks }
+  const reach: KnownNames = { levels: levelsIn(value, below.levels), hooks: hooksIn(value, below.hooks) }
+  const base: KnownNames = { levels: levelsIn({ ...value, levels: undefined }, below.levels), hooks: reach.hooks }
   const findings = [
     ...(parsed.issues ?? []).map(findingOf),
     ...unknownKeys(configSchema, value),
@@ -50,22 +59,22 @@ export function checkSettings(raw: unknown, source: LayerSource, below: Reach, i
     ...checkMonitor(value.context_monitor),
     ...checkAgents(value.agents, source, reach),
   ]
-  // A key with a mistake in it is named once, by the mistake.
-  if (!ignoresMost && findings.length === 0) findings.push(...checkUnbuilt(value))
+  // A key with a mistake is reported once, by that mistake.
+  if (!ignoresMost && findings.length === 0) findings.push(...checkUnavailable(value))
   return {
-    findings: firstOf(inOrder(findings, value)),
+    findings: limitFindings(inOrder(findings, value)),
     written: findings.length === 0 && parsed.success ? parsed.output : null,
     reach,
   }
 }
 
-function findingOf(issue: v.BaseIssue<unknown>): Finding {
+function findingOf(issue: v.BaseIssue<unknown>): ConfigFinding {
   const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
-  return { path, ...unsay(issue.message) }
+  return { path, ...splitHint(issue.message) }
 }
 
-/** Keys whose capability does not exist yet. Accepting them would promise what nobody does. */
-function checkUnbuilt({ prices }: Record<string, unknown>): Finding[] {
+/** Refuses keys whose capability does not exist yet, because accepting them would promise it. */
+function checkUnavailable({ prices }: Record<string, unknown>): ConfigFinding[] {
   if (prices === undefined || prices === null) return []
   return [
     {
@@ -76,13 +85,13 @@ function checkUnbuilt({ prices }: Record<string, unknown>): Finding[] {
   ]
 }
 
-function checkOverrides(overrides: unknown, reach: Reach, ignoresMost: boolean): Finding[] {
+function checkOverrides(overrides: unknown, reach: KnownNames, ignoresMost: boolean): ConfigFinding[] {
   if (!Array.isArray(overrides)) return []
   return overrides.flatMap((override: unknown, index) => {
     if (!isEntry(override)) return []
     const levels = levelsIn({ presets: override.presets }, reach.levels)
     const says = Object.keys(override).some((key) => key !== 'when' && override[key] !== null)
-    const empty: Finding[] = says
+    const empty: ConfigFinding[] = says
       ? []
       : [
           {
@@ -98,7 +107,7 @@ function checkOverrides(overrides: unknown, reach: Reach, ignoresMost: boolean):
   })
 }
 
-function checkMonitor(monitor: unknown): Finding[] {
+function checkMonitor(monitor: unknown): ConfigFinding[] {
   if (!isEntry(monitor)) return []
   const warning = monitor.warning_percentage ?? 50
   const critical = monitor.critical_percentage ?? 65
@@ -108,8 +117,8 @@ function checkMonitor(monitor: unknown): Finding[] {
   return [{ path: ['context_monitor', key], reason, hint: 'write a warning_percentage below the critical_percentage' }]
 }
 
-/** The names of the levels a source leaves behind; null when a wrong preset leaves that open. */
-function levelsIn(value: Record<string, unknown>, below: Reach['levels']): Reach['levels'] {
+/** Returns the names of the levels after a source. Null when a wrong preset makes them unknown. */
+function levelsIn(value: Record<string, unknown>, below: KnownNames['levels']): KnownNames['levels'] {
   let names = below
   if (value.presets !== undefined && value.presets !== null) {
     if (!Array.isArray(value.presets) || !value.presets.every(isPreset)) return null
@@ -124,24 +133,24 @@ function isPreset(name: unknown): name is PresetName {
   return (PRESET_NAMES as readonly unknown[]).includes(name)
 }
 
-function hooksIn(value: Record<string, unknown>, below: Reach['hooks']): Reach['hooks'] {
+function hooksIn(value: Record<string, unknown>, below: KnownNames['hooks']): KnownNames['hooks'] {
   const own = isEntry(value.hooks) ? Object.entries(value.hooks) : []
   return new Map([...below, ...own.map(([name, hook]) => [name, isEntry(hook) ? hook.type : undefined] as const)])
 }
 
-/** Orders findings by the file's keys, then by place in a list. */
-function inOrder(findings: Finding[], value: Record<string, unknown>): Finding[] {
+/** Sorts findings by the order of the file's keys, then by index in a list. */
+function inOrder(findings: ConfigFinding[], value: Record<string, unknown>): ConfigFinding[] {
   const places = new Map(Object.keys(value).map((key, index) => [key, index]))
-  const rank = ({ path }: Finding) =>
+  const rank = ({ path }: ConfigFinding) =>
     (places.get(String(path[0])) ?? -1) * 10_000 + (typeof path[1] === 'number' ? path[1] : 0)
   return [...findings].sort((a, b) => rank(a) - rank(b))
 }
 
-/** Keeps the first findings and counts the others in one more: each kept one is looked up in the file. */
-function firstOf(findings: Finding[]): Finding[] {
+/** Keeps the first findings and counts the rest, because each kept one is looked up in the file. */
+function limitFindings(findings: ConfigFinding[]): ConfigFinding[] {
   const rest = findings.length - MOST_FINDINGS
   if (rest <= 0) return findings
-  const more: Finding = {
+  const more: ConfigFinding = {
     path: [],
     reason: `and ${rest.toLocaleString('en')} more problems`,
     hint: 'correct these first',
@@ -154,8 +163,11 @@ type Entry = Record<string, unknown>
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 const HOOK_LISTS = ['on_context_threshold', 'on_session_start', 'after_run', 'on_error']
 
-/** What the schema cannot see in one key alone. Works on what is written, so that one wrong entry hides no other. */
-function checkAgents(agents: unknown, source: LayerSource, reach: Reach): Finding[] {
+/**
+ * Checks of agents that the schema cannot make for one key alone.
+ * Reads the raw value, so that one wrong entry hides no other.
+ */
+function checkAgents(agents: unknown, source: LayerSource, reach: KnownNames): ConfigFinding[] {
   if (agents === undefined || agents === null) return []
   if (source !== 'project')
     return [{ path: ['agents'], reason: 'belongs to a project', hint: "write `agents` in the project's baton.yaml" }]
@@ -166,9 +178,9 @@ function checkAgents(agents: unknown, source: LayerSource, reach: Reach): Findin
   return [...entries.flatMap(([name, entry]) => each(name, entry)), ...checkMapped(entries)]
 }
 
-function checkListed(agents: unknown[]): Finding[] {
+function checkListed(agents: unknown[]): ConfigFinding[] {
   const seen = new Set<unknown>()
-  return agents.flatMap((entry, index): Finding[] => {
+  return agents.flatMap((entry, index): ConfigFinding[] => {
     if (!isEntry(entry)) return []
     const { name } = entry
     const path = ['agents', index, 'name']
@@ -182,24 +194,24 @@ function checkListed(agents: unknown[]): Finding[] {
   })
 }
 
-function checkMapped(entries: [string, unknown][]): Finding[] {
+function checkMapped(entries: [string, unknown][]): ConfigFinding[] {
   return entries.flatMap(([key, entry]) => {
     const path = ['agents', key]
     const other = isEntry(entry) && typeof entry.name === 'string' && entry.name !== key
-    const twice: Finding[] = other
+    const twice: ConfigFinding[] = other
       ? [{ path: [...path, 'name'], reason: `the agent is called \`${key}\` already`, hint: 'remove `name`' }]
       : []
     return [...wrongName(key, path), ...twice]
   })
 }
 
-function wrongName(name: string, path: KeyPath): Finding[] {
+function wrongName(name: string, path: KeyPath): ConfigFinding[] {
   if (NAME.test(name)) return []
   const hint = 'letters, digits, `_`, `-` and `.`, a letter or digit first, at most 64'
   return [{ path, reason: `\`${name}\` is not a name`, hint }]
 }
 
-function checkAgent(entry: Entry, path: KeyPath, reach: Reach): Finding[] {
+function checkAgent(entry: Entry, path: KeyPath, reach: KnownNames): ConfigFinding[] {
   return [
     ...onlyOne(entry, 'prompt', 'prompt_file', path),
     ...onlyOne(entry, 'tools', 'allowed_tools', path),
@@ -209,7 +221,7 @@ function checkAgent(entry: Entry, path: KeyPath, reach: Reach): Finding[] {
   ]
 }
 
-function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): Finding[] {
+function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): ConfigFinding[] {
   if (isNothing(entry[first]) || isNothing(entry[second])) return []
   return [
     {
@@ -220,10 +232,10 @@ function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): Fi
   ]
 }
 
-function checkHookNames(hooks: Entry, path: KeyPath, reach: Reach): Finding[] {
+function checkHookNames(hooks: Entry, path: KeyPath, reach: KnownNames): ConfigFinding[] {
   return HOOK_LISTS.flatMap((list) => {
     const written: unknown[] = Array.isArray(hooks[list]) ? hooks[list] : []
-    return written.flatMap((hook, index): Finding[] => {
+    return written.flatMap((hook, index): ConfigFinding[] => {
       if (typeof hook !== 'string' || reach.hooks.has(hook)) return []
       const hint = (): string => {
         const nearest = nearestName(hook, [...reach.hooks.keys()])
@@ -236,7 +248,7 @@ function checkHookNames(hooks: Entry, path: KeyPath, reach: Reach): Finding[] {
   })
 }
 
-function checkWorkspace(workspace: Entry, path: KeyPath): Finding[] {
+function checkWorkspace(workspace: Entry, path: KeyPath): ConfigFinding[] {
   if (workspace.create_pr !== true || workspace.push_on_success !== false) return []
   const hint = 'write `push_on_success: true`, or leave it out'
   return [{ path: [...path, 'create_pr'], reason: 'a pull request needs its branch pushed', hint }]
@@ -247,8 +259,8 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Everything wrong in a text that is to become the user's file, as `config check` would name it.
- * Empty when it may be written.
+ * Finds every problem in a new text of the user's file, as `config check` would report it.
+ * Empty when the text may be written.
  */
 export function checkText(file: string, text: string): ConfigProblem[] {
   if (Buffer.byteLength(text) > MAX_BYTES)
@@ -262,5 +274,5 @@ export function checkText(file: string, text: string): ConfigProblem[] {
       hint,
       ...(line === null ? {} : { line }),
     }))
-  return checkSettings(value, 'user', BUILT_IN).findings.map((finding) => problemAt({ file, lineOf }, finding))
+  return checkSettings(value, 'user', BUILT_IN_NAMES).findings.map((finding) => problemAt({ file, lineOf }, finding))
 }

@@ -1,14 +1,17 @@
 import type { Action } from '../contract/level.js'
-import type { CompiledConfig, Hook, Layer, LevelChange, Settings, When } from './compiled.js'
+import type { CompiledConfig, Hook, Layer, LevelChange, OverrideWhen, Settings } from './compiled.js'
 import type { WrittenLevel } from './level-schema.js'
 import { targetOf } from './notify-schema.js'
 import { parsePosition } from './position.js'
-import type { Written, WrittenPolicy } from './schema.js'
+import type { WrittenConfig, WrittenPolicy } from './schema.js'
 
-/** One checked source, laid on top of a configuration. `userHome` stands for `~` in project patterns. */
+/**
+ * Adds one checked source on top of a configuration.
+ * `userHome` replaces `~` in project patterns.
+ */
 export function addLayer(
   config: CompiledConfig,
-  written: Written,
+  written: WrittenConfig,
   { source, from }: Pick<Layer, 'source' | 'from'>,
   userHome: string,
 ): CompiledConfig {
@@ -20,21 +23,21 @@ export function addLayer(
   return {
     ...config,
     layers: [...config.layers, { source, from, set, overrides }],
-    budgets: { ...config.budgets, ...present(written.budgets) },
-    limits: { ...config.limits, ...present(written.limits) },
-    prices: { ...config.prices, ...mapValues(written.prices, present) },
-    hooks: { ...config.hooks, ...mapValues(written.hooks, (hook) => present(hook) as Hook) },
+    budgets: { ...config.budgets, ...withoutEmpty(written.budgets) },
+    limits: { ...config.limits, ...withoutEmpty(written.limits) },
+    prices: { ...config.prices, ...mapValues(written.prices, withoutEmpty) },
+    hooks: { ...config.hooks, ...mapValues(written.hooks, (hook) => withoutEmpty(hook) as Hook) },
     agents: { ...config.agents, ...agentsByName(written.agents) },
   }
 }
 
-function agentsByName(agents: Written['agents']): CompiledConfig['agents'] {
+function agentsByName(agents: WrittenConfig['agents']): CompiledConfig['agents'] {
   return Array.isArray(agents) ? Object.fromEntries(agents.map((agent) => [agent.name, agent])) : (agents ?? {})
 }
 
 function settingsOf(written: WrittenPolicy): Settings {
   const { handoff, guards, archive, status_line: statusLine } = written
-  return present({
+  return withoutEmpty({
     enabled: written.enabled,
     presets: written.presets,
     levels: written.levels?.map((level, index) => changeOf(level, `levels[${index}]`)),
@@ -42,7 +45,7 @@ function settingsOf(written: WrittenPolicy): Settings {
     mustSurvive: written.must_survive,
     handoff:
       handoff &&
-      present({
+      withoutEmpty({
         mode: handoff.mode,
         largeWindow: handoff.large_window,
         reviewSeconds: handoff.review_seconds,
@@ -51,20 +54,20 @@ function settingsOf(written: WrittenPolicy): Settings {
       }),
     guards:
       guards &&
-      present({
+      withoutEmpty({
         minNewTokens: guards.min_new_tokens,
         maxUnattendedPerHour: guards.max_unattended_per_hour,
         cooldownSeconds: guards.cooldown_seconds,
         breakerAfter: guards.breaker_after,
       }),
     archive: archive && {
-      ...present({ enabled: archive.enabled, at: archive.at, redact: archive.redact }),
-      // Here null says something: kept without end, whatever a lower source says.
+      ...withoutEmpty({ enabled: archive.enabled, at: archive.at, redact: archive.redact }),
+      // Null has a meaning here: kept forever, whatever a lower source says.
       ...(archive.keep_days === undefined ? {} : { keepDays: archive.keep_days }),
       ...(archive.keep_bytes === undefined ? {} : { keepBytes: archive.keep_bytes }),
     },
     statusLine: statusLine && {
-      ...present({ segments: statusLine.segments, style: statusLine.style }),
+      ...withoutEmpty({ segments: statusLine.segments, style: statusLine.style }),
       ...(statusLine.width === undefined ? {} : { width: statusLine.width }),
     },
     notify: written.notify?.map(targetOf),
@@ -74,11 +77,11 @@ function settingsOf(written: WrittenPolicy): Settings {
 function changeOf({ name, at, actions, mode }: WrittenLevel, key: string): LevelChange {
   const parsed = parsePosition(at)
   const position = parsed.ok ? { at: parsed.at, rule: parsed.rule } : {}
-  return { name, ...position, ...present({ actions: actions as Action[] | null | undefined, mode }), key }
+  return { name, ...position, ...withoutEmpty({ actions: actions as Action[] | null | undefined, mode }), key }
 }
 
-/** `context_monitor` is the preset `sm` with figures of its own, under the file's own `enabled` and `levels`. */
-function withMonitor(set: Settings, monitor: Written['context_monitor']): Settings {
+/** Applies `context_monitor`: the preset `sm` with other percentages, below the file's own keys. */
+function withMonitor(set: Settings, monitor: WrittenConfig['context_monitor']): Settings {
   if (!monitor) return set
   const presets = set.presets ?? []
   const figures = [
@@ -91,15 +94,15 @@ function withMonitor(set: Settings, monitor: Written['context_monitor']): Settin
       : [],
   )
   return {
-    ...present({ enabled: monitor.enabled }),
+    ...withoutEmpty({ enabled: monitor.enabled }),
     ...set,
     presets: presets.includes('sm') ? presets : [...presets, 'sm'],
     levels: [...levels, ...(set.levels ?? [])],
   }
 }
 
-function patternsOf(when: NonNullable<Written['overrides']>[number]['when'], userHome: string): When {
-  const { project, ...rest } = mapValues(present(when), (pattern) =>
+function patternsOf(when: NonNullable<WrittenConfig['overrides']>[number]['when'], userHome: string): OverrideWhen {
+  const { project, ...rest } = mapValues(withoutEmpty(when), (pattern) =>
     typeof pattern === 'string' ? [pattern] : (pattern ?? []),
   )
   return project ? { ...rest, project: project.map((pattern) => pattern.replace(/^~(?=\/|$)/, userHome)) } : rest
@@ -107,8 +110,8 @@ function patternsOf(when: NonNullable<Written['overrides']>[number]['when'], use
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> }
 
-/** Without the keys that were not written. */
-function present<T extends object>(written: T | null | undefined): Present<T> {
+/** Removes keys whose value is null or undefined. */
+function withoutEmpty<T extends object>(written: T | null | undefined): Present<T> {
   return Object.fromEntries(
     Object.entries(written ?? {}).filter(([, value]) => value !== null && value !== undefined),
   ) as Present<T>

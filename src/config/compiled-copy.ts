@@ -3,26 +3,34 @@ import { join } from 'node:path'
 import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { CompiledConfig } from './compiled.js'
 
-/** What is kept beside the files so that the hook needs no YAML: the last good configuration, and what is wrong with the files now. */
+/**
+ * The compiled configuration, stored beside the files so that hooks need no YAML library:
+ * the last good configuration and the current problems of the files.
+ */
 export interface CompiledCopy {
   /**
-   * Raised when the same files mean something else than before: 2 with trust in project files, 3 with
-   * `status_line` and `85% or 300k`, which were refused, 4 with `notify`, which did nothing.
+   * Raised when the same files get another meaning. 2: project files need trust.
+   * 3: `status_line` and `85% or 300k` were refused before. 4: `notify` had no effect before.
    */
   version: 4
-  /** The files, their state and the trust in the project's file for which this copy speaks. */
+  /**
+   * Identifies the state of the files, and the trust in the project's file, that this copy is for.
+   */
   mark: string
-  /** True: `config` is the last good one. False: there was none yet, and `config` leaves out the files with problems. */
+  /**
+   * True when `config` is the last good one.
+   * False when there was none; `config` then omits the files with problems.
+   */
   good: boolean
   config: CompiledConfig
   problems: ConfigProblem[]
-  /** The project's file as it is now; null without one. */
+  /** The project's file as it is now. Null when there is none. */
   project: ProjectFile | null
-  /** The hash of the trusted project file that `config` holds; null when it holds none. */
+  /** Hash of the trusted project file that `config` includes. Null when it includes none. */
   trusted: string | null
 }
 
-/** null: there is no copy, or none that can be used. A damaged copy is not worth a word: it is made again. */
+/** Reads the compiled copy. Null when there is none or it is damaged; it is then compiled again. */
 export function readCompiled(folder: string, paths: readonly string[]): CompiledCopy | null {
   try {
     const copy = JSON.parse(readFileSync(copyPath(folder, paths), 'utf8')) as CompiledCopy
@@ -37,7 +45,7 @@ export function readCompiled(folder: string, paths: readonly string[]): Compiled
   }
 }
 
-/** False when it cannot be written (a read-only home): then every process compiles for itself. */
+/** Stores the compiled copy. False in a read-only home, where every process compiles for itself. */
 export function writeCompiled(folder: string, paths: readonly string[], copy: CompiledCopy): boolean {
   const path = copyPath(folder, paths)
   const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}`
@@ -47,12 +55,12 @@ export function writeCompiled(folder: string, paths: readonly string[], copy: Co
     renameSync(fresh, path)
     return true
   } catch {
-    discard(fresh)
+    removeQuietly(fresh)
     return false
   }
 }
 
-function discard(path: string): void {
+function removeQuietly(path: string): void {
   try {
     unlinkSync(path)
   } catch {
@@ -60,7 +68,7 @@ function discard(path: string): void {
   }
 }
 
-/** Identifies the files by name: two projects whose hashes meet must not share a copy. */
+/** Identifies the files by name, because two projects with the same hash must not share a copy. */
 export function namesMark(paths: readonly string[]): string {
   return `${JSON.stringify(paths)}|`
 }
@@ -69,7 +77,7 @@ export function copyPath(folder: string, paths: readonly string[]): string {
   return join(folder, `${nameHash(paths.join('\0'))}.json`)
 }
 
-/** FNV-1a, twice with different seeds. Enough to name a file, and spares the hook's path the crypto module. */
+/** FNV-1a, twice with different seeds: enough to name a file, without loading the crypto module. */
 export function nameHash(text: string): string {
   let a = 0x811c9dc5
   let b = 0x01000193

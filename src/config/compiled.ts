@@ -8,19 +8,19 @@ export type PresetName = (typeof PRESET_NAMES)[number]
 export const LAYERS = ['user', 'project', 'environment', 'flags'] as const
 export type LayerSource = (typeof LAYERS)[number]
 
-/** What one `levels` entry says; what it leaves out is inherited from the level of that name. */
+/** An entry of `levels`. Keys that it omits are inherited from the level of that name. */
 export interface LevelChange {
   name: string
   at?: Position
-  /** The position as written; there exactly when `at` is. */
+  /** The position as written. Present exactly when `at` is. */
   rule?: string
   actions?: Action[]
   mode?: Mode
-  /** Where it stands in its source: `levels[1]`. */
+  /** Path of the entry in its source, such as `levels[1]`. */
   key: string
 }
 
-/** What one source says, checked. A key that is absent was not written. */
+/** The checked settings of one source. An absent key was not written. */
 export interface Settings {
   enabled?: boolean
   presets?: PresetName[]
@@ -34,22 +34,24 @@ export interface Settings {
   notify?: Policy['notify']
 }
 
-/** All patterns must match; within one list, any. */
-export interface When {
+/** Patterns of an override. All keys must match; within a list, any pattern. */
+export interface OverrideWhen {
   agent?: string[]
   project?: string[]
   model?: string[]
   seat?: string[]
 }
 
+/** Settings for the sessions that match `when`. */
 interface Override {
-  when: When
+  when: OverrideWhen
   set: Settings
 }
 
+/** The settings of one source with its overrides. */
 export interface Layer {
   source: LayerSource
-  /** For people: `user file ~/.config/baton/config.yaml`. */
+  /** Description for users: `user file ~/.config/baton/config.yaml`. */
   from: string
   set: Settings
   overrides: Override[]
@@ -60,7 +62,7 @@ export interface Hook {
   [key: string]: unknown
 }
 
-/** USD for a million tokens. */
+/** Price in USD per million tokens. */
 interface Price {
   input?: number
   output?: number
@@ -68,28 +70,33 @@ interface Price {
   cache_read?: number
 }
 
-/** The configuration of one project, checked, in plain JSON: what the hook reads instead of YAML. Lowest layer first. */
+/**
+ * The checked configuration of one project as plain JSON, lowest layer first.
+ * Hooks read it instead of YAML.
+ */
 export interface CompiledConfig {
   version: 1
   layers: Layer[]
-  /** null: no limit. */
+  /** Null when there is no limit. */
   budgets: { usd: number | null; tokens: number | null; turns: number | null; minutes: number | null }
   limits: { jobs: number | null; jobs_per_agent: number | null }
-  /** By model pattern. */
+  /** Prices by model pattern. */
   prices: Record<string, Price>
   hooks: Record<string, Hook>
-  /** By name, as written; `resolve-agent.ts` makes a job of one. */
+  /** Agents by name, as written. `resolve-agent.ts` turns one into a job. */
   agents: Record<string, WrittenAgent>
 }
 
-/** What a written key means for now, where it does not yet do all it says. */
+/** A remark about a written key that does not have its full effect yet. */
 export interface Note {
   key: string
   file: string
   text: string
 }
 
-/** A file that was looked for. `mtimeMs` and `size` are 0 when it does not exist. */
+/**
+ * A configuration file that was searched for. `mtimeMs` and `size` are 0 when it does not exist.
+ */
 export interface FileStamp {
   path: string
   exists: boolean
@@ -97,7 +104,7 @@ export interface FileStamp {
   size: number
 }
 
-/** Nothing written: the built-in defaults. */
+/** Returns a configuration without any source: the built-in defaults. */
 export function emptyConfig(): CompiledConfig {
   return {
     version: 1,

@@ -4,15 +4,15 @@ import { checkText } from './check-settings.js'
 import { CONFIG_TEMPLATE } from './config-template.js'
 import { configSchema } from './schema.js'
 
-/** With every key in force. */
+/** The template with every key in force. */
 const uncommented = CONFIG_TEMPLATE.replace(/^#(?! )/gm, '').replace(/^#( {2,}\S)/gm, '$1')
 
-test('the template is right as it is and with every key in force', () => {
+test('the configuration template is valid as it is and with every key in force', () => {
   expect(checkText('config.yaml', CONFIG_TEMPLATE)).toEqual([])
   expect(checkText('config.yaml', uncommented)).toEqual([])
 })
 
-test('the template shows the keys that a user needs first, and only known ones', () => {
+test('the configuration template shows the twelve keys that users need first', () => {
   const keys = Object.keys(parseYaml('config.yaml', uncommented).value as object)
   expect(Object.keys(configSchema.pipe[1].entries)).toEqual(expect.arrayContaining(keys))
   expect(keys).toHaveLength(12)

@@ -1,7 +1,7 @@
 /**
- * The file that `config init` writes: every key with its default or an example, all commented out. A
- * line that begins with `# ` explains; one that begins with `#` and no space is a key. A test removes
- * the latter marks and loads the result.
+ * The file that `config init` writes: every key with its default or an example, commented out.
+ * Lines that begin with `# ` explain; lines that begin with `#` without a space are keys.
+ * A test uncomments the keys and loads the result.
  */
 export const CONFIG_TEMPLATE = `# Configuration of Baton, for all projects. A project's baton.yaml wins over it.
 # Everything here is commented out: the values are the defaults unless an example is announced.

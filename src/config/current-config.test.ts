@@ -18,13 +18,13 @@ const levelsNow = (env: Record<string, string> = {}) =>
 const copies = () => readdirSync(trial.home.compiled)
 
 describe('currentConfig', () => {
-  test('with no files gives the defaults without loading, reading or writing anything', () => {
+  test('without files the defaults are used, and nothing is loaded, read or written', () => {
     expect(trial.current()).toMatchObject({ config: emptyConfig(), problems: [], using: 'defaults' })
     expect(trial.loads()).toBe(0)
     expect(() => statSync(trial.home.compiled)).toThrow()
   })
 
-  test('loads once, then uses the copy', () => {
+  test('unchanged files are loaded once and then read from the compiled copy', () => {
     trial.putUser({ presets: ['sm'] })
     trial.putProject({ compaction: 'allow' })
     const first = trial.current()
@@ -34,7 +34,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(1)
   })
 
-  test('loads again when either file changes, appears or goes', () => {
+  test('the files are loaded again when one changes, appears or is removed', () => {
     trial.putUser({ presets: ['sm'] })
     expect(levelsNow()).toEqual(['warning', 'critical'])
     trial.putUser({ presets: ['mpm'] })
@@ -49,7 +49,7 @@ describe('currentConfig', () => {
     expect(levelsNow()).toEqual(['notice', 'warning', 'handoff', 'critical'])
   })
 
-  test('goes on with the last good configuration when the files are refused, and says so until they are mended', () => {
+  test('refused files leave the last good configuration in force, with the problem, until they are corrected', () => {
     trial.putUser({ presets: ['sm'] })
     trial.current()
     trial.putUser({ presets: ['smm'] })
@@ -66,7 +66,7 @@ describe('currentConfig', () => {
     expect(levelsNow()).toEqual([])
   })
 
-  test('refused from the start: what is valid alone, and it says so', () => {
+  test('files refused from the start leave only the valid files in force, with the problem', () => {
     trial.putUser({ presets: ['mpm'] })
     trial.putProject({ presets: ['smm'] })
     expect(trial.current()).toMatchObject({
@@ -78,7 +78,7 @@ describe('currentConfig', () => {
     expect(trial.current().using).toBe('valid-files')
   })
 
-  test('keeps the last good configuration across projects that have no file of their own', () => {
+  test('the last good configuration is kept across projects without a file of their own', () => {
     trial.putUser({ presets: ['sm'] })
     trial.current()
     trial.putUser({ presets: ['smm'] })
@@ -103,7 +103,7 @@ describe('currentConfig', () => {
     expect(policyFor(trial.current().config, subject).handoff.mode).toBe('off')
   })
 
-  test('a refused user file keeps its last good state when the project file is trusted, or is not any more', () => {
+  test('a refused user file keeps its last good state when the trust in the project file changes', () => {
     trial.putUser({ handoff: { mode: 'off' } })
     trial.putProject({ presets: ['sm'] })
     trial.current()
@@ -130,7 +130,7 @@ describe('currentConfig', () => {
     expect(policyFor(now.config, subject).levels.find(({ name }) => name === 'mine')?.rule).toBe('20%')
   })
 
-  test('keeps one copy for each project, apart from the others', () => {
+  test('every project has a compiled copy of its own', () => {
     trial.putUser({ presets: ['sm'] })
     trial.putProject({ presets: ['mpm'] })
     trial.put(join(trial.user, 'other', 'baton.yaml'), { presets: ['tens'] })
@@ -143,7 +143,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(2)
   })
 
-  test('adds the environment of each session, which the copy never holds', () => {
+  test('the environment of a session is applied on top and never stored in the compiled copy', () => {
     trial.putUser({ presets: ['sm'] })
     expect(levelsNow({ BATON_PRESETS: 'none' })).toEqual([])
     expect(levelsNow()).toEqual(['warning', 'critical'])
@@ -163,7 +163,7 @@ describe('currentConfig', () => {
     '[]',
     '{"version":1}',
     '{"version":1,"mark":"x","config":{"version":1,"layers":[]},"problems":[]}',
-  ])('makes a damaged copy again: %j', (damage) => {
+  ])('a damaged compiled copy is made again: %j', (damage) => {
     trial.putUser({ presets: ['sm'] })
     trial.current()
     const [name] = copies()
@@ -174,7 +174,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(2)
   })
 
-  test('works without a copy where none can be written', () => {
+  test('the configuration is loaded each time where no compiled copy can be written', () => {
     trial.putUser({ presets: ['sm'] })
     mkdirSync(dirname(trial.home.compiled), { recursive: true })
     writeFileSync(trial.home.compiled, 'a file where the folder should be')
@@ -183,7 +183,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(2)
   })
 
-  test('with a memory neither loads nor reads again, and sees every change', () => {
+  test('a process with a memory neither loads nor reads unchanged files again, and sees every change', () => {
     const memory = new Map<string, CompiledCopy>()
     const now = () => trial.currentIn(trial.project, {}, memory)
     trial.putUser({ presets: ['sm'] })
@@ -198,7 +198,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(3)
   })
 
-  test('with a memory keeps the last good configuration even where no copy can be written', () => {
+  test('a process with a memory keeps the last good configuration even if no copy can be written', () => {
     const memory = new Map<string, CompiledCopy>()
     mkdirSync(dirname(trial.home.compiled), { recursive: true })
     writeFileSync(trial.home.compiled, 'a file where the folder should be')
@@ -208,7 +208,7 @@ describe('currentConfig', () => {
     expect(trial.currentIn(trial.project, {}, memory)).toMatchObject({ using: 'last-good', config: first.config })
   })
 
-  test('leaves only private files, and no strays', () => {
+  test('compiled copies have mode 0600, and no temporary files remain', () => {
     trial.putUser({ presets: ['sm'] })
     for (let i = 0; i < 5; i++) {
       trial.putUser({ presets: ['sm'], guards: { cooldown_seconds: i } })
@@ -231,19 +231,19 @@ describe('the compiled copy', () => {
     trusted: null,
   }
 
-  test('is read back as it was written', () => {
+  test('a compiled copy is read back as it was written', () => {
     expect(writeCompiled(trial.home.compiled, ['/a', '/b'], copy)).toBe(true)
     expect(readCompiled(trial.home.compiled, ['/a', '/b'])).toEqual(copy)
   })
 
-  test('of other files is not taken, even under the same name', () => {
+  test('a compiled copy of other files is not used, even under the same name', () => {
     writeCompiled(trial.home.compiled, ['/a', '/b'], copy)
     const other = copyPath(trial.home.compiled, ['/a', '/c'])
     writeFileSync(other, readFileSync(copyPath(trial.home.compiled, ['/a', '/b'])))
     expect(readCompiled(trial.home.compiled, ['/a', '/c'])).toBeNull()
   })
 
-  test('has a name of its own for each set of files', () => {
+  test('every set of files has its own name for the compiled copy', () => {
     const names = Array.from({ length: 2_000 }, (_, i) =>
       copyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]),
     )

@@ -5,40 +5,52 @@ import { type CompiledConfig, emptyConfig } from './compiled.js'
 import { type CompiledCopy, namesMark, readCompiled, writeCompiled } from './compiled-copy.js'
 import { type Env, withEnvironment } from './environment.js'
 import { findProjectFile, stampOf } from './find-project.js'
-import type { Loaded, LoadOptions } from './load-config.js'
+import type { LoadedConfig, LoadOptions } from './load-config.js'
 import { acceptedHash, folderOf } from './trust.js'
 
+/** Everything needed to find the configuration of one project. */
 interface CurrentOptions {
   home: Pick<Home, 'config' | 'compiled' | 'trust'>
   project: string | null
   env: Env
-  /** `loadConfig`, imported only when it is called: it brings the YAML and schema libraries. */
-  load(options: LoadOptions): Loaded
-  /** For a process that lives on: what it knows already, so that unchanged files cost a look at their times and no reading. */
+  /** Calls `loadConfig`, imported on demand because it loads the YAML and schema libraries. */
+  load(options: LoadOptions): LoadedConfig
+  /**
+   * Copies that a long-running process already knows.
+   * Unchanged files then cost a check of their times and no reading.
+   */
   memory?: Map<string, CompiledCopy>
 }
 
-export interface Current {
+/** The configuration in force and its problems. */
+export interface CurrentConfig {
   config: CompiledConfig
-  /** What is wrong with the files (or the environment) right now. Not empty: `config` is not what they say. */
+  /**
+   * Current problems of the files or the environment.
+   * When there are some, `config` is not what the files say.
+   */
   problems: ConfigProblem[]
-  /** `last-good`: the files are refused, an earlier state of them goes on. `valid-files`: refused, and there is no earlier state. */
+  /**
+   * last-good: the files are refused, and an earlier state of them is in force.
+   * valid-files: the files are refused and there is no earlier state.
+   */
   using: 'defaults' | 'files' | 'last-good' | 'valid-files'
   /**
-   * Changes whenever a file or the trust in it does: whoever tells people of problems tells them
-   * once per mark.
+   * Changes whenever a file or the trust in it does.
+   * The user is told of problems once per mark.
    */
   mark: string
-  /** The project's file and whether the user accepted it; null without one. */
+  /** The project's file and whether the user accepted it. Null when there is none. */
   project: ProjectFile | null
 }
 
 /**
- * The configuration to work with now, cheaply: with no files, the built-in defaults; with files that have not changed, their
- * compiled copy; else they are loaded, and a new copy is left for the next process. Files that are refused never stop a session:
- * the last good configuration goes on, and `problems` says so. Never throws.
+ * Returns the configuration in force. Never throws.
+ * Without files, the built-in defaults; with unchanged files, their compiled copy.
+ * Changed files are loaded, and a new copy is stored for the next process.
+ * Refused files never stop a session: the last good configuration stays, and `problems` lists why.
  */
-export function currentConfig({ home, project, env, load, memory }: CurrentOptions): Current {
+export function currentConfig({ home, project, env, load, memory }: CurrentOptions): CurrentConfig {
   const projectFile = project === null ? null : findProjectFile(project, env.HOME || homedir())
   const paths = projectFile === null ? [home.config] : [home.config, projectFile]
   const stamps = paths.map(stampOf)
@@ -54,15 +66,15 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
     memory?.set(names, kept)
     return withEnv(currentOf(kept), env)
   }
-  // The copy holds what the files say; the environment differs from session to session and is added by each.
+  // The copy holds only the files; each session adds its own environment.
   const userPaths = [home.config]
   const userNames = namesMark(userPaths)
   const user = projectFile === null ? kept : (readCompiled(home.compiled, userPaths) ?? memory?.get(userNames))
   const lastGoodUser = user?.good === true ? user.config : null
   const loaded = load({ home, project, env: { HOME: env.HOME }, lastGoodUser })
   const userMark = `${userNames}${stamps[0]!.mark}`
-  // Every load leaves the user's file alone as a copy, too: it must survive whatever the project's
-  // file does later, in a folder where the two were never read together.
+  // Every load stores a copy of the user's file alone too. It must survive later changes of the
+  // project's file, in folders where the two were never read together.
   if (projectFile !== null && loaded.userConfig !== null && user?.mark !== userMark) {
     const now = { config: loaded.userConfig, problems: [], project: null, trusted: null }
     const userCopy: CompiledCopy = { version: 4, mark: userMark, good: true, ...now }
@@ -76,8 +88,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
 }
 
 /**
- * The part of the mark that changes when trust is given or taken back, or when the folder is
- * another one now.
+ * Returns the part of the mark that changes with trust, or when the path leads to another folder.
  */
 function acceptedIn(trustFolder: string, projectFile: string): string {
   const folder = folderOf(projectFile)
@@ -85,13 +96,13 @@ function acceptedIn(trustFolder: string, projectFile: string): string {
 }
 
 /**
- * Makes the copy to keep of a load. Files that are refused leave the last good configuration in
- * force, with two exceptions: it must not hold a project file that is not trusted any more, and an
- * untrusted file must not keep the user's own from changing. `replaced`: the user's file when its
- * last good state stands in for it in `loaded`; null when there is none.
+ * Creates the copy to store for a load. Refused files leave the last good configuration in force,
+ * with two exceptions: it must not include a project file that is no longer trusted,
+ * and an untrusted file must not keep the user's own file from changing.
+ * `replaced`: path of the user's file when its last good state is used in `loaded`; null otherwise.
  */
 function copyOf(
-  loaded: Loaded,
+  loaded: LoadedConfig,
   mark: string,
   kept: CompiledCopy | null | undefined,
   replaced: string | null,
@@ -106,13 +117,13 @@ function copyOf(
   return lastGood ? { ...now, config: lastGood.config, good: true } : { ...now, good: false }
 }
 
-function currentOf({ config, problems, good, mark, project }: CompiledCopy): Current {
+function currentOf({ config, problems, good, mark, project }: CompiledCopy): CurrentConfig {
   const refused = project?.trusted === false ? problems.some(({ file }) => file !== project.path) : problems.length > 0
   const using = problems.length === 0 ? 'files' : good && refused ? 'last-good' : 'valid-files'
   return { config, problems, using, mark, project }
 }
 
-function withEnv(current: Current, env: Env): Current {
+function withEnv(current: CurrentConfig, env: Env): CurrentConfig {
   const { config, problems } = withEnvironment(current.config, env)
   return { ...current, config, problems: [...current.problems, ...problems] }
 }

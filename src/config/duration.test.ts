@@ -8,8 +8,9 @@ test.each([
   ['1.5s', 1_500],
   ['2d', 172_800_000],
   ['250ms', 250],
-])('%s is a length of time', (text, ms) => expect(parseDuration(text)).toBe(ms))
+])('%s is parsed as a duration', (text, ms) => expect(parseDuration(text)).toBe(ms))
 
-test.each(['', '24', 'h', '24 hours', '-1h', '0h', '1e3s', '24h later', '99999999999999999d'])('%j is none', (text) =>
-  expect(parseDuration(text)).toBeNull(),
+test.each(['', '24', 'h', '24 hours', '-1h', '0h', '1e3s', '24h later', '99999999999999999d'])(
+  '%j is refused as a duration',
+  (text) => expect(parseDuration(text)).toBeNull(),
 )

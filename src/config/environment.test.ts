@@ -11,7 +11,7 @@ describe('withEnvironment', () => {
     expect(policyIn({ BATON_ENABLED: value }).enabled).toBe(false)
   })
 
-  test.each(['1', 'true', 'yes', 'on'])('BATON_ENABLED=%s turns it on over a file that says no', (value) => {
+  test.each(['1', 'true', 'yes', 'on'])('BATON_ENABLED=%s turns Baton on although a file turns it off', (value) => {
     const config = {
       ...emptyConfig(),
       layers: [{ source: 'user' as const, from: 'user file', set: { enabled: false }, overrides: [] }],
@@ -19,18 +19,18 @@ describe('withEnvironment', () => {
     expect(policyFor(withEnvironment(config, { BATON_ENABLED: value }).config, subject).enabled).toBe(true)
   })
 
-  test('BATON_PRESETS chooses the presets, or none', () => {
+  test('BATON_PRESETS selects the presets, or none', () => {
     expect(policyIn({ BATON_PRESETS: 'sm, tens' }).levels).toHaveLength(11)
     expect(policyIn({ BATON_PRESETS: 'none' }).levels).toEqual([])
   })
 
-  test('an empty or missing variable says nothing', () => {
+  test('an empty or missing environment variable changes nothing', () => {
     const config = emptyConfig()
     expect(withEnvironment(config, { BATON_PRESETS: '', BATON_ENABLED: ' ' })).toEqual({ config, problems: [] })
     expect(withEnvironment(config, {}).config).toBe(config)
   })
 
-  test('a wrong variable is a problem and changes nothing', () => {
+  test('an invalid environment variable is reported and changes nothing', () => {
     const { config, problems } = withEnvironment(emptyConfig(), {
       BATON_PRESETS: 'sm,tns,zebra',
       BATON_ENABLED: 'maybe',
@@ -53,7 +53,7 @@ describe('withEnvironment', () => {
     ])
   })
 
-  test('leaves the configuration it was given as it was', () => {
+  test('applying the environment does not modify the given configuration', () => {
     const config = emptyConfig()
     withEnvironment(config, { BATON_ENABLED: '0' })
     expect(config).toEqual(emptyConfig())

@@ -7,7 +7,10 @@ export type Env = Record<string, string | undefined>
 const ON = ['1', 'true', 'yes', 'on']
 const OFF = ['0', 'false', 'no', 'off']
 
-/** The configuration with what the environment says on top. A variable that is wrong is a problem and changes nothing. */
+/**
+ * Adds the settings of the environment on top of a configuration.
+ * An invalid variable is a problem and changes nothing.
+ */
 export function withEnvironment(
   config: CompiledConfig,
   env: Env,

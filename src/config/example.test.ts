@@ -15,20 +15,20 @@ beforeEach(() => {
 })
 afterEach(() => trial.remove())
 
-test('the example loads without a problem, as a user file and as a project file', () => {
+test('the example loads without a problem as a user file and as a project file', () => {
   trial.putUser(example)
   expect(trial.load().problems).toEqual([])
   trial.putProject(example)
   expect(trial.load().problems).toEqual([])
 })
 
-test('the example shows every key of a file but those of a project, an older design or a later one', () => {
+test('the example shows every key except those of projects, older designs and later versions', () => {
   const others = ['agents', 'context_monitor', 'prices']
   const known = Object.keys(configSchema.pipe[1].entries).filter((key) => !others.includes(key))
   expect(Object.keys(parse(example)).sort()).toEqual(known.sort())
 })
 
-test('the example with agents loads without a problem, has nothing that is not in force, and shows every key of an agent', () => {
+test('the example with agents loads without a problem or a note, and shows every key of an agent', () => {
   const agents = readFileSync(join(ROOT, 'examples', 'baton.yaml'), 'utf8')
   trial.putProject(agents)
   expect(trial.load()).toMatchObject({ problems: [], notes: [] })
@@ -37,7 +37,7 @@ test('the example with agents loads without a problem, has nothing that is not i
   expect([...shown].sort()).toEqual(known.sort())
 })
 
-test('the page of agents names every key, and its file loads', () => {
+test('the documentation of agents names every key, and its example loads', () => {
   const page = readFileSync(join(ROOT, 'docs', 'jobs-configuration.md'), 'utf8')
   const { session, workspace, ...rest } = agent.pipe[1].entries
   const inner = [session, workspace].flatMap((map) => Object.keys(map.wrapped.pipe[1].entries))
@@ -48,7 +48,7 @@ test('the page of agents names every key, and its file loads', () => {
   for (const [, json] of page.matchAll(/```json\n([\s\S]*?)```/g)) expect(() => JSON.parse(json!)).not.toThrow()
 })
 
-test('every block of the reference that is a whole file loads without a problem', () => {
+test('every complete file in the configuration reference loads without a problem', () => {
   const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
   const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!)
   expect(blocks.length).toBeGreaterThanOrEqual(5)
@@ -58,7 +58,7 @@ test('every block of the reference that is a whole file loads without a problem'
   }
 })
 
-test('the reference names every key', () => {
+test('the configuration reference names every key', () => {
   const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
   for (const key of Object.keys(configSchema.pipe[1].entries)) expect(page).toContain(`\`${key}\``)
 })

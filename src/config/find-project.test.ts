@@ -20,13 +20,13 @@ const put = (...path: string[]) => {
 }
 
 describe('findProjectFile', () => {
-  test('takes the file of the folder itself', () => {
+  test('the project file in the folder itself is found', () => {
     const file = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop'), me)).toBe(file)
     expect(findProjectFile(`${join(me, 'shop')}/`, me)).toBe(file)
   })
 
-  test('takes the nearest above, up to the root of the repository', () => {
+  test('the nearest project file above is found, up to the root of the repository', () => {
     mkdirSync(join(me, 'shop', '.git'))
     const root = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBe(root)
@@ -34,26 +34,26 @@ describe('findProjectFile', () => {
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBe(nearer)
   })
 
-  test('never looks above the repository, nor above a worktree whose .git is a file', () => {
+  test('no project file above the repository or above a worktree is used', () => {
     put('me', 'baton.yaml')
     put('me', 'shop', 'baton.yaml')
     writeFileSync(join(me, 'shop', 'web', '.git'), 'gitdir: elsewhere\n')
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBeNull()
   })
 
-  test('outside a repository looks below the home folder only, not in it', () => {
+  test('outside a repository, only folders below the home folder are searched', () => {
     put('me', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web'), me)).toBeNull()
     const file = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web'), me)).toBe(file)
   })
 
-  test('takes the file of the home folder when the work is there', () => {
+  test('the project file of the home folder is used only for work in that folder', () => {
     const file = put('me', 'baton.yaml')
     expect(findProjectFile(me, me)).toBe(file)
   })
 
-  test('outside home and repository looks in the folder itself only', () => {
+  test('outside home and repository, only the folder itself is searched', () => {
     put('baton.yaml')
     mkdirSync(join(folder, 'shared', 'mine'), { recursive: true })
     put('shared', 'baton.yaml')
@@ -61,13 +61,13 @@ describe('findProjectFile', () => {
     expect(findProjectFile(join(folder, 'shared'), me)).toBe(join(folder, 'shared', 'baton.yaml'))
   })
 
-  test('finds nothing in a folder that is not there', () => {
+  test('no project file is found in a missing folder', () => {
     expect(findProjectFile(join(folder, 'gone', 'deeper'), me)).toBeNull()
   })
 })
 
 describe('stampOf', () => {
-  test('tells a file that was replaced by one of the same size and time', () => {
+  test('the stamp changes when a file is replaced by one of the same size and time', () => {
     const file = put('a.yaml')
     utimesSync(file, 1_000, 1_000)
     const before = stampOf(file)
@@ -79,7 +79,7 @@ describe('stampOf', () => {
     expect(after.mark).not.toBe(before.mark)
   })
 
-  test('tells absent from what cannot be looked at', () => {
+  test('the stamp of an unreadable path differs from that of a missing file', () => {
     expect(stampOf(join(folder, 'none'))).toMatchObject({ exists: false, mtimeMs: 0, size: 0 })
     expect(stampOf(join(put('file'), 'below'))).toMatchObject({ exists: false })
     expect(stampOf(join(folder, 'x'.repeat(300)))).toMatchObject({ exists: false })

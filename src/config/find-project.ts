@@ -7,9 +7,11 @@ import type { FileStamp } from './compiled.js'
 export const PROJECT_FILE = 'baton.yaml'
 
 /**
- * The project's configuration file for work in `start`: the nearest `baton.yaml` from there up to the root of the git
- * repository; outside a repository up to, not including, the home folder; elsewhere only in `start` itself, so that nobody's
- * file in a shared folder such as /tmp governs what others do below it. null: there is none.
+ * Finds the project's configuration file for work in `start`. Null when there is none.
+ * Searches for the nearest `baton.yaml` up to the root of the git repository.
+ * Outside a repository it searches up to, but not in, the home folder.
+ * Elsewhere it searches only `start`, so that a file in a shared folder such as /tmp
+ * does not configure the work of other users below it.
  */
 export function findProjectFile(start: string, userHome: string): string | null {
   if (!isAbsolute(start) || start.length > LONGEST_PATH) return null
@@ -29,15 +31,24 @@ function foldersToSearch(start: string, userHome: string): string[] {
   return below === '' || below.startsWith('..') ? [start] : upward.slice(0, below.split('/').length)
 }
 
+/** The state of a file, to detect changes. */
 export interface Stamp extends FileStamp {
-  /** Changes whenever the file may have changed: more than the time of writing, which tools can set back. */
+  /**
+   * Changes whenever the file may have changed.
+   * The time of writing alone is not enough, because tools can set it back.
+   */
   mark: string
 }
 
-/** No file can be at such a path: a parent is a file, a name is too long, or it holds a NUL. */
+/**
+ * Errors of paths at which no file can exist: a parent is a file, a name is too long, or has a NUL.
+ */
 const IMPOSSIBLE = ['ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
 
-/** What cannot be looked at is not the same as absent: it exists, and reading it will say what is wrong. */
+/**
+ * Returns the state of a file.
+ * An unreadable path counts as existing, so that reading it reports what is wrong.
+ */
 export function stampOf(path: string): Stamp {
   try {
     const stat = statSync(path, { throwIfNoEntry: false })

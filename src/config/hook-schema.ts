@@ -2,26 +2,26 @@ import * as v from 'valibot'
 import { nearestName } from '../lib/nearest-name.js'
 import {
   address,
-  figure,
+  describeValue,
+  mapByName,
   mapMessage,
-  may,
-  named,
+  numberIn,
   oneOf,
-  say,
+  optional,
   setOf,
-  shown,
   text,
+  trueOrFalse,
   variantOf,
-  yesNo,
+  withHint,
 } from './value-kinds.js'
 
 const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_threshold', 'session_start'] as const
 
-/** The whole of it may be the secret. */
+/** A web address that may come from a variable completely, because all of it may be a secret. */
 const filledAddress = v.pipe(
   text,
   v.regex(/^(?:https?:\/\/\S|\$\{[A-Za-z_]\w*\})\S*$/, ({ input }) =>
-    say(
+    withHint(
       `\`${input}\` is not a web address`,
       `begin with \`https://\` or \`http://\`, or with a variable: \`\${NAME}\``,
     ),
@@ -29,13 +29,18 @@ const filledAddress = v.pipe(
 )
 
 const everyHook = {
-  name: may(text),
-  on_events: may(setOf(oneOf(HOOK_EVENTS, 'event'))),
-  when: may(text),
-  continue_on_error: may(yesNo),
-  timeout: may(figure({ least: 1, example: 30_000 })),
+  name: optional(text),
+  on_events: optional(setOf(oneOf(HOOK_EVENTS, 'event'))),
+  when: optional(text),
+  continue_on_error: optional(trueOrFalse),
+  timeout: optional(numberIn({ least: 1, example: 30_000 })),
 }
-const everyChat = { channel_id: text, bot_token_env: may(text), base_url: may(address), username: may(text) }
+const everyChat = {
+  channel_id: text,
+  bot_token_env: optional(text),
+  base_url: optional(address),
+  username: optional(text),
+}
 
 export const hook = variantOf(
   [
@@ -44,21 +49,21 @@ export const hook = variantOf(
       {
         type: v.literal('webhook'),
         url: filledAddress,
-        method: may(oneOf(['POST', 'PUT'], 'method')),
-        headers: may(named(text)),
+        method: optional(oneOf(['POST', 'PUT'], 'method')),
+        headers: optional(mapByName(text)),
         ...everyHook,
       },
       mapMessage,
     ),
-    v.object({ type: v.literal('slack'), icon_emoji: may(text), ...everyChat, ...everyHook }, mapMessage),
-    v.object({ type: v.literal('discord'), avatar_url: may(address), ...everyChat, ...everyHook }, mapMessage),
+    v.object({ type: v.literal('slack'), icon_emoji: optional(text), ...everyChat, ...everyHook }, mapMessage),
+    v.object({ type: v.literal('discord'), avatar_url: optional(address), ...everyChat, ...everyHook }, mapMessage),
   ],
   ({ input }) => {
     const known = ['shell', 'webhook', 'slack', 'discord']
-    if (input === undefined) return say('is missing', `write ${known.map((name) => `\`${name}\``).join(', ')}`)
+    if (input === undefined) return withHint('is missing', `write ${known.map((name) => `\`${name}\``).join(', ')}`)
     const nearest = typeof input === 'string' ? nearestName(input, known) : null
-    return say(
-      `there is no type of hook ${typeof input === 'string' ? `\`${input}\`` : shown(input)}`,
+    return withHint(
+      `there is no type of hook ${typeof input === 'string' ? `\`${input}\`` : describeValue(input)}`,
       nearest ? `did you mean \`${nearest}\`?` : `types: ${known.join(', ')}`,
     )
   },

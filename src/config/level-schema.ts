@@ -2,21 +2,21 @@ import * as v from 'valibot'
 import { MODES } from '../contract/level.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { parsePosition } from './position.js'
-import { listOf, mapOf, may, oneOf, say, setOf, shown, text } from './value-kinds.js'
+import { describeValue, listOf, mapOf, oneOf, optional, setOf, text, withHint } from './value-kinds.js'
 
 const PLAIN_ACTIONS = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause'] as const
 
-/** Each level of a list is compared with those before it. */
+/** Limit of levels in a list, because each level is compared with those before it. */
 export const MOST_LEVELS = 100
 
 const levelName = v.pipe(
   text,
   v.regex(/^[A-Za-z][\w.-]{0,39}$/, ({ input }) =>
-    say(`\`${input}\` is not a name`, 'letters, digits, `_`, `-` and `.`, a letter first, at most 40'),
+    withHint(`\`${input}\` is not a name`, 'letters, digits, `_`, `-` and `.`, a letter first, at most 40'),
   ),
   v.check(
     (name) => name !== 'compaction',
-    say('`compaction` is where the agent compacts; no level can have that name', 'choose another name'),
+    withHint('`compaction` is where the agent compacts; no level can have that name', 'choose another name'),
   ),
 )
 
@@ -26,7 +26,7 @@ const position = v.pipe(
     (written) => parsePosition(written).ok,
     ({ input }) => {
       const parsed = parsePosition(input)
-      return parsed.ok ? '' : say(parsed.reason, parsed.hint)
+      return parsed.ok ? '' : withHint(parsed.reason, parsed.hint)
     },
   ),
 )
@@ -34,10 +34,10 @@ const position = v.pipe(
 const action = v.custom<string>(
   (written) => typeof written === 'string' && (isPlainAction(written) || /^(?:web)?hook:[^\s:]+$/.test(written)),
   ({ input }) => {
-    if (typeof input !== 'string') return say(`expected an action, got ${shown(input)}`, actionsHint(''))
+    if (typeof input !== 'string') return withHint(`expected an action, got ${describeValue(input)}`, actionsHint(''))
     if (/^(?:web)?hook:?\s*$/.test(input))
-      return say(`\`${input}\` names no hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
-    return say(`there is no action \`${input}\``, actionsHint(input))
+      return withHint(`\`${input}\` names no hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
+    return withHint(`there is no action \`${input}\``, actionsHint(input))
   },
 )
 
@@ -52,14 +52,14 @@ function actionsHint(written: string): string {
 
 const level = mapOf({
   name: levelName,
-  at: may(position),
-  actions: may(setOf(action)),
-  mode: may(oneOf(MODES, 'mode')),
+  at: optional(position),
+  actions: optional(setOf(action)),
+  mode: optional(oneOf(MODES, 'mode')),
 })
 
 export type WrittenLevel = v.InferOutput<typeof level>
 
 export const levels = v.pipe(
   listOf(level),
-  v.maxLength(MOST_LEVELS, ({ input }) => say(`has ${input.length} levels`, `write at most ${MOST_LEVELS}`)),
+  v.maxLength(MOST_LEVELS, ({ input }) => withHint(`has ${input.length} levels`, `write at most ${MOST_LEVELS}`)),
 )

@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => trial.remove())
 
 describe('other things refused', () => {
-  test('an override that changes nothing', () => {
+  test('an override that changes nothing is refused', () => {
     expect(refused({ overrides: [{ when: { seat: 'x' } }] })).toEqual([
       'overrides[0]: changes nothing | add a key beside `when`, such as `presets`, or remove the entry',
     ])
   })
 
-  test('agents outside a project', () => {
+  test('agents outside a project file are refused', () => {
     expect(refused({ agents: { coder: {} } })).toEqual([
       "agents: belongs to a project | write `agents` in the project's baton.yaml",
     ])
@@ -32,11 +32,11 @@ describe('other things refused', () => {
     ])
   })
 
-  test.each(['- a\n', 'just text\n', '42\n'])('a file that is no map of keys: %j', (content) => {
+  test.each(['- a\n', 'just text\n', '42\n'])('a file that is not a map of keys is refused: %j', (content) => {
     expect(refused(content)[0]).toMatch(/^: expected a map of keys, got /)
   })
 
-  test('a file with a syntax error, with file and line', () => {
+  test('a file with a syntax error is refused with its path and line', () => {
     trial.putUser('enabled: true\nlevels:\n  - name: a\n   at: 5\n')
     expect(trial.load().problems[0]).toMatchObject({
       key: '',
@@ -46,7 +46,7 @@ describe('other things refused', () => {
     })
   })
 
-  test('gives every problem the file and the line of its key', () => {
+  test('every problem is reported with its file and line', () => {
     trial.putUser('enabled: yes\n\nguards:\n  cooldown_seconds: soon\n')
     trial.putProject('# ours\npresets:\n  - sm\n  - nosuch\n')
     expect(trial.load().problems).toEqual([
@@ -74,7 +74,7 @@ describe('other things refused', () => {
     ])
   })
 
-  test('reports the problems of one file in the order of its keys', () => {
+  test('problems of one file are reported in the order of its keys', () => {
     const problems = refused({
       levels: [
         { name: 'a', at: 0 },
@@ -99,7 +99,7 @@ describe('loadConfig', () => {
   const subject = { agent: 'claude-code', project: null, model: null, seat: null }
   const policy = (options: Parameters<typeof trial.load>[0] = {}) => policyFor(trial.load(options).config, subject)
 
-  test('with no files gives the defaults, and says where it looked', () => {
+  test('without files the defaults are loaded, with the paths that were searched', () => {
     expect(trial.load()).toEqual({
       ok: true,
       problems: [],
@@ -116,7 +116,7 @@ describe('loadConfig', () => {
   })
 
   test.each(['', '# nothing yet\n', 'levels:\nhandoff:\n  mode:\n'])(
-    'a file that says nothing changes nothing: %j',
+    'a file without settings changes nothing: %j',
     (content) => {
       trial.putUser(content)
       const { ok, config } = trial.load()
@@ -125,14 +125,14 @@ describe('loadConfig', () => {
     },
   )
 
-  test('finds the project file from a folder below it, or from cwd', () => {
+  test('the project file is found from a folder below it, or from cwd', () => {
     trial.putProject({ enabled: false })
     expect(policy({ project: join(trial.project, 'web') }).enabled).toBe(false)
     expect(policy({ project: null, cwd: trial.project }).enabled).toBe(false)
     expect(policy({ project: null }).enabled).toBe(true)
   })
 
-  test('flags win over the environment, that over the project, that over the user', () => {
+  test('flags override the environment, which overrides the project, which overrides the user', () => {
     const rule = (options = {}) => policy(options).levels.map(({ rule }) => rule)
     const env = { HOME: trial.user, BATON_PRESETS: 'tens' }
     trial.putUser({ presets: ['mpm'], compaction: 'allow' })
@@ -144,7 +144,7 @@ describe('loadConfig', () => {
     expect(policy({ env })).toMatchObject({ compaction: 'allow', handoff: { mode: 'off' } })
   })
 
-  test('checks flags like a file', () => {
+  test('flags are checked like a file', () => {
     expect(trial.load({ flags: { presets: ['sn'], colour: 1 } }).problems).toEqual([
       { key: 'presets[0]', file: 'command line', reason: 'there is no preset `sn`', hint: 'did you mean `sm`?' },
       {
@@ -156,7 +156,7 @@ describe('loadConfig', () => {
     ])
   })
 
-  test('a level of an agent of the project may name a hook of the user, not the other way', () => {
+  test("a level of a project's agent may name a hook of the user, but not the other way round", () => {
     const hooks = { save: { type: 'shell', command: 'true' } }
     const levels = [{ name: 'early', at: '5%', actions: ['hook:save'] }]
     trial.putUser({ hooks })
@@ -167,7 +167,7 @@ describe('loadConfig', () => {
     expect(trial.load().problems).toMatchObject([{ file: trial.home.config, reason: 'there is no hook `save`' }])
   })
 
-  test('a wrong file is left out whole; it does not make the other wrong', () => {
+  test('a file with a problem is left out completely and does not invalidate the other file', () => {
     trial.putUser({ hooks: { save: { type: 'shell', command: 'true' } }, presets: ['mpm'], colour: 1 })
     trial.putProject({ levels: [{ name: 'caution', actions: ['user'] }], compaction: 'allow' })
     const { ok, problems, config } = trial.load()
@@ -182,18 +182,18 @@ describe('loadConfig', () => {
     ])
   })
 
-  test('a folder in the place of the file is a problem, not an absent file', () => {
+  test('a folder in place of the configuration file is a problem, not a missing file', () => {
     mkdirSync(trial.projectFile)
     expect(trial.load().problems).toEqual([{ key: '', file: trial.projectFile, reason: 'is not a file', hint: '' }])
   })
 
-  test('compiles to plain JSON', () => {
+  test('the compiled configuration is plain JSON', () => {
     trial.putUser(readFileSync('examples/config.yaml', 'utf8'))
     const { config } = trial.load()
     expect(JSON.parse(JSON.stringify(config))).toStrictEqual(config)
   })
 
-  test('merges hooks, budgets and limits key by key', () => {
+  test('hooks, budgets and limits are merged key by key', () => {
     trial.putUser({
       hooks: { a: { type: 'shell', command: 'user-a' }, b: { type: 'shell', command: 'user-b' } },
       budgets: { usd: 5, turns: 100 },
@@ -211,7 +211,7 @@ describe('loadConfig', () => {
     })
   })
 
-  test('says that a file of the other ending is not read', () => {
+  test('a file named .yml instead of .yaml causes a note that it is not read', () => {
     trial.put(join(trial.project, 'baton.yml'), 'enabled: false\n')
     expect(trial.load().notes).toEqual([
       { key: '', file: join(trial.project, 'baton.yml'), text: 'not read: rename it to baton.yaml' },

@@ -7,7 +7,7 @@ import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { Home } from '../lib/home.js'
 import { isOwnedBy } from '../lib/named-file.js'
 import { readYaml } from '../lib/yaml-file.js'
-import { BUILT_IN, checkSettings, reachOf } from './check-settings.js'
+import { BUILT_IN_NAMES, checkSettings, knownNamesOf } from './check-settings.js'
 import { addLayer } from './compile-layer.js'
 import {
   type CompiledConfig,
@@ -19,62 +19,75 @@ import {
 } from './compiled.js'
 import { type Env, withEnvironment } from './environment.js'
 import { findProjectFile, PROJECT_FILE, stampOf } from './find-project.js'
-import { keyText, type Place, problemAt } from './finding.js'
+import { keyText, problemAt, type SourcePlace } from './finding.js'
 import { policyFor } from './policy-for.js'
 import { comparePositions } from './position.js'
 import { presetLevels } from './presets.js'
-import type { Written, WrittenPolicy } from './schema.js'
+import type { WrittenConfig, WrittenPolicy } from './schema.js'
 import { acceptedHash, folderOf } from './trust.js'
 import { addUntrusted } from './untrusted.js'
 
+/** Everything that determines the configuration. */
 export interface LoadOptions {
   home: Pick<Home, 'config' | 'trust'>
-  /** Where the search for the project's file begins; null: `cwd`, and without that no project file. */
+  /**
+   * Start of the search for the project's file.
+   * Null to start at `cwd`; without that, no project file is read.
+   */
   project: string | null
   cwd?: string
   env: Env
-  /** What the command line says, in the shape of a file. */
+  /** Settings of the command line, in the shape of a file. */
   flags?: Record<string, unknown>
-  /** What the user's file said before it was refused: stands in for it under the project's file. */
+  /**
+   * The user's settings before their file was refused. They replace it below the project's file.
+   */
   lastGoodUser?: CompiledConfig | null
 }
 
-export interface Loaded {
-  /** False: something is refused, and `config` leaves out every source that has a problem. */
+/** The result of loading all sources. */
+export interface LoadedConfig {
+  /** False when a source has a problem. `config` then omits every source with a problem. */
   ok: boolean
   problems: ConfigProblem[]
   notes: Note[]
   files: FileStamp[]
   config: CompiledConfig
-  /** What the user's file says by itself; null when it is refused. */
+  /** The settings of the user's file alone. Null when the file is refused. */
   userConfig: CompiledConfig | null
-  /** The project's file and whether the user accepted it; null without one. */
+  /** The project's file and whether the user accepted it. Null when there is none. */
   project: ProjectFile | null
   /**
-   * The parsed project file, from the very bytes that `project.sha256` is the hash of. Undefined
-   * when it cannot be parsed.
+   * The parsed project file, from the same bytes as the hash in `project.sha256`.
+   * Undefined when it cannot be parsed.
    */
   projectValue: unknown
 }
 
+/** A source of settings, parsed but not checked yet. */
 interface Source {
   source: LayerSource
   from: string
-  place: Place
+  place: SourcePlace
   raw: unknown
-  /** The whole file is checked either way; without trust only its levels are taken. */
+  /**
+   * The whole file is checked in any case. Without trust only its levels and status line are used.
+   */
   trusted: boolean
 }
 
-/** Reads, checks and compiles everything that configures Baton. Never throws: what is wrong is in `problems`. */
-export function loadConfig({ home, project, cwd, env, flags, lastGoodUser = null }: LoadOptions): Loaded {
+/**
+ * Reads, checks and compiles all configuration.
+ * Never throws: problems are listed in `problems`.
+ */
+export function loadConfig({ home, project, cwd, env, flags, lastGoodUser = null }: LoadOptions): LoadedConfig {
   const userHome = env.HOME || homedir()
   const start = project ?? cwd ?? null
   const paths: [LayerSource, string][] = [['user', home.config]]
   if (start !== null && isAbsolute(start))
     paths.push(['project', findProjectFile(start, userHome) ?? join(start, PROJECT_FILE)])
 
-  const loaded: Loaded = {
+  const loaded: LoadedConfig = {
     ok: true,
     problems: [],
     notes: [],
@@ -91,22 +104,24 @@ export function loadConfig({ home, project, cwd, env, flags, lastGoodUser = null
     if (!exists) loaded.notes.push(...notesOnOtherName(path))
     else sources.push(...readSource(source, path, userHome, home.trust, loaded))
   }
-  let reach = BUILT_IN
-  for (const source of sources.filter((one) => one.source === 'user')) reach = take(loaded, source, reach, userHome)
+  let reach = BUILT_IN_NAMES
+  for (const source of sources.filter((one) => one.source === 'user'))
+    reach = addSource(loaded, source, reach, userHome)
   if (!loaded.problems.some(({ file }) => file === home.config)) loaded.userConfig = loaded.config
   else if (lastGoodUser !== null) {
     loaded.config = lastGoodUser
-    reach = reachOf(lastGoodUser)
+    reach = knownNamesOf(lastGoodUser)
   }
-  for (const source of sources.filter((one) => one.source === 'project')) reach = take(loaded, source, reach, userHome)
+  for (const source of sources.filter((one) => one.source === 'project'))
+    reach = addSource(loaded, source, reach, userHome)
 
   const withEnv = withEnvironment(loaded.config, env)
   loaded.config = withEnv.config
   loaded.problems.push(...withEnv.problems)
-  const line: Place = { file: 'command line', lineOf: () => null }
+  const line: SourcePlace = { file: 'command line', lineOf: () => null }
   if (flags) {
     const source: Source = { source: 'flags', from: 'command line', place: line, raw: flags, trusted: true }
-    take(loaded, source, reach, userHome)
+    addSource(loaded, source, reach, userHome)
   }
   return { ...loaded, ok: loaded.problems.length === 0 }
 }
@@ -116,7 +131,7 @@ function readSource(
   path: string,
   userHome: string,
   trustFolder: string,
-  loaded: Pick<Loaded, 'problems' | 'project' | 'projectValue'>,
+  loaded: Pick<LoadedConfig, 'problems' | 'project' | 'projectValue'>,
 ): Source[] {
   const { value, faults, lineOf, bytes, owner } = readYaml(path)
   if (source === 'project') {
@@ -138,7 +153,9 @@ function readSource(
   return [{ source, from: `${source} file ${short}`, place: { file: path, lineOf }, raw: value, trusted }]
 }
 
-/** Judges the bytes that were parsed, never the file again: it may have been replaced meanwhile. */
+/**
+ * Checks trust for the parsed bytes. The file is not read again, because it may have been replaced.
+ */
 function judgeTrust(path: string, bytes: Buffer | null, owner: number | null, trustFolder: string): ProjectFile {
   const folder = folderOf(path)
   const sha256 = bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
@@ -154,13 +171,16 @@ function judgeTrust(path: string, bytes: Buffer | null, owner: number | null, tr
   return { path, folder, sha256, trusted: reason === null, reason, ignored: [] }
 }
 
-/** Adds one source to what is loaded, or its problems. Gives back what the next source may refer to. */
-function take(
-  loaded: Loaded,
+/**
+ * Adds one source to the loaded configuration, or its problems.
+ * Returns the names that the next source may refer to.
+ */
+function addSource(
+  loaded: LoadedConfig,
   { source, from, place, raw, trusted }: Source,
-  below: typeof BUILT_IN,
+  below: typeof BUILT_IN_NAMES,
   userHome: string,
-): typeof BUILT_IN {
+): typeof BUILT_IN_NAMES {
   const { findings, written, reach } = checkSettings(raw, source, below, !trusted)
   loaded.problems.push(...findings.map((finding) => problemAt(place, finding)))
   if (!written) return trusted ? reach : below
@@ -179,7 +199,7 @@ function take(
 
 const ignoredText = (reason: string): string => `ignored (${reason}): the file is not trusted, see \`baton trust\``
 
-/** A file that a person may take for the configuration, and that nobody reads. */
+/** Notes a file that users may take for the configuration, but that is never read. */
 function notesOnOtherName(path: string): Note[] {
   const other = path.replace(/\.yaml$/, '.yml')
   return other !== path && existsSync(other)
@@ -187,15 +207,15 @@ function notesOnOtherName(path: string): Note[] {
     : []
 }
 
-/** Actions that do not do yet what they say. When a capability is built, its line here goes. */
+/** Actions that do not have their full effect yet. Remove an entry once its capability is built. */
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
   [/^pause$/, 'accepted; acts as a warning: a job is paused by a level of its agent, or by `baton jobs`'],
 ]
 
 const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
 
-/** What the written keys mean for now. Only what a person wrote is noted, never what a preset brings. */
-function notesOn(written: Written, file: string): Note[] {
+/** Notes about written keys that do not have their full effect. Keys of presets are never noted. */
+function notesOn(written: WrittenConfig, file: string): Note[] {
   return [
     ...notesOnPolicy(written, ''),
     ...(written.overrides ?? []).flatMap((override, index) => notesOnPolicy(override, `overrides[${index}].`)),
@@ -203,7 +223,7 @@ function notesOn(written: Written, file: string): Note[] {
   ].map((note) => ({ ...note, file }))
 }
 
-function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
+function notesOnAgents(agents: WrittenConfig['agents']): Omit<Note, 'file'>[] {
   const entries = Array.isArray(agents)
     ? agents.map((agent, index) => [`agents[${index}]`, agent] as const)
     : Object.entries(agents ?? {}).map(([name, agent]) => [keyText(['agents', name]), agent] as const)
@@ -260,7 +280,7 @@ function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file
   return notes
 }
 
-/** Levels that a file moved past each other. Allowed, for each has its own position, but seldom meant. */
+/** Notes levels that a file moved past each other: allowed, but seldom intended. */
 function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: string): Note[] {
   const presets = config.layers.findLast(({ set }) => set.presets)?.set.presets ?? ['default']
   const intended = [...presetLevels(presets).values()]
@@ -286,7 +306,7 @@ function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: stri
   })
 }
 
-/** The place in windows too small for a cap: only a session could compare a percentage with tokens. */
+/** Returns the position without its token limit, because only a session can compare the two. */
 function uncapped(at: Position): Position {
   return at.of === 'first' ? (at.positions.find(({ of }) => of !== 'tokens') ?? at) : at
 }

@@ -15,7 +15,7 @@ const noted = (content: object) => {
 }
 
 describe('notes', () => {
-  test('say nothing of what nobody wrote', () => {
+  test('no note is given about keys with full effect, or keys that only a preset sets', () => {
     expect(noted({})).toEqual([])
     expect(noted({ presets: ['default', 'mpm', 'sm'] })).toEqual([])
     expect(
@@ -77,20 +77,20 @@ describe('notes', () => {
       { overrides: [{ when: { seat: 'x' }, levels: [{ name: 'warning', actions: ['pause'] }] }] },
       'overrides[0].levels[0].actions[0]: accepted; ',
     ],
-  ])('on %j', (content, note) => {
+  ])('the settings %j cause a note', (content, note) => {
     const notes = noted(content)
     expect(notes).toHaveLength(1)
     expect(notes[0]).toContain(note)
   })
 
-  test('name the file', () => {
+  test('a note names its file', () => {
     const noted = { compaction: 'allow', must_survive: ['x'] }
     trial.putUser(noted)
     trial.putProject(noted)
     expect(trial.load().notes.map(({ file }) => file)).toEqual([trial.home.config, trial.projectFile])
   })
 
-  test('tell of levels that a file moved past each other', () => {
+  test('levels that a file moved past each other cause a note', () => {
     expect(noted({ levels: [{ name: 'critical', at: '60%' }] })).toEqual([
       'levels[0]: `critical` (60%) now comes before `warning` (70% or 225k, preset default)',
       'levels[0]: `critical` (60%) now comes before `handoff` (85% or 300k, preset default)',

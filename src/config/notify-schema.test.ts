@@ -17,7 +17,7 @@ const targets = () => {
 }
 const every = [...NOTICE_KINDS]
 
-test('the forms of earlier versions mean every kind of event', () => {
+test('the forms of notify in earlier versions mean every kind of event', () => {
   trial.putUser({ notify: ['bell', 'desktop', { command: 'say' }, { webhook: 'https://x.example/y' }] })
   expect(targets()).toEqual([
     { via: 'bell', on: every, command: null, url: null, everyMs: 30_000 },
@@ -27,7 +27,7 @@ test('the forms of earlier versions mean every kind of event', () => {
   ])
 })
 
-test('an entry names its way, its events and how often it is used', () => {
+test('an entry of notify has a way, events and a minimum interval', () => {
   trial.putUser({
     notify: [
       { via: 'ntfy', url: 'https://ntfy.sh/x', on: ['job', 'level'], at_most_every: '10m' },
@@ -65,20 +65,20 @@ describe('a wrong entry is refused by its own key', () => {
     [{ via: 'bell', every: '1m' }, 'notify[0].every: unknown key `every`'],
     [{ command: 'x', on: ['job'] }, 'notify[0].on: unknown key `on`'],
     [{ webhook: 'https://x', on: ['job'] }, 'notify[0].on: unknown key `on`'],
-  ])('%j', (entry, problem) => {
+  ])('the wrong notify entry %j is refused at its own key', (entry, problem) => {
     const problems = of(entry)
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
   })
 
-  test('an entry that says the same as another one is refused', () => {
+  test('two equal entries of notify are refused', () => {
     expect(trial.refused({ notify: ['bell', { via: 'bell', at_most_every: '30s' }] })).toEqual([
       'notify[1]: says the same as entry 1 of the list | write it once',
     ])
   })
 })
 
-test('the nearer source replaces the list, and an override replaces it for its sessions', () => {
+test('a nearer source replaces the list of notify, and an override replaces it for its sessions', () => {
   trial.putUser({ notify: ['bell'], overrides: [{ when: { seat: 'api' }, notify: ['desktop'] }] })
   expect(targets().map(({ via }) => via)).toEqual(['desktop'])
   expect(policyFor(trial.load().config, { ...subject, seat: 'other' }).notify.map(({ via }) => via)).toEqual(['bell'])

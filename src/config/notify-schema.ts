@@ -1,23 +1,35 @@
 import * as v from 'valibot'
 import { NOTICE_KINDS, NOTIFY_WAYS, type NotifyTarget, type NotifyWay } from '../contract/records/notice.js'
 import type { CompiledConfig } from './compiled.js'
-import { address, duration, listOf, mapOf, may, oneOf, parseDuration, say, setOf, shown, text } from './value-kinds.js'
+import {
+  address,
+  describeValue,
+  duration,
+  listOf,
+  mapOf,
+  oneOf,
+  optional,
+  parseDuration,
+  setOf,
+  text,
+  withHint,
+} from './value-kinds.js'
 
-/** Enough to follow a burst of events, and no more than two notices of a kind in a minute. */
+/** Default interval: fast enough to follow a burst of events, at most two notices per minute. */
 const EVERY_MS = 30_000
 
-/** A key of an entry that another way to notify has, and that would do nothing here. */
+/** A key that another way to notify has and that would have no effect here. */
 const without = (key: string, via: NotifyWay) =>
-  v.nullish(v.never(say(`would do nothing: \`via: ${via}\` uses no ${key}`, 'remove the key')))
+  v.nullish(v.never(withHint(`would do nothing: \`via: ${via}\` uses no ${key}`, 'remove the key')))
 
 const everyEntry = {
-  on: may(
+  on: optional(
     v.pipe(
       setOf(oneOf(NOTICE_KINDS, 'event')),
-      v.minLength(1, say('is empty, so nothing would be sent', `name at least one of ${NOTICE_KINDS.join(', ')}`)),
+      v.minLength(1, withHint('is empty, so nothing would be sent', `name at least one of ${NOTICE_KINDS.join(', ')}`)),
     ),
   ),
-  at_most_every: may(duration),
+  at_most_every: optional(duration),
 }
 
 const entryOf = (via: NotifyWay) => {
@@ -40,26 +52,31 @@ const SHORT = ['bell', 'desktop'] as const
 const LONG_HINT =
   'write `bell`, `desktop`, `{via: command, command: …}`, `{via: webhook, url: …}` or `{via: ntfy, url: …}`'
 
-/** `bell` and `desktop` alone. The other ways need something beside them. */
+/** The short forms `bell` and `desktop`. The other ways need a command or an address. */
 const shortForm = v.custom<(typeof SHORT)[number]>(
   (written) => (SHORT as readonly unknown[]).includes(written),
   ({ input }) => {
-    if (typeof input !== 'string') return say(`${shown(input)} is no way to notify`, LONG_HINT)
+    if (typeof input !== 'string') return withHint(`${describeValue(input)} is no way to notify`, LONG_HINT)
     const needs = input === 'command' ? 'command' : input === 'webhook' || input === 'ntfy' ? 'url' : null
-    if (needs !== null) return say(`\`${input}\` needs a ${needs}`, `write \`{via: ${input}, ${needs}: …}\``)
+    if (needs !== null) return withHint(`\`${input}\` needs a ${needs}`, `write \`{via: ${input}, ${needs}: …}\``)
     const { message } = v.safeParse(oneOf(NOTIFY_WAYS, 'way to notify'), input).issues![0]
     return message
   },
 )
 
-/** The form depends on what is written, so that a mistake is named by its own key. */
+/** Selects the schema by what is written, so that a mistake is reported at its own key. */
 const notifyEntry = v.lazy((input) => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return shortForm as v.GenericSchema
   const { via } = input as { via?: unknown }
   if (typeof via === 'string' && Object.hasOwn(ENTRIES, via)) return ENTRIES[via as NotifyWay]
   if (via === undefined && 'webhook' in input) return mapOf({ webhook: address })
   if (via === undefined && 'command' in input) return mapOf({ command: text })
-  return mapOf({ via: oneOf(NOTIFY_WAYS, 'way to notify'), ...everyEntry, command: may(text), url: may(address) })
+  return mapOf({
+    via: oneOf(NOTIFY_WAYS, 'way to notify'),
+    ...everyEntry,
+    command: optional(text),
+    url: optional(address),
+  })
 })
 
 export const notify = v.pipe(
@@ -72,7 +89,7 @@ export const notify = v.pipe(
       const first = keys.indexOf(key)
       if (first === index) return
       addIssue({
-        message: say(`says the same as entry ${first + 1} of the list`, 'write it once'),
+        message: withHint(`says the same as entry ${first + 1} of the list`, 'write it once'),
         path: [{ type: 'array', origin: 'value', input: values, key: index, value: values[index] }],
       })
     })
@@ -87,12 +104,12 @@ interface WrittenEntry {
   at_most_every?: string | null
 }
 
-/** A checked entry with its defaults. The forms without `via` are those of earlier versions. */
+/** Returns a checked entry with its defaults. Forms without `via` are those of earlier versions. */
 export function targetOf(written: unknown): NotifyTarget {
   const entry = entryFrom(written as 'bell' | 'desktop' | { command: string } | { webhook: string } | WrittenEntry)
   return {
     via: entry.via,
-    // In the order of the table, so that the same entry is the same text however it was written.
+    // Sorted by the fixed list, so that equal entries are equal texts however they were written.
     on: NOTICE_KINDS.filter((kind) => entry.on?.includes(kind) ?? true),
     command: entry.command ?? null,
     url: entry.url ?? null,
@@ -108,18 +125,18 @@ function entryFrom(
   return 'webhook' in written ? { via: 'webhook', url: written.webhook } : { via: 'command', command: written.command }
 }
 
-/** An entry of `notify` that can come into force. */
+/** An entry of `notify` that can be in force. */
 export interface NotifyEntry {
   /** Path of the entry in its file: `notify[0]`, `overrides[1].notify[0]`. */
   key: string
-  /** For people: `user file ~/.config/baton/config.yaml`. */
+  /** Description for users: `user file ~/.config/baton/config.yaml`. */
   from: string
   target: NotifyTarget
 }
 
 /**
- * * Every entry of `notify` that some session can have, those of overrides included. A list in a
- * higher source replaces what lower sources say, as in `policyFor`.
+ * Lists every entry of `notify` that any session can have, including those of overrides.
+ * A list in a higher source replaces those of lower sources, as in `policyFor`.
  */
 export function notifyEntries({ layers }: Pick<CompiledConfig, 'layers'>): NotifyEntry[] {
   let entries: NotifyEntry[] = []

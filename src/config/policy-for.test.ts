@@ -23,7 +23,7 @@ const level = (name: string, about: Partial<PolicySubject> = {}) =>
 const names = (about: Partial<PolicySubject> = {}) => policy(about).levels.map(({ name }) => name)
 
 describe('policyFor without configuration', () => {
-  test('gives every default', () => {
+  test('without configuration every setting has its default', () => {
     const { levels, ...rest } = policyFor(emptyConfig(), subject)
     expect(levels.map(({ name, rule, from }) => [name, rule, from])).toEqual([
       ['notice', '50% or 150k', 'preset default'],
@@ -51,7 +51,7 @@ describe('policyFor without configuration', () => {
 })
 
 describe('levels', () => {
-  test('a level of a preset keeps what is not written, and says where the rule stands', () => {
+  test('a changed level of a preset keeps what is not written, and names the origin of its rule', () => {
     trial.putUser({ levels: [{ name: 'warning', at: '60% of window' }] })
     expect(level('warning')).toEqual({
       name: 'warning',
@@ -63,7 +63,7 @@ describe('levels', () => {
     })
   })
 
-  test('a level whose position is left alone names both places', () => {
+  test('a level with unchanged position names both origins', () => {
     trial.putUser({ levels: [{ name: 'warning', actions: [], mode: 'urgent' }] })
     expect(level('warning')).toMatchObject({
       rule: '70% or 225k',
@@ -73,18 +73,18 @@ describe('levels', () => {
     })
   })
 
-  test('a new level is added in its place; without actions it stays on the timeline', () => {
+  test('a new level is added in its place, and without actions it appears only on the timeline', () => {
     trial.putUser({ levels: [{ name: 'early', at: '30%' }] })
     expect(names()).toEqual(['early', 'notice', 'warning', 'handoff', 'critical'])
     expect(level('early')).toMatchObject({ actions: [], mode: 'sequential' })
   })
 
-  test('no presets and own levels: only these', () => {
+  test("without presets only the user's own levels exist", () => {
     trial.putUser({ presets: [], levels: [{ name: 'only', at: '20k before compaction', actions: ['agent'] }] })
     expect(names()).toEqual(['only'])
   })
 
-  test('the project changes levels of the user, and presets in the project start afresh', () => {
+  test('the project changes levels of the user, and presets in the project replace all levels', () => {
     trial.putUser({ levels: [{ name: 'early', at: '30%', actions: ['user'] }] })
     trial.putProject({ levels: [{ name: 'early', at: '40%' }] })
     expect(level('early')).toMatchObject({
@@ -96,7 +96,7 @@ describe('levels', () => {
     expect(names()).toEqual(['warning', 'critical'])
   })
 
-  test('reads every form of a position', () => {
+  test('every form of a position is accepted', () => {
     const at = ['10%', '20% of window', '150k', '5k before compaction']
     trial.putUser({ presets: [], levels: at.map((at, index) => ({ name: `l${index}`, at })) })
     expect(
@@ -108,7 +108,7 @@ describe('levels', () => {
 })
 
 describe('context_monitor', () => {
-  test('is the preset sm with its figures', () => {
+  test('context_monitor is the preset sm with its own percentages', () => {
     trial.putUser('context_monitor:\n  enabled: true\n  warning_percentage: 40\n  critical_percentage: 55.5\n')
     expect(policy().levels).toMatchObject([
       { name: 'warning', at: { of: 'window', percent: 40 }, mode: 'sequential', rule: '40% of window' },
@@ -122,19 +122,19 @@ describe('context_monitor', () => {
     expect(level('critical')?.from).toBe('user file ~/.config/baton/config.yaml, context_monitor.critical_percentage')
   })
 
-  test('without figures is sm itself', () => {
+  test('context_monitor without percentages equals the preset sm', () => {
     trial.putUser({ context_monitor: { enabled: true } })
     expect(policy().levels).toMatchObject([{ rule: '50% of window', from: 'preset sm' }, { rule: '65% of window' }])
   })
 
-  test('turned off turns Baton off, unless the file says otherwise', () => {
+  test('context_monitor turned off disables Baton, unless the file enables it', () => {
     trial.putUser({ context_monitor: { enabled: false } })
     expect(policy().enabled).toBe(false)
     trial.putUser({ enabled: true, context_monitor: { enabled: false } })
     expect(policy().enabled).toBe(true)
   })
 
-  test('joins the presets beside it, and gives way to own levels', () => {
+  test('context_monitor adds to the presets, and own levels override it', () => {
     trial.putUser({
       presets: ['tens'],
       context_monitor: { warning_percentage: 30 },
@@ -147,7 +147,7 @@ describe('context_monitor', () => {
 })
 
 describe('what sources say together', () => {
-  test('maps are merged key by key', () => {
+  test('maps of several sources are merged key by key', () => {
     trial.putUser({
       handoff: { mode: 'ask', bar: 0.5 },
       guards: { cooldown_seconds: 5 },
@@ -164,7 +164,7 @@ describe('what sources say together', () => {
     })
   })
 
-  test('a review lasts so many seconds, or until somebody approves', () => {
+  test('a review lasts a number of seconds, or until the user approves', () => {
     trial.putProject({ handoff: { review_seconds: 'approval' } })
     expect(policy().handoff.reviewSeconds).toBe('approval')
     expect(trial.refused({ handoff: { review_seconds: 'aproval' } })[0]).toContain(
@@ -172,7 +172,7 @@ describe('what sources say together', () => {
     )
   })
 
-  test('what must survive and what is redacted adds up, each once', () => {
+  test('must_survive and redact are united over all sources, each entry once', () => {
     trial.putUser({ must_survive: ['a', 'b'], archive: { redact: ['x'] } })
     trial.putProject({ must_survive: ['b', 'c'], archive: { redact: ['y'] } })
     expect(policy().mustSurvive).toEqual(['a', 'b', 'c'])
@@ -193,18 +193,18 @@ describe('overrides', () => {
     [{ project: '/srv/*' }, { project: '/srv/shop' }, true],
     [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'nightly' }, true],
     [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'daily' }, false],
-  ])('when %j and the session is %j: %s', (when, about, applied) => {
+  ])('an override for %j in a session with %j applies: %s', (when, about, applied) => {
     trial.putUser({ overrides: [{ when, enabled: false }] })
     expect(policy(about).enabled).toBe(!applied)
   })
 
-  test('a ~ in a project pattern is the home folder', () => {
+  test('a tilde in a project pattern means the home folder', () => {
     trial.putUser({ overrides: [{ when: { project: '~/shop/**' }, enabled: false }] })
     expect(policy({ project: trial.project }).enabled).toBe(false)
     expect(policy({ project: '/elsewhere/shop' }).enabled).toBe(true)
   })
 
-  test('later ones win, and change only what they name', () => {
+  test('later overrides win and change only what they name', () => {
     trial.putUser({
       overrides: [
         {
@@ -227,7 +227,7 @@ describe('overrides', () => {
     expect(policy()).toMatchObject({ compaction: 'instruct', handoff: { mode: 'auto' } })
   })
 
-  test('win over the plain keys of their own file and lower ones, not over a higher source', () => {
+  test('overrides win over the keys of their own file and lower ones, but not over a higher source', () => {
     trial.putUser({
       compaction: 'allow',
       overrides: [{ when: { agent: '*' }, compaction: 'block-and-hand-off', enabled: false }],
@@ -237,7 +237,7 @@ describe('overrides', () => {
     expect(policy()).toMatchObject({ compaction: 'instruct', enabled: false })
   })
 
-  test('presets in an override start the levels afresh for these sessions', () => {
+  test('presets in an override replace all levels for its sessions', () => {
     trial.putUser({
       levels: [{ name: 'early', at: '10%', actions: ['user'] }],
       overrides: [{ when: { seat: 'x' }, presets: ['quiet'] }],
@@ -246,7 +246,7 @@ describe('overrides', () => {
     expect(names()).toContain('early')
   })
 
-  test('a change to a level that an override took away changes nothing', () => {
+  test('a change to a level that an override removed has no effect', () => {
     trial.putUser({ overrides: [{ when: { seat: 'x' }, presets: [] }] })
     trial.putProject({ levels: [{ name: 'warning', mode: 'urgent' }] })
     expect(names({ seat: 'x' })).toEqual([])
@@ -255,7 +255,7 @@ describe('overrides', () => {
 })
 
 describe('asked a thousand times', () => {
-  test('gives the same policy, of which nobody else holds a part', () => {
+  test('repeated calls return equal policies that share no objects', () => {
     trial.putUser({
       presets: ['default', 'tens'],
       must_survive: ['a'],

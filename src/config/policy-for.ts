@@ -1,13 +1,15 @@
 import type { Level, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { PolicySubject } from '../contract/policy-subject.js'
-import type { CompiledConfig, LevelChange, Settings, When } from './compiled.js'
+import type { CompiledConfig, LevelChange, OverrideWhen, Settings } from './compiled.js'
 import { presetLevels } from './presets.js'
 
 /**
- * The configuration as it applies to one session: the layers from lowest to highest, each as a whole, first its plain keys, then
- * those of its overrides that match, in the order written. On the hook's path: pure, and no YAML or schema library behind it.
- * The result is the caller's own. Levels come in the order they have in a 200k window; only a session's limits decide the true one.
+ * Returns the configuration of one session. Layers apply from lowest to highest:
+ * first a layer's own keys, then its matching overrides in the order written.
+ * Runs in every hook, so it is pure and needs neither the YAML nor the schema library.
+ * The caller owns the result. Levels are sorted as in a 200k window;
+ * only the limits of a session decide their true order.
  */
 export function policyFor(config: CompiledConfig, subject: PolicySubject): Policy {
   const policy = defaultPolicy()
@@ -18,7 +20,7 @@ export function policyFor(config: CompiledConfig, subject: PolicySubject): Polic
       if (applies(when, subject)) levels = apply(policy, levels, set, `${layer.from}, overrides[${index}].`)
     })
   }
-  policy.levels = [...levels.values()].sort((a, b) => nominal(a.at) - nominal(b.at))
+  policy.levels = [...levels.values()].sort((a, b) => tokensInSmallWindow(a.at) - tokensInSmallWindow(b.at))
   return policy
 }
 
@@ -42,7 +44,10 @@ function defaultPolicy(): Policy {
   }
 }
 
-/** Presets start the levels afresh; what must survive and what is redacted adds up, so that no project can drop a user's line. */
+/**
+ * Applies one set of settings. Presets replace all levels.
+ * `must_survive` and `redact` are united, so that no project can remove a line of the user.
+ */
 function apply(policy: Policy, levels: Map<string, Level>, set: Settings, place: string): Map<string, Level> {
   const { redact, ...archive } = set.archive ?? {}
   if (set.enabled !== undefined) policy.enabled = set.enabled
@@ -64,7 +69,10 @@ function union(known: string[], more: string[] | undefined): string[] {
   return more ? [...known, ...more.filter((text) => !known.includes(text))] : known
 }
 
-/** A change without a position to a level that is not there for this session changes nothing. */
+/**
+ * Changes or adds a level.
+ * A change without a position has no effect on a level that this session does not have.
+ */
 function changeLevel(levels: Map<string, Level>, change: LevelChange, place: string): void {
   const known = levels.get(change.name)
   const at = change.at ?? known?.at
@@ -88,16 +96,16 @@ function changed({ actions, mode }: LevelChange): string {
   return [actions && 'actions', mode && 'mode'].filter(Boolean).join(' and ')
 }
 
-function applies(when: When, subject: PolicySubject): boolean {
+function applies(when: OverrideWhen, subject: PolicySubject): boolean {
   return (
-    some(when.agent, subject.agent, matchesText) &&
-    some(when.project, subject.project, matchesPath) &&
-    some(when.model, subject.model, matchesText) &&
-    some(when.seat, subject.seat, matchesText)
+    matchesAny(when.agent, subject.agent, matchesText) &&
+    matchesAny(when.project, subject.project, matchesPath) &&
+    matchesAny(when.model, subject.model, matchesText) &&
+    matchesAny(when.seat, subject.seat, matchesText)
   )
 }
 
-function some(
+function matchesAny(
   patterns: string[] | undefined,
   value: string | null,
   matches: (pattern: string, value: string) => boolean,
@@ -105,7 +113,7 @@ function some(
   return patterns === undefined || (value !== null && patterns.some((pattern) => matches(pattern, value)))
 }
 
-function nominal(at: Position): number {
+function tokensInSmallWindow(at: Position): number {
   switch (at.of) {
     case 'compaction':
       return at.percent * 1_670
@@ -116,21 +124,22 @@ function nominal(at: Position): number {
     case 'before-compaction':
       return 167_000 - at.tokens
     case 'first':
-      return Math.min(...at.positions.map(nominal))
+      return Math.min(...at.positions.map(tokensInSmallWindow))
   }
 }
 
 /**
- * Patterns of overrides: `*` stands for any text, `?` for one character; everything else, brackets too, for itself
- * (model names carry brackets: `claude-sonnet-4-5[1m]`).
+ * Matches a pattern of an override: `*` is any text and `?` one character.
+ * Brackets have no special meaning, because model names contain them: `claude-sonnet-4-5[1m]`.
  */
 export function matchesText(pattern: string, text: string): boolean {
   return matches(pattern, text, () => true)
 }
 
 /**
- * For folders `*` stays within one name and `**` crosses them. A pattern that does not begin with `/` is compared with the end
- * of the path, name by name; one that ends in `/**` also matches the folder itself.
+ * Matches a folder: `*` stays within one name and `**` crosses them.
+ * A pattern without a leading `/` is compared with the end of the path, name by name.
+ * A pattern that ends in `/**` also matches the folder itself.
  */
 export function matchesPath(pattern: string, path: string): boolean {
   const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
@@ -140,7 +149,7 @@ export function matchesPath(pattern: string, path: string): boolean {
   return whole.endsWith('/**') && matches(whole.slice(0, -3), folder, inside)
 }
 
-/** Steps back only to the newest star, and from there to the newest double star: linear for one star, never exponential. */
+/** Backtracks only to the last star, and from there to the last double star: never exponential. */
 function matches(pattern: string, text: string, starMayCover: (character: string) => boolean): boolean {
   let p = 0
   let t = 0

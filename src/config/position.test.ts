@@ -36,11 +36,11 @@ describe('parsePosition', () => {
     ['20k before compaction', { of: 'before-compaction', tokens: 20_000 }],
     ['20000 before compaction', { of: 'before-compaction', tokens: 20_000 }],
     ['20k tokens before the compaction point', { of: 'before-compaction', tokens: 20_000 }],
-  ])('reads %j', (written, position) => {
+  ])('the position %j is parsed', (written, position) => {
     expect(at(written)).toEqual(position)
   })
 
-  test('keeps the rule as it was written', () => {
+  test('a parsed position keeps its rule as written', () => {
     expect(parsePosition('  70% of Window ')).toMatchObject({ rule: '70% of Window' })
     expect(parsePosition(150_000)).toMatchObject({ rule: '150000' })
   })
@@ -85,7 +85,7 @@ describe('parsePosition', () => {
     [['70%'], 'expected a position', '`70%`'],
     [{}, 'expected a position', '`70%`'],
     [null, 'expected a position', '`70%`'],
-  ])('refuses %j', (written, reason, hint) => {
+  ])('the position %j is refused with a hint', (written, reason, hint) => {
     const parsed = parsePosition(written)
     expect(parsed).toMatchObject({
       ok: false,
@@ -98,7 +98,7 @@ describe('parsePosition', () => {
 describe('comparePositions', () => {
   const compare = (a: string, b: string) => comparePositions(at(a) as Position, at(b) as Position)
 
-  test('orders positions of one kind', () => {
+  test('positions of one kind are ordered', () => {
     expect(compare('50%', '70%')).toBeLessThan(0)
     expect(compare('70% of window', '50% of window')).toBeGreaterThan(0)
     expect(compare('100k', '150k')).toBeLessThan(0)
@@ -111,7 +111,7 @@ describe('comparePositions', () => {
     ['50%', '150k'],
     ['150k', '20k before compaction'],
     ['50% of window', '150k'],
-  ])('leaves %s and %s to the session', (a, b) => {
+  ])('the positions %s and %s can be compared only in a session', (a, b) => {
     expect(compare(a, b)).toBeNull()
     expect(compare(b, a)).toBeNull()
   })
@@ -139,7 +139,7 @@ describe('two positions joined by or', () => {
         { of: 'window', percent: 50 },
       ],
     ],
-  ])('%s stands at whichever comes first', (written, positions) => {
+  ])('the position %s is the one that comes first', (written, positions) => {
     expect(parsePosition(written)).toEqual({ ok: true, rule: written, at: { of: 'first', positions } })
   })
 
@@ -149,7 +149,7 @@ describe('two positions joined by or', () => {
     ['85% or 300k or 20k before compaction', 'joins 3 positions', 'two at most'],
     ['100k or 150k', '`150k` never comes before `100k`', 'write `100k`'],
     ['85% or 85%', '`85%` never comes before `85%`', 'write `85%`'],
-  ])('%s is refused', (written, reason, hint) => {
+  ])('the joined position %s is refused with a hint', (written, reason, hint) => {
     const parsed = parsePosition(written)
     expect(parsed).toMatchObject({ ok: false })
     if (parsed.ok) return
@@ -170,7 +170,7 @@ describe('two positions joined by or', () => {
     ['60%', '50% or 150k', 1],
     ['40%', '50% or 150k', null],
     ['50% or 300k', '70% or 225k', null],
-  ])('%s compared with %s without a session gives %s', (a, b, order) => {
+  ])('comparing %s with %s without a session gives %s', (a, b, order) => {
     expect(comparePositions(at(a), at(b))).toBe(order)
   })
 })

@@ -5,11 +5,11 @@ type ParsedPosition = { ok: true; at: Position; rule: string } | { ok: false; re
 
 const EXAMPLES = '`70%`, `70% of window`, `150k`, `20k before compaction` or two of them, such as `85% or 300k`'
 const UNITS: Record<string, number> = { '': 1, k: 1_000, m: 1_000_000 }
-/** Below this a number without a unit may as well be a percentage or thousands. */
+/** Below this, a number without a unit could also be a percentage or thousands. */
 const SMALLEST_PLAIN = 1_000
 const LONGEST = 64
 
-/** Where a level stands, from what a user wrote: a text, or a plain number of tokens. */
+/** Parses the position of a level as the user wrote it: a text, or a plain number of tokens. */
 export function parsePosition(written: unknown): ParsedPosition {
   if (typeof written !== 'number' && typeof written !== 'string')
     return refuse('expected a position', `write ${EXAMPLES}`)
@@ -55,12 +55,12 @@ function parsePercent(rule: string, percent: number, rest: string): ParsedSingle
   if (/^(?:before|remaining|left|free)/.test(rest)) {
     return refuse(
       `\`${rule}\` counts from the end; percentages count what is used`,
-      `write \`${tidy(100 - percent)}%\``,
+      `write \`${roundNumber(100 - percent)}%\``,
     )
   }
   return refuse(
     `\`${rest}\` is nothing a percentage can be of`,
-    `write \`${tidy(percent)}%\` or \`${tidy(percent)}% of window\``,
+    `write \`${roundNumber(percent)}%\` or \`${roundNumber(percent)}% of window\``,
   )
 }
 
@@ -75,14 +75,14 @@ function parseTokens(rule: string, figure: number, unit: string, before: boolean
 }
 
 function withUnit(figure: number, before: boolean): string {
-  if (before) return `\`${tidy(figure)}k before compaction\``
-  if (figure < 1) return `\`${tidy(figure * 100)}%\``
-  return figure <= 100 ? `\`${tidy(figure)}%\` or \`${tidy(figure)}k\`` : `\`${tidy(figure)}k\``
+  if (before) return `\`${roundNumber(figure)}k before compaction\``
+  if (figure < 1) return `\`${roundNumber(figure * 100)}%\``
+  return figure <= 100 ? `\`${roundNumber(figure)}%\` or \`${roundNumber(figure)}k\`` : `\`${roundNumber(figure)}k\``
 }
 
 /**
- * Compares two positions before any session is known: below 0 when `a` comes first; null when only a
- * session can tell. A position of two places stands at the earlier one.
+ * Compares two positions without a session: below 0 when `a` comes first.
+ * Null when only a session can tell. A position of two places counts as the earlier one.
  */
 export function comparePositions(a: Position, b: Position): number | null {
   const [as, bs] = [singlePositions(a), singlePositions(b)]
@@ -96,7 +96,7 @@ function singlePositions(at: Position): readonly SinglePosition[] {
   return at.of === 'first' ? at.positions : [at]
 }
 
-/** Whether each place of `bs` has a place of `as` before it. */
+/** Returns true when each place of `bs` has a place of `as` before it. */
 function isBefore(
   as: readonly SinglePosition[],
   bs: readonly SinglePosition[],
@@ -117,7 +117,7 @@ function compareSingle(a: SinglePosition, b: SinglePosition): number | null {
   return null
 }
 
-function tidy(figure: number): string {
+function roundNumber(figure: number): string {
   return String(Math.round(figure * 100) / 100)
 }
 

@@ -6,7 +6,7 @@ const table = (...names: PresetName[]) =>
   [...presetLevels(names).values()].map(({ name, rule, actions, mode }) => `${name} ${rule} [${actions}] ${mode}`)
 
 describe('presetLevels', () => {
-  test('default: four levels of the compaction point, telling user and agent', () => {
+  test('the preset default has four levels that tell the user and the agent', () => {
     expect(table('default')).toEqual([
       'notice 50% or 150k [user,agent] sequential',
       'warning 70% or 225k [user,agent] sequential',
@@ -15,7 +15,7 @@ describe('presetLevels', () => {
     ])
   })
 
-  test('full-window is default without the caps, alone and beside default in either order', () => {
+  test('the preset full-window is default without token limits, alone and combined in either order', () => {
     const uncapped = [
       'notice 50% [user,agent] sequential',
       'warning 70% [user,agent] sequential',
@@ -28,7 +28,7 @@ describe('presetLevels', () => {
     expect(table('full-window', 'quiet')[0]).toBe('notice 50% [] sequential')
   })
 
-  test('sm: two levels of the window', () => {
+  test('the preset sm has two levels in percent of the window', () => {
     expect(table('sm')).toEqual([
       'warning 50% of window [user,agent] sequential',
       'critical 65% of window [user,agent,request-handoff] urgent',
@@ -36,7 +36,7 @@ describe('presetLevels', () => {
     expect(presetLevels(['sm']).get('critical')?.at).toEqual({ of: 'window', percent: 65 })
   })
 
-  test('mpm: four levels, of which auto_pause asks for a handoff', () => {
+  test('the preset mpm has four levels, of which auto_pause asks for a handoff', () => {
     expect(table('mpm')).toEqual([
       'caution 70% [user,agent] sequential',
       'warning 85% [user,agent] sequential',
@@ -45,7 +45,7 @@ describe('presetLevels', () => {
     ])
   })
 
-  test('tens: every tenth, on the timeline only', () => {
+  test('the preset tens has a level at every tenth, without actions', () => {
     const levels = [...presetLevels(['tens']).values()]
     expect(levels.map(({ name }) => name)).toEqual(
       [90, 80, 70, 60, 50, 40, 30, 20, 10].map((left) => `remaining-${left}`),
@@ -56,7 +56,7 @@ describe('presetLevels', () => {
     expect(levels.every(({ actions }) => actions.length === 0)).toBe(true)
   })
 
-  test('quiet alone: the default levels on the timeline, critical tells the user', () => {
+  test('the preset quiet alone has the default levels, of which only critical tells the user', () => {
     expect(table('quiet')).toEqual([
       'notice 50% or 150k [] sequential',
       'warning 70% or 225k [] sequential',
@@ -65,7 +65,7 @@ describe('presetLevels', () => {
     ])
   })
 
-  test('quiet silences whatever stands beside it, wherever it stands in the list', () => {
+  test('the preset quiet silences all presets beside it, wherever it is in the list', () => {
     const silenced = ['warning 50% of window [] sequential', 'critical 65% of window [user] sequential']
     expect(table('sm', 'quiet')).toEqual(silenced)
     expect(table('quiet', 'sm')).toEqual(silenced)
@@ -85,11 +85,11 @@ describe('presetLevels', () => {
     expect(presetLevels(['default', 'tens']).size).toBe(13)
   })
 
-  test('no presets, no levels', () => {
+  test('without presets there are no levels', () => {
     expect(presetLevels([]).size).toBe(0)
   })
 
-  test('names every level of every combination after where it came from, and gives away nothing of its own', () => {
+  test('every combination of presets names the origin of its levels and shares no objects', () => {
     for (const a of PRESET_NAMES) {
       for (const b of PRESET_NAMES) {
         for (const level of presetLevels([a, b]).values()) {

@@ -3,7 +3,10 @@ import type { PresetName } from './compiled.js'
 
 type Row = [name: string, percent: number, actions: Action[], mode: Mode]
 
-/** Presets with levels of their own: `full-window` is `default` without caps, and `quiet` silences the others. */
+/**
+ * Presets with levels of their own.
+ * `full-window` is `default` without token limits, and `quiet` silences the others.
+ */
 const TABLES: Record<Exclude<PresetName, 'quiet' | 'full-window'>, { of: 'compaction' | 'window'; rows: Row[] }> = {
   default: {
     of: 'compaction',
@@ -37,12 +40,13 @@ const TABLES: Record<Exclude<PresetName, 'quiet' | 'full-window'>, { of: 'compac
 }
 
 /**
- * Thousands of tokens at which the default levels stand at the latest. In a 1M window 85 % are 822k
- * tokens, where each step costs several times what it costs at 100k. Windows of 200k are not affected.
+ * Latest place of the default levels, in thousands of tokens.
+ * In a 1M window 85 % are 822k tokens, where a step costs several times as much as at 100k.
+ * Windows of 200k are not affected.
  */
 const CAPS: Record<string, number> = { notice: 150, warning: 225, handoff: 300 }
 
-/** The levels of several presets together: a later preset replaces a level of the same name, in its place. */
+/** Returns the levels of several presets. A later preset replaces a level of the same name. */
 export function presetLevels(names: readonly PresetName[]): Map<string, Level> {
   const quiet = names.includes('quiet')
   const capped = !names.includes('full-window')

@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 afterEach(() => trial.remove())
 
-const resolved = (content: object, name: string | null, flags: JobFlags = {}) => {
+const resolveFrom = (content: object, name: string | null, flags: JobFlags = {}) => {
   trial.putProject(content)
   const { config, problems } = trial.load()
   expect(problems).toEqual([])
@@ -23,19 +23,19 @@ const resolved = (content: object, name: string | null, flags: JobFlags = {}) =>
     },
   })
 }
-const failure = (content: object, name: string | null, flags: JobFlags = {}): BatonError => {
+const failureOf = (content: object, name: string | null, flags: JobFlags = {}): BatonError => {
   try {
-    resolved(content, name, flags)
+    resolveFrom(content, name, flags)
   } catch (error) {
     return error as BatonError
   }
-  throw new Error('it was resolved')
+  throw new Error('the agent was resolved')
 }
-const coder = (keys: object, flags: JobFlags = {}) =>
-  resolved({ agents: { coder: { prompt: 'Go.', ...keys } } }, 'coder', flags)
+const resolveCoder = (keys: object, flags: JobFlags = {}) =>
+  resolveFrom({ agents: { coder: { prompt: 'Go.', ...keys } } }, 'coder', flags)
 
-test('a prompt alone gets the defaults', () => {
-  expect(resolved({}, null, { prompt: 'Go.' })).toEqual({
+test('a job from a prompt alone gets the defaults', () => {
+  expect(resolveFrom({}, null, { prompt: 'Go.' })).toEqual({
     agentName: null,
     agent: 'claude-code',
     prompt: 'Go.',
@@ -71,8 +71,8 @@ test('a prompt alone gets the defaults', () => {
   })
 })
 
-test('what an agent says is taken over', () => {
-  const spec = coder({
+test('a job has every setting that its agent defines', () => {
+  const spec = resolveCoder({
     model: 'opus',
     permission_mode: 'acceptEdits',
     tools: ['Read'],
@@ -127,8 +127,8 @@ test('what an agent says is taken over', () => {
 })
 
 describe('which wins', () => {
-  test('the command line over the agent', () => {
-    const spec = coder(
+  test('flags of the command line override the agent', () => {
+    const spec = resolveCoder(
       {
         model: 'opus',
         permission_mode: 'plan',
@@ -155,44 +155,46 @@ describe('which wins', () => {
     })
     expect(spec.checks.map(({ command }) => command)).toEqual(['b'])
     expect(spec.workspace.strategy).toBe('none')
-    expect(coder({}, { worktree: true }).workspace.strategy).toBe('git_worktree')
+    expect(resolveCoder({}, { worktree: true }).workspace.strategy).toBe('git_worktree')
   })
 
-  test('budgets, key by key: command line, agent, file', () => {
+  test('budgets are taken key by key from the command line, the agent and the file', () => {
     const agents = { coder: { prompt: 'x', budgets: { usd: 2, turns: 5 } } }
-    const spec = resolved({ budgets: { usd: 1, tokens: 10, turns: 1 }, agents }, 'coder', { budgets: { usd: 3 } })
+    const spec = resolveFrom({ budgets: { usd: 1, tokens: 10, turns: 1 }, agents }, 'coder', { budgets: { usd: 3 } })
     expect(spec.budgets).toEqual({ usd: 3, tokens: 10, turns: 5, minutes: null })
   })
 
-  test('context_threshold over its older name, max_handoffs over the one of the session', () => {
-    expect(coder({ session: { context_threshold: 0.3, context_handoff_threshold: 0.2 } }).handoffAtRemaining).toBe(0.3)
-    expect(coder({ max_handoffs: 0, session: { max_handoffs_per_job: 4 } }).maxHandoffs).toBe(0)
+  test('context_threshold and max_handoffs of the agent override their older names', () => {
+    expect(
+      resolveCoder({ session: { context_threshold: 0.3, context_handoff_threshold: 0.2 } }).handoffAtRemaining,
+    ).toBe(0.3)
+    expect(resolveCoder({ max_handoffs: 0, session: { max_handoffs_per_job: 4 } }).maxHandoffs).toBe(0)
   })
 
-  test('base_branch over default_branch', () => {
+  test('base_branch overrides default_branch', () => {
     const working_directory = { root: '.', default_branch: 'main' }
-    expect(coder({ working_directory, workspace: { base_branch: 'next' } }).workspace.baseBranch).toBe('next')
+    expect(resolveCoder({ working_directory, workspace: { base_branch: 'next' } }).workspace.baseBranch).toBe('next')
   })
 })
 
-test('an agent works where its baton.yaml lies, or below it', () => {
-  expect(coder({}).folder).toBe('/shop')
-  expect(coder({ working_directory: 'api' }).folder).toBe('/shop/api')
-  expect(coder({ working_directory: '/srv/x/' }).folder).toBe('/srv/x')
+test('an agent works in the folder of its baton.yaml, or below it', () => {
+  expect(resolveCoder({}).folder).toBe('/shop')
+  expect(resolveCoder({ working_directory: 'api' }).folder).toBe('/shop/api')
+  expect(resolveCoder({ working_directory: '/srv/x/' }).folder).toBe('/srv/x')
 })
 
-test('a prompt file is read from beside baton.yaml', () => {
+test('a prompt file is read from the folder of baton.yaml', () => {
   const of = (prompt_file: string) => ({ agents: { coder: { prompt_file } } })
-  expect(resolved(of('prompts/fix.md'), 'coder').prompt).toBe('Fix it.')
-  expect(failure(of('gone.md'), 'coder')).toMatchObject({
+  expect(resolveFrom(of('prompts/fix.md'), 'coder').prompt).toBe('Fix it.')
+  expect(failureOf(of('gone.md'), 'coder')).toMatchObject({
     message: expect.stringContaining('agents.coder.prompt_file: /shop/gone.md cannot be read'),
     exit: 2,
   })
-  expect(resolved(of('gone.md'), 'coder', { prompt: 'Now.' }).prompt).toBe('Now.')
+  expect(resolveFrom(of('gone.md'), 'coder', { prompt: 'Now.' }).prompt).toBe('Now.')
 })
 
-test('hooks: written out or named, with their defaults', () => {
-  const spec = resolved(
+test('hooks of an agent may be written out or named, and get their defaults', () => {
+  const spec = resolveFrom(
     {
       hooks: { tell: { type: 'slack', channel_id: 'C1' }, own: { type: 'shell', name: 'Mine', command: 'a' } },
       agents: {
@@ -242,34 +244,34 @@ test('hooks: written out or named, with their defaults', () => {
   expect(spec.hooks.onSessionStart).toEqual([])
 })
 
-test('what is missing is said, with what to do', () => {
+test('a missing agent or prompt is reported with a hint', () => {
   const agents = { coder: {}, reviewer: { prompt: 'x' } }
-  expect(failure({ agents }, 'reviwer')).toMatchObject({
+  expect(failureOf({ agents }, 'reviwer')).toMatchObject({
     message: 'there is no agent `reviwer`',
     hint: 'did you mean `reviewer`?',
     exit: 2,
   })
-  expect(failure({ agents }, 'zzz').hint).toBe('agents: coder, reviewer')
-  expect(failure({}, 'toString').hint).toContain('write it under `agents`')
-  expect(failure({ agents }, 'coder')).toMatchObject({
+  expect(failureOf({ agents }, 'zzz').hint).toBe('agents: coder, reviewer')
+  expect(failureOf({}, 'toString').hint).toContain('write it under `agents`')
+  expect(failureOf({ agents }, 'coder')).toMatchObject({
     message: 'the agent `coder` has no prompt',
     details: { key: 'agents.coder.prompt' },
   })
-  expect(failure({}, null).message).toBe('no task was given')
-  expect(failure({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
+  expect(failureOf({}, null).message).toBe('no task was given')
+  expect(failureOf({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
 })
 
 describe('the cap at which a job hands off in a large window', () => {
   const cap = (agent: object, file: object = {}) =>
-    resolved({ ...file, agents: { a: { prompt: 'Go.', ...agent } } }, 'a').handoffCap
+    resolveFrom({ ...file, agents: { a: { prompt: 'Go.', ...agent } } }, 'a').handoffCap
 
-  test('comes from the level of the file that asks for a handoff', () => {
+  test('the token limit of a job comes from the level that asks for a handoff', () => {
     expect(cap({})).toBe(300_000)
     expect(cap({}, { levels: [{ name: 'handoff', at: '80% or 250k' }] })).toBe(250_000)
     expect(cap({ levels: [{ name: 'handoff', actions: ['agent'] }] })).toBe(300_000)
   })
 
-  test('does not exist without such a level or where the agent names its own threshold', () => {
+  test('a job has no token limit without such a level, or if its agent names its own threshold', () => {
     expect(cap({}, { presets: ['full-window'] })).toBeNull()
     expect(cap({}, { levels: [{ name: 'handoff', at: '80%' }] })).toBeNull()
     expect(cap({ session: { context_threshold: 0.2 } })).toBeNull()

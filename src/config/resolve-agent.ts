@@ -23,7 +23,7 @@ import { parseDuration } from './value-kinds.js'
 const DEFAULTS = {
   remaining: 0.1,
   maxHandoffs: 3,
-  /** Covers an agent that is run several times a day. */
+  /** Long enough for an agent that runs several times a day. */
   expiresMs: 24 * 3600_000,
   silenceMs: 15 * 60_000,
   backgroundMs: 5 * 60_000,
@@ -33,28 +33,28 @@ const DEFAULTS = {
   branchPattern: 'baton/{agent}/{workItem}',
 }
 
-/** What a command line says about a job. A key that is left out says nothing. */
+/** Flags of a command line that starts a job. An absent key was not given. */
 export interface JobFlags {
-  /** The text itself: whoever read the command line has read `--prompt-file` too. */
+  /** The text of the prompt. The caller has already read `--prompt-file`. */
   prompt?: string
   model?: string
   permissionMode?: string
   runtime?: RuntimeName
   maxHandoffs?: number
-  /** In the place of the agent's checks. */
+  /** Replaces the agent's checks. */
   checks?: string[]
   budgets?: Partial<JobBudgets>
   worktree?: boolean
   workItem?: string
-  /** The whole id of the session to run the job on. */
+  /** Full id of the session on which to run the job. */
   resumeSession?: string
 }
 
-/** What lies around the configuration. */
+/** The surroundings of the configuration: folders and file access. */
 interface ResolveContext {
-  /** Where the job was asked for. */
+  /** Folder in which the job was requested. */
   cwd: string
-  /** The folder of the project's `baton.yaml`; null: there is none. */
+  /** Folder of the project's `baton.yaml`. Null when there is none. */
   project: string | null
   userHome: string
   /** Throws when there is no such file. */
@@ -62,8 +62,9 @@ interface ResolveContext {
 }
 
 /**
- * All that a job is to do and may do, settled once: flags over the agent's own keys over the file's budgets over the defaults.
- * `name` null: a prompt alone. Throws a `BatonError` that names the key.
+ * Resolves the task and limits of a job once: flags override the agent's own keys,
+ * which override the file's budgets, which override the defaults.
+ * `name` is null for a prompt alone. Throws a BatonError that names the key.
  */
 export function resolveAgent(
   config: CompiledConfig,
@@ -109,22 +110,25 @@ export function resolveAgent(
   }
 }
 
-/** One that only changes a level of the file lies where that does. */
+/** Returns the levels of an agent. A level without a position has that of the file's level. */
 function levelsOf(config: CompiledConfig, { levels, agent, model }: WrittenAgent): { levels?: JobLevel[] } {
   if (!levels || levels.length === 0) return {}
   const subject = { agent: agent ?? DEFAULT_AGENT, project: null, model: model ?? null, seat: null }
   const known = policyFor(config, subject).levels
   const own = levels.flatMap(({ name, at, actions }): JobLevel[] => {
     const parsed = parsePosition(at)
-    const below = known.find((level) => level.name === name)
-    const position = parsed.ok ? parsed.at : below?.at
-    const wanted = (actions ?? below?.actions ?? []) as Action[]
+    const resolveBelow = known.find((level) => level.name === name)
+    const position = parsed.ok ? parsed.at : resolveBelow?.at
+    const wanted = (actions ?? resolveBelow?.actions ?? []) as Action[]
     return position ? [{ name, at: position, actions: wanted, hooks: hooksOfActions(wanted, config.hooks) }] : []
   })
   return { levels: own }
 }
 
-/** The earliest cap of a level that asks for a handoff and that the agent does not place itself. */
+/**
+ * Returns the earliest token limit of a level that asks for a handoff
+ * and whose position the agent does not change. Null when there is none.
+ */
 function capOf(
   config: CompiledConfig,
   { agent, model, session, levels }: WrittenAgent,
@@ -193,10 +197,10 @@ function folderOf(written: WrittenAgent, start: string, context: ResolveContext)
 }
 
 function below(folder: string, path: string, context: ResolveContext): string {
-  return resolve(folder, atHome(path, context))
+  return resolve(folder, expandHome(path, context))
 }
 
-function atHome(path: string, { userHome }: ResolveContext): string {
+function expandHome(path: string, { userHome }: ResolveContext): string {
   return path.replace(/^~(?=\/|$)/, userHome)
 }
 
@@ -209,7 +213,7 @@ function workspaceOf(
   const asked = flags.worktree === undefined ? null : flags.worktree ? 'git_worktree' : 'none'
   return {
     strategy: asked ?? workspace?.strategy ?? 'none',
-    worktreeDir: atHome(workspace?.worktree_dir ?? DEFAULTS.worktreeDir, context),
+    worktreeDir: expandHome(workspace?.worktree_dir ?? DEFAULTS.worktreeDir, context),
     branchPattern: workspace?.branch_pattern ?? DEFAULTS.branchPattern,
     baseBranch: workspace?.base_branch ?? branch ?? null,
     pushOnSuccess: workspace?.push_on_success ?? workspace?.create_pr ?? false,
@@ -234,9 +238,9 @@ const TIMEOUT_MS = 30_000
 
 type Entries = NonNullable<NonNullable<WrittenAgent['hooks']>['after_run']>
 
-/** The hooks of an agent; those it only names are taken from the file's own `hooks`. */
+/** Returns the hooks of an agent. Hooks that it only names come from the file's `hooks`. */
 function resolveHooks(written: WrittenAgent['hooks'], named: CompiledConfig['hooks']): JobHooks {
-  // The check of the file has seen to it that every name is there.
+  // The check of the file guarantees that every name exists.
   const list = (entries: Entries | null | undefined): HookSpec[] =>
     (entries ?? []).flatMap((entry) => {
       const hook = typeof entry === 'string' ? (named[entry] as WrittenHook | undefined) : entry
@@ -250,7 +254,7 @@ function resolveHooks(written: WrittenAgent['hooks'], named: CompiledConfig['hoo
   }
 }
 
-/** Those that the actions of a level name. */
+/** Returns the hooks that the actions of a level name. */
 function hooksOfActions(actions: readonly string[], named: CompiledConfig['hooks']): HookSpec[] {
   return actions.flatMap((action) => {
     const [, name] = /^(?:hook|webhook):(.+)$/.exec(action) ?? []

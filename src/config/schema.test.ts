@@ -87,7 +87,7 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
   at('overrides', lists)
   at('overrides', [[{}], ['x'], [{ when: {}, enabled: true }], [{ when: 'x', enabled: true }], [{ enabled: true }]])
 
-  test.each(wrong)('%s: %j', (path, content) => {
+  test.each(wrong)('the wrong value of %s is refused at its key: %j', (path, content) => {
     const problems = refused(content)
     expect(problems.length).toBeGreaterThan(0)
     for (const problem of problems) expect(problem.startsWith(path)).toBe(true)
@@ -101,7 +101,7 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
     ['when', texts],
     ['continue_on_error', flags],
     ['timeout', [...numbers, 0]],
-  ])('hooks.save.%s', (key, values) => {
+  ])('a wrong hooks.save.%s is refused at its key', (key, values) => {
     for (const value of values)
       expect(refused({ hooks: { save: { ...shell, [key]: value } } })[0]).toContain(`hooks.save.${key}`)
   })
@@ -111,12 +111,12 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
     ['url', [...texts, 'example.com']],
     ['method', ['DELETE', 1]],
     ['headers', [...maps, { Authorization: 1 }]],
-  ])('hooks.call.%s of a webhook', (key, values) => {
+  ])('a wrong hooks.call.%s of a webhook is refused at its key', (key, values) => {
     for (const value of values)
       expect(refused({ hooks: { call: { ...webhook, [key]: value } } })[0]).toContain(`hooks.call.${key}`)
   })
 
-  test.each(['agent', 'project', 'model', 'seat'])('overrides[0].when.%s', (key) => {
+  test.each(['agent', 'project', 'model', 'seat'])('a wrong overrides[0].when.%s is refused at its key', (key) => {
     for (const value of [1, true, {}, [1], '', ['']]) {
       expect(refused({ overrides: [{ when: { [key]: value }, enabled: true }] })[0]).toContain(
         `overrides[0].when.${key}`,
@@ -124,7 +124,7 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
     }
   })
 
-  test('and inside an override as at the top', () => {
+  test('a wrong value inside an override is refused like one at the top', () => {
     expect(refused({ overrides: [{ when: { model: '*' }, handoff: { bar: '1' } }] })).toEqual([
       'overrides[0].handoff.bar: expected a number, got the text "1" | write `1`',
     ])

@@ -6,7 +6,19 @@ import { PRESET_NAMES } from './compiled.js'
 import { hook } from './hook-schema.js'
 import { levels } from './level-schema.js'
 import { notify } from './notify-schema.js'
-import { figure, listOf, mapOf, may, named, oneOf, say, setOf, shown, text, yesNo } from './value-kinds.js'
+import {
+  describeValue,
+  listOf,
+  mapByName,
+  mapOf,
+  numberIn,
+  oneOf,
+  optional,
+  setOf,
+  text,
+  trueOrFalse,
+  withHint,
+} from './value-kinds.js'
 
 const regularExpression = v.pipe(
   text,
@@ -14,10 +26,11 @@ const regularExpression = v.pipe(
     const reason = dataset.typed ? whyNoPattern(dataset.value) : null
     if (reason === null) return
     const hint = 'write it in single quotes, with `\\` before characters that stand for themselves'
-    addIssue({ message: say(`is not a regular expression: ${reason}`, hint) })
+    addIssue({ message: withHint(`is not a regular expression: ${reason}`, hint) })
   }),
 )
 
+/** Returns why a text is not a regular expression. Null when it is one. */
 function whyNoPattern(written: string): string | null {
   try {
     new RegExp(written, 'u')
@@ -27,19 +40,22 @@ function whyNoPattern(written: string): string | null {
   }
 }
 
-const reviewTime = v.union([figure({ least: 0, example: 30 }), v.literal('approval')], ({ input }) =>
-  say(
-    `expected a whole number of seconds or \`approval\`, got ${shown(input)}`,
+const reviewTime = v.union([numberIn({ least: 0, example: 30 }), v.literal('approval')], ({ input }) =>
+  withHint(
+    `expected a whole number of seconds or \`approval\`, got ${describeValue(input)}`,
     'write `30`, or `approval` to wait until somebody says yes',
   ),
 )
 
-/** Refused rather than ignored: nothing acts in an idle session at the time it would have to. */
+/**
+ * Refused rather than ignored: nothing of Baton runs in an idle session when the client compacts
+ * it.
+ */
 const idleHandoff = v.pipe(
   oneOf(['auto', 'off'], 'way with idle sessions'),
   v.check(
     (written) => written !== 'auto',
-    say(
+    withHint(
       '`auto` does not work yet: Baton cannot hand off an idle session before the client compacts it',
       'write `off`; `"idleCompaction": false` in the settings of Claude Code keeps it from compacting idle sessions',
     ),
@@ -47,85 +63,92 @@ const idleHandoff = v.pipe(
 )
 
 const statusLine = mapOf({
-  segments: may(
+  segments: optional(
     v.pipe(
       setOf(oneOf(SEGMENTS, 'segment')),
-      v.minLength(1, say('is empty', `name at least one segment: ${SEGMENTS.join(', ')}`)),
+      v.minLength(1, withHint('is empty', `name at least one segment: ${SEGMENTS.join(', ')}`)),
     ),
   ),
-  // Below 20 columns not even the gauge fits.
-  width: may(figure({ least: 20, most: 1_000, example: 80 })),
-  style: may(oneOf(STATUS_STYLES, 'style')),
+  // The gauge alone needs 20 columns.
+  width: optional(numberIn({ least: 20, most: 1_000, example: 80 })),
+  style: optional(oneOf(STATUS_STYLES, 'style')),
 })
 
-/** What may be said for some sessions only. */
+/** Keys that an override may set for some sessions. */
 const policyKeys = {
-  enabled: may(yesNo),
-  presets: may(setOf(oneOf(PRESET_NAMES, 'preset'))),
-  levels: may(levels),
-  compaction: may(oneOf(['allow', 'instruct', 'block-and-hand-off'], 'way with compactions')),
-  must_survive: may(listOf(text)),
-  handoff: may(
+  enabled: optional(trueOrFalse),
+  presets: optional(setOf(oneOf(PRESET_NAMES, 'preset'))),
+  levels: optional(levels),
+  compaction: optional(oneOf(['allow', 'instruct', 'block-and-hand-off'], 'way with compactions')),
+  must_survive: optional(listOf(text)),
+  handoff: optional(
     mapOf({
-      mode: may(oneOf(['auto', 'ask', 'off'], 'mode')),
-      large_window: may(oneOf(['ask', 'auto'], 'way with large windows')),
-      idle: may(idleHandoff),
-      review_seconds: may(reviewTime),
-      bar: may(figure({ least: 0, most: 1, whole: false, example: 0.8 })),
-      fork: may(yesNo),
+      mode: optional(oneOf(['auto', 'ask', 'off'], 'mode')),
+      large_window: optional(oneOf(['ask', 'auto'], 'way with large windows')),
+      idle: optional(idleHandoff),
+      review_seconds: optional(reviewTime),
+      bar: optional(numberIn({ least: 0, most: 1, whole: false, example: 0.8 })),
+      fork: optional(trueOrFalse),
     }),
   ),
-  guards: may(
+  guards: optional(
     mapOf({
-      min_new_tokens: may(figure({ least: 0, example: 20_000 })),
-      max_unattended_per_hour: may(figure({ least: 0, example: 6 })),
-      cooldown_seconds: may(figure({ least: 0, example: 60 })),
-      breaker_after: may(figure({ least: 1, example: 3 })),
+      min_new_tokens: optional(numberIn({ least: 0, example: 20_000 })),
+      max_unattended_per_hour: optional(numberIn({ least: 0, example: 6 })),
+      cooldown_seconds: optional(numberIn({ least: 0, example: 60 })),
+      breaker_after: optional(numberIn({ least: 1, example: 3 })),
     }),
   ),
-  archive: may(
+  archive: optional(
     mapOf({
-      enabled: may(yesNo),
-      at: may(setOf(oneOf(['pre-compact', 'handoff', 'session-end'], 'moment'))),
-      keep_days: may(figure({ least: 1, example: 90 })),
-      keep_bytes: may(figure({ least: 1, example: 10_000_000_000 })),
-      redact: may(listOf(regularExpression)),
+      enabled: optional(trueOrFalse),
+      at: optional(setOf(oneOf(['pre-compact', 'handoff', 'session-end'], 'moment'))),
+      keep_days: optional(numberIn({ least: 1, example: 90 })),
+      keep_bytes: optional(numberIn({ least: 1, example: 10_000_000_000 })),
+      redact: optional(listOf(regularExpression)),
     }),
   ),
-  status_line: may(statusLine),
-  notify: may(notify),
+  status_line: optional(statusLine),
+  notify: optional(notify),
 }
 
 const patterns = v.union([text, listOf(text)], ({ input }) =>
-  say(`expected a pattern or a list of patterns, got ${shown(input)}`),
+  withHint(`expected a pattern or a list of patterns, got ${describeValue(input)}`),
 )
 
 const override = mapOf({
   when: v.pipe(
-    mapOf({ agent: may(patterns), project: may(patterns), model: may(patterns), seat: may(patterns) }),
+    mapOf({
+      agent: optional(patterns),
+      project: optional(patterns),
+      model: optional(patterns),
+      seat: optional(patterns),
+    }),
     v.check(
       (when) => Object.values(when).some((value) => value !== null && value !== undefined),
-      say('says for nobody when the override applies', 'name at least one of `agent`, `project`, `model`, `seat`'),
+      withHint('says for nobody when the override applies', 'name at least one of `agent`, `project`, `model`, `seat`'),
     ),
   ),
   ...policyKeys,
 })
 
-const above0 = (example: number) => may(figure({ least: 1, example }))
-const money = may(figure({ least: 0, whole: false, example: 3 }))
-const percentage = may(figure({ least: 1, most: 100, whole: false, example: 50 }))
+const above0 = (example: number) => optional(numberIn({ least: 1, example }))
+const money = optional(numberIn({ least: 0, whole: false, example: 3 }))
+const percentage = optional(numberIn({ least: 1, most: 100, whole: false, example: 50 }))
 
-/** The one schema of the user's and the project's file, and of what a command line says. */
+/** The schema of the user's file, the project's file and the flags of a command line. */
 export const configSchema = mapOf({
   ...policyKeys,
-  context_monitor: may(mapOf({ enabled: may(yesNo), warning_percentage: percentage, critical_percentage: percentage })),
-  budgets: may(budgets),
-  limits: may(mapOf({ jobs: above0(4), jobs_per_agent: above0(1) })),
-  prices: may(named(mapOf({ input: money, output: money, cache_creation: money, cache_read: money }))),
-  hooks: may(named(hook)),
-  overrides: may(listOf(override)),
-  agents: may(agents),
+  context_monitor: optional(
+    mapOf({ enabled: optional(trueOrFalse), warning_percentage: percentage, critical_percentage: percentage }),
+  ),
+  budgets: optional(budgets),
+  limits: optional(mapOf({ jobs: above0(4), jobs_per_agent: above0(1) })),
+  prices: optional(mapByName(mapOf({ input: money, output: money, cache_creation: money, cache_read: money }))),
+  hooks: optional(mapByName(hook)),
+  overrides: optional(listOf(override)),
+  agents: optional(agents),
 })
 
-export type Written = v.InferOutput<typeof configSchema>
-export type WrittenPolicy = Pick<Written, keyof typeof policyKeys>
+export type WrittenConfig = v.InferOutput<typeof configSchema>
+export type WrittenPolicy = Pick<WrittenConfig, keyof typeof policyKeys>

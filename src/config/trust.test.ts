@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { trialHome, trustFile } from '../testing/config-home.js'
 import type { CompiledCopy } from './compiled-copy.js'
 import { policyFor } from './policy-for.js'
-import { accept, acceptedHash, withdraw } from './trust.js'
+import { acceptedHash, removeTrust, storeTrust } from './trust.js'
 import { demandsOf } from './untrusted.js'
 
 let trial: ReturnType<typeof trialHome>
@@ -44,7 +44,7 @@ const EVERY_KEY = {
   agents: { coder: { prompt: 'x', checks: ['touch /tmp/pwned'] } },
 }
 
-test('an untrusted file that sets every key changes nothing, and each key is named as ignored', () => {
+test('an untrusted file that sets every key changes nothing, and each key is listed as ignored', () => {
   trial.putUntrusted(EVERY_KEY)
   const { config, project, problems, notes } = trial.load()
   expect(problems).toEqual([])
@@ -55,7 +55,7 @@ test('an untrusted file that sets every key changes nothing, and each key is nam
   expect(notes.map(({ key }) => key).sort()).toEqual(Object.keys(EVERY_KEY).sort())
 })
 
-test('an untrusted file may set the status line, also inside an override', () => {
+test('an untrusted file may set the status line, also in an override', () => {
   trial.putUntrusted({
     status_line: { segments: ['model', 'gauge'], width: 60 },
     overrides: [{ when: { agent: '*' }, status_line: { style: 'ascii' }, enabled: false }],
@@ -68,7 +68,7 @@ test('an untrusted file may set the status line, also inside an override', () =>
   expect(project!.ignored.map(({ key }) => key)).toEqual(['overrides[0].enabled'])
 })
 
-test('the same keys inside an override of an untrusted file change nothing either', () => {
+test('an override in an untrusted file changes nothing either', () => {
   const { context_monitor, budgets, limits, prices, hooks, agents, ...policy } = EVERY_KEY
   trial.putUntrusted({ overrides: [{ when: { agent: '*' }, ...policy }] })
   const { config, project, problems } = trial.load()
@@ -81,7 +81,7 @@ test('the same keys inside an override of an untrusted file change nothing eithe
   )
 })
 
-test('an untrusted file may add levels that tell the user and the agent; other actions are dropped and named', () => {
+test('an untrusted file may add levels for user and agent, and other actions are ignored and listed', () => {
   const hooks = { run: { type: 'shell', command: 'true' } }
   const actions = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause', 'hook:run']
   trial.putUntrusted({ hooks, levels: [{ name: 'early', at: '20%', actions, mode: 'important' }] })
@@ -105,14 +105,14 @@ test('an untrusted file cannot move, silence or replace a level of the user or o
   expect(project!.ignored).toHaveLength(names.length + 1)
 })
 
-test('a level that only an override of the user has keeps its place too', () => {
+test('an untrusted file cannot change a level that only an override of the user has', () => {
   const override = { when: { agent: 'claude-code' }, levels: [{ name: 'only-here', at: '40%', actions: ['user'] }] }
   trial.putUser({ overrides: [override] })
   trial.putUntrusted({ levels: [{ name: 'only-here', at: '99%', actions: [] }] })
   expect(policyNow().levels.find(({ name }) => name === 'only-here')).toMatchObject({ rule: '40%', actions: ['user'] })
 })
 
-test('levels of an untrusted file with other names, or more than 16 of them, are left out and named', () => {
+test('levels of an untrusted file with invalid names, or beyond the 16th, are ignored and listed', () => {
   const bad = ['Early', 'early.x', 'e'.repeat(33)].map((name, i) => ({ name, at: `${i + 1}%`, actions: ['agent'] }))
   const many = Array.from({ length: 20 }, (_, i) => ({ name: `l${i}`, at: `${10 + i}%`, actions: ['agent'] }))
   trial.putUntrusted({ levels: [...bad, ...many] })
@@ -121,7 +121,7 @@ test('levels of an untrusted file with other names, or more than 16 of them, are
   expect(policyNow().levels).toHaveLength(4 + 16)
 })
 
-test('an accepted file applies as a whole, and one changed byte makes it untrusted again', () => {
+test('an accepted file applies completely, and one changed byte makes it untrusted again', () => {
   trial.putProject('must_survive: [keep the port]\n')
   expect(policyNow().mustSurvive).toEqual(['keep the port'])
   trial.putUntrusted('must_survive: [keep the porT]\n')
@@ -131,7 +131,7 @@ test('an accepted file applies as a whole, and one changed byte makes it untrust
   expect(policyNow().mustSurvive).toEqual(['keep the port'])
 })
 
-test('trust given or withdrawn takes effect at the next look, also in a process that remembers', () => {
+test('trust given or withdrawn takes effect at the next read, also in a process with a memory', () => {
   const memory = new Map<string, CompiledCopy>()
   const survives = () => policyFor(trial.currentIn(trial.project, {}, memory).config, subject).mustSurvive
   trial.putUntrusted({ must_survive: ['x'] })
@@ -139,13 +139,13 @@ test('trust given or withdrawn takes effect at the next look, also in a process 
   trustFile(trial.home.trust, trial.projectFile)
   expect(survives()).toEqual(['x'])
   expect(policyNow().mustSurvive).toEqual(['x'])
-  expect(withdraw(trial.home.trust, trial.current().project!.folder!)).toBe(true)
+  expect(removeTrust(trial.home.trust, trial.current().project!.folder!)).toBe(true)
   expect(survives()).toEqual([])
   expect(policyNow().mustSurvive).toEqual([])
-  expect(withdraw(trial.home.trust, trial.current().project!.folder!)).toBe(false)
+  expect(removeTrust(trial.home.trust, trial.current().project!.folder!)).toBe(false)
 })
 
-test('the last good configuration does not outlive the trust in it', () => {
+test('the last good configuration is dropped together with the trust in it', () => {
   trial.putProject({ must_survive: ['x'] })
   trial.current()
   trial.putUntrusted('must_survive: [')
@@ -153,7 +153,7 @@ test('the last good configuration does not outlive the trust in it', () => {
   expect(policyNow().mustSurvive).toEqual([])
 })
 
-test('an untrusted file with errors does not keep a change of the user file from taking effect', () => {
+test('an untrusted file with errors does not block a change of the user file', () => {
   trial.putUser({ handoff: { mode: 'auto' } })
   trial.putUntrusted({})
   trial.current()
@@ -165,7 +165,7 @@ test('an untrusted file with errors does not keep a change of the user file from
   expect(policyNow().handoff.mode).toBe('off')
 })
 
-test('a compiled copy of a Baton that did not know trust is not used, not even as the last good configuration', () => {
+test('a compiled copy from before trust existed is not used, not even as the last good configuration', () => {
   trial.putProject({ must_survive: ['x'] })
   trial.current()
   const [name] = readdirSync(trial.home.compiled)
@@ -175,7 +175,7 @@ test('a compiled copy of a Baton that did not know trust is not used, not even a
   expect(policyNow().mustSurvive).toEqual([])
 })
 
-test('the same bytes in another folder, in a moved folder and behind a link to another folder are not trusted', () => {
+test('the same bytes in another folder, a moved folder or behind a link are not trusted', () => {
   trial.putProject({ must_survive: ['x'] })
   const other = join(trial.user, 'other')
   trial.put(join(other, 'baton.yaml'), readFileSync(trial.projectFile, 'utf8'))
@@ -189,15 +189,15 @@ test('the same bytes in another folder, in a moved folder and behind a link to a
   expect(survives(trial.project), 'the old path leads to the new folder').toEqual([])
 })
 
-test('a project reached through a link is the folder the link leads to', () => {
+test('a project reached through a link has the trust of the folder that the link leads to', () => {
   trial.putProject({ must_survive: ['x'] })
   symlinkSync(trial.project, join(trial.user, 'link'))
   expect(policyFor(trial.currentIn(join(trial.user, 'link')).config, subject).mustSurvive).toEqual(['x'])
 })
 
-test('a record of trust that others may write, or that speaks of another folder, counts for nothing', () => {
+test('a trust record that others may write, or that names another folder, is ignored', () => {
   const sha256 = createHash('sha256').update('x').digest('hex')
-  accept(trial.home.trust, { folder: '/srv/a', sha256 }, new Date())
+  storeTrust(trial.home.trust, { folder: '/srv/a', sha256 }, new Date())
   expect(statSync(trial.home.trust).mode & 0o777).toBe(0o700)
   const path = join(trial.home.trust, readdirSync(trial.home.trust)[0]!)
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -213,12 +213,12 @@ test('a record of trust that others may write, or that speaks of another folder,
   }
 })
 
-test('a folder in the place of the file is a problem and never trusted', () => {
+test('a folder in place of the project file is a problem and never trusted', () => {
   mkdirSync(trial.projectFile)
   expect(trial.load()).toMatchObject({ ok: false, project: { trusted: false, sha256: null } })
 })
 
-test('what a file demands names every program, address and setting, also empty lists', () => {
+test('the demands of a file list every program, address and setting, also empty lists', () => {
   const demands = demandsOf({
     presets: [],
     archive: { keep_days: null },

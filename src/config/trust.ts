@@ -6,19 +6,21 @@ import { readNamedFile } from '../lib/named-file.js'
 import { keepFolderPrivate } from '../lib/private-folder.js'
 import { nameHash } from './compiled-copy.js'
 
-/** The bytes of one folder's `baton.yaml` that the user accepted. */
+/** The user's acceptance of exact bytes of one folder's `baton.yaml`. */
 interface TrustRecord {
   version: 1
-  /** Its real path. */
+  /** Real path of the folder. */
   folder: string
   sha256: string
   trusted_at: string
 }
 
-/** A path has at most 4,096 bytes, which JSON may write with six characters each. */
+/**
+ * Limit of a record: a path has at most 4,096 bytes, each written in up to six characters of JSON.
+ */
 const LONGEST_RECORD = 32_768
 
-/** The real path of the folder that holds a project file; null when it cannot be resolved. */
+/** Returns the real path of the folder of a project file. Null when it cannot be resolved. */
 export function folderOf(projectFile: string): string | null {
   try {
     return realpathSync.native(dirname(projectFile))
@@ -28,17 +30,18 @@ export function folderOf(projectFile: string): string | null {
 }
 
 /**
- * The hash of the project file that the user accepted for a folder; null when none was. A record
- * that another user owns or can write counts as none. Hooks call this for every signal, so it reads
- * one small file and nothing else.
+ * Returns the hash of the project file that the user accepted for a folder. Null when there is
+ * none.
+ * A record that another user owns or can write is ignored.
+ * Every signal calls this, so it reads one small file and nothing else.
  */
 export function acceptedHash(trustFolder: string, folder: string): string | null {
   const read = readNamedFile(recordPath(trustFolder, folder), { owner: 'this-user', most: LONGEST_RECORD })
   if ('refused' in read || (read.stats.mode & 0o022) !== 0) return null
   try {
     const record = JSON.parse(read.bytes.toString('utf8')) as TrustRecord
-    // Two folders may share a file name: the later one has replaced the record, and the earlier one
-    // is untrusted.
+    // Two folders may share a file name.
+    // The later one replaced the record, so the earlier one is untrusted.
     return record.version === 1 && record.folder === folder && typeof record.sha256 === 'string' ? record.sha256 : null
   } catch {
     return null
@@ -46,14 +49,18 @@ export function acceptedHash(trustFolder: string, folder: string): string | null
 }
 
 /** Stores that the user accepts these bytes in this folder. */
-export function accept(trustFolder: string, { folder, sha256 }: { folder: string; sha256: string }, now: Date): void {
+export function storeTrust(
+  trustFolder: string,
+  { folder, sha256 }: { folder: string; sha256: string },
+  now: Date,
+): void {
   keepFolderPrivate(trustFolder)
   const record: TrustRecord = { version: 1, folder, sha256, trusted_at: now.toISOString() }
   writeFileAtomic(recordPath(trustFolder, folder), `${JSON.stringify(record)}\n`, { mode: 0o600 })
 }
 
-/** Takes the trust in a folder's file back. False when there was none. */
-export function withdraw(trustFolder: string, folder: string): boolean {
+/** Withdraws the trust in a folder's file. False when there was none. */
+export function removeTrust(trustFolder: string, folder: string): boolean {
   if (acceptedHash(trustFolder, folder) === null) return false
   try {
     unlinkSync(recordPath(trustFolder, folder))

@@ -54,13 +54,13 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     [{ '': 1 }, '[""]: unknown key `` | known keys'],
     [{ 1: 2 }, '1: unknown key `1` | known keys'],
     [{ constructor: 2 }, 'constructor: unknown key `constructor` | known keys'],
-  ])('%j', (content, problem) => {
+  ])('the unknown key in %j is refused with a hint', (content, problem) => {
     const problems = refused(content)
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
   })
 
-  test('says under which key it belongs, or that it belongs at the top', () => {
+  test('an unknown key is refused with the key under which it belongs', () => {
     expect(refused({ review_seconds: 5 })).toEqual([
       'review_seconds: unknown key `review_seconds` | write it under `handoff`',
     ])
@@ -69,15 +69,15 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     )
   })
 
-  test('sees a key that objects have by nature', () => {
+  test('a key such as __proto__ is refused like any other', () => {
     expect(refused('__proto__:\n  enabled: false\n')).toEqual([expect.stringContaining('__proto__: unknown key')])
   })
 
-  test('names all of them, not only the first', () => {
+  test('all unknown keys are reported, not only the first', () => {
     expect(refused({ levles: [], prests: [], handoff: { mod: 1, brr: 2 } })).toHaveLength(4)
   })
 
-  test('refuses keys of older designs with the reason and what took their place, wherever they stand', () => {
+  test('keys of older designs are refused everywhere with the reason and the replacement', () => {
     const removed = [
       expect.stringMatching(
         /^context_restart_threshold: was removed: .*the client compacts by itself \| write `levels`, such as .*85%/,

@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
 import { nearestName } from '../lib/nearest-name.js'
 import type { KeyPath } from '../lib/yaml-file.js'
-import type { Finding } from './finding.js'
+import type { ConfigFinding } from './finding.js'
 
-/** Keys of older designs, with what took their place. */
+/** Keys of older designs, with the reason and the replacement. */
 const REMOVED: Record<string, { reason: string; hint: string }> = {
   context_restart_threshold: {
     reason:
@@ -16,53 +16,59 @@ const REMOVED: Record<string, { reason: string; hint: string }> = {
   },
 }
 
-/** The few parts of a schema that tell which keys a map may have. */
-interface Shape {
+/** The parts of a valibot schema that say which keys a map may have. */
+interface SchemaShape {
   type: string
   kind: string
-  wrapped?: Shape
-  pipe?: Shape[]
-  entries?: Record<string, Shape>
-  item?: Shape
-  value?: Shape
-  options?: Shape[]
+  wrapped?: SchemaShape
+  pipe?: SchemaShape[]
+  entries?: Record<string, SchemaShape>
+  item?: SchemaShape
+  value?: SchemaShape
+  options?: SchemaShape[]
   literal?: unknown
-  /** The form depends on what is written. */
-  getter?(input: unknown): Shape
+  /** Returns the schema for an input, when the form depends on it. */
+  getter?(input: unknown): SchemaShape
 }
 
-/** Every key the schema does not know, at any depth: the schema library itself stops at the first. */
-export function unknownKeys(schema: v.GenericSchema, value: unknown): Finding[] {
-  const root = core(schema as unknown as Shape)
-  return walk(root, value, [], root)
+/**
+ * Returns every key that the schema does not know, at any depth.
+ * The schema library itself stops at the first.
+ */
+export function unknownKeys(schema: v.GenericSchema, value: unknown): ConfigFinding[] {
+  const root = unwrapSchema(schema as unknown as SchemaShape)
+  return findUnknown(root, value, [], root)
 }
 
-function walk(known: Shape, value: unknown, path: KeyPath, root: Shape): Finding[] {
-  const schema = known.getter ? core(known.getter(value)) : known
+function findUnknown(known: SchemaShape, value: unknown, path: KeyPath, root: SchemaShape): ConfigFinding[] {
+  const schema = known.getter ? unwrapSchema(known.getter(value)) : known
   if (Array.isArray(value)) {
-    const item = schema.item && core(schema.item)
-    return item ? value.flatMap((each, index) => walk(item, each, [...path, index], root)) : []
+    const item = schema.item && unwrapSchema(schema.item)
+    return item ? value.flatMap((each, index) => findUnknown(item, each, [...path, index], root)) : []
   }
   if (typeof value !== 'object' || value === null) return []
   const shape = optionFor(schema, value)
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...path, key]
-    if (shape.type === 'record' && shape.value) return walk(core(shape.value), inner, here, root)
+    if (shape.type === 'record' && shape.value) return findUnknown(unwrapSchema(shape.value), inner, here, root)
     if (shape.type !== 'object' || !shape.entries) return []
     const known = Object.hasOwn(shape.entries, key) ? shape.entries[key] : undefined
-    return known ? walk(core(known), inner, here, root) : [unknown(key, here, Object.keys(shape.entries), root)]
+    return known
+      ? findUnknown(unwrapSchema(known), inner, here, root)
+      : [describeUnknown(key, here, Object.keys(shape.entries), root)]
   })
 }
 
-function core(schema: Shape): Shape {
-  if (schema.wrapped) return core(schema.wrapped)
+/** Returns the schema inside wrappers and pipes. */
+function unwrapSchema(schema: SchemaShape): SchemaShape {
+  if (schema.wrapped) return unwrapSchema(schema.wrapped)
   const last = schema.pipe?.findLast(({ kind }) => kind === 'schema')
-  return last ? core(last) : schema
+  return last ? unwrapSchema(last) : schema
 }
 
-/** Among the forms a map may take, the one this map was meant to be: by its `type`, else by a key they share. */
-function optionFor(schema: Shape, value: object): Shape {
-  const maps = schema.options?.map(core).filter(({ entries }) => entries) ?? []
+/** Selects the form that a map was meant to have: by its `type`, or else by a key of that form. */
+function optionFor(schema: SchemaShape, value: object): SchemaShape {
+  const maps = schema.options?.map(unwrapSchema).filter(({ entries }) => entries) ?? []
   const type = 'type' in value ? value.type : undefined
   return (
     maps.find(({ entries }) => entries!.type && entries!.type.literal === type) ??
@@ -71,7 +77,7 @@ function optionFor(schema: Shape, value: object): Shape {
   )
 }
 
-function unknown(key: string, path: KeyPath, known: string[], root: Shape): Finding {
+function describeUnknown(key: string, path: KeyPath, known: string[], root: SchemaShape): ConfigFinding {
   if (Object.hasOwn(REMOVED, key)) return { path, ...REMOVED[key]! }
   if (path.length > 1 && Object.hasOwn(root.entries ?? {}, key)) {
     return {
@@ -89,10 +95,13 @@ function unknown(key: string, path: KeyPath, known: string[], root: Shape): Find
   return { path, reason: `unknown key \`${key}\``, hint }
 }
 
-/** The one key of the file under which this key has its place. */
-function ownerOf(key: string, root: Shape): string | null {
+/**
+ * Returns the only key of the file under which this key is valid.
+ * Null when there are none or several.
+ */
+function ownerOf(key: string, root: SchemaShape): string | null {
   const owners = Object.entries(root.entries ?? {}).filter(([name, schema]) => {
-    const { entries } = core(schema)
+    const { entries } = unwrapSchema(schema)
     return name !== 'context_monitor' && entries && Object.hasOwn(entries, key)
   })
   return owners.length === 1 ? owners[0]![0] : null

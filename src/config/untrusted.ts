@@ -10,25 +10,27 @@ import {
 } from './compiled.js'
 import { keyText } from './finding.js'
 import { presetLevels } from './presets.js'
-import type { Written } from './schema.js'
+import type { WrittenConfig } from './schema.js'
 
 type Ignored = ProjectFile['ignored'][number]
 
 const READ_KEYS: readonly string[] = ['levels', 'status_line']
 const LEVEL_NAME = /^[a-z0-9_-]{1,32}$/
 const ACTIONS: readonly string[] = ['user', 'agent']
-/** Each level tells the agent once in a cycle: a repository must not be able to flood a session. */
+/**
+ * Limit of levels: each tells the agent once per cycle, and a repository must not flood a session.
+ */
 const MOST_LEVELS = 16
 
 /**
- * Adds what may be taken from a project file that the user has not accepted: `status_line`, and new
- * levels that tell the user and the agent. Levels that exist without the file keep their position and actions, so
- * the file can neither silence a warning nor put off a handoff. Everything else is left out and
- * listed.
+ * Adds the allowed parts of a project file that the user has not accepted: `status_line`,
+ * and new levels that tell the user and the agent. Existing levels keep position and actions,
+ * so the file can neither silence a warning nor delay a handoff.
+ * Everything else is ignored and listed.
  */
 export function addUntrusted(
   config: CompiledConfig,
-  written: Written,
+  written: WrittenConfig,
   from: Layer['from'],
   userHome: string,
 ): { config: CompiledConfig; ignored: Ignored[] } {
@@ -37,7 +39,7 @@ export function addUntrusted(
     levels: written.levels,
     status_line: written.status_line,
     overrides: written.overrides?.map(({ when, levels, status_line }) => ({ when, levels, status_line })),
-  } as Written
+  } as WrittenConfig
   const [layer] = addLayer(emptyConfig(), readable, { source: 'project', from }, userHome).layers
   const reserved = reservedNames(config)
   let room = MOST_LEVELS
@@ -66,7 +68,7 @@ export function addUntrusted(
   return { config: { ...config, layers: [...config.layers, kept] }, ignored }
 }
 
-function ignoredInOverrides({ overrides }: Written): Ignored[] {
+function ignoredInOverrides({ overrides }: WrittenConfig): Ignored[] {
   return (overrides ?? []).flatMap(({ when: _, ...policy }, index) => ignoredKeys(policy, `overrides[${index}].`))
 }
 
@@ -78,16 +80,14 @@ function ignoredKeys(written: object, prefix: string): Ignored[] {
   )
 }
 
-/** Null when the level may be added. */
+/** Returns why a level may not be added. Null when it may. */
 function whyNoLevel({ name }: LevelChange, reserved: ReadonlySet<string>): string | null {
   if (!LEVEL_NAME.test(name)) return `\`${name.slice(0, 40)}\`: level names are [a-z0-9_-]{1,32}`
   if (reserved.has(name)) return `\`${name}\` is a level of yours or of a preset and stays as it is`
   return null
 }
 
-/**
- * Every level a session may have without this file, whichever presets and overrides apply to it.
- */
+/** Returns every level that a session may have without this file, in any presets and overrides. */
 function reservedNames({ layers }: CompiledConfig): Set<string> {
   const own = layers.flatMap(({ set, overrides }) => [set, ...overrides.map((override) => override.set)])
   return new Set([
@@ -96,13 +96,13 @@ function reservedNames({ layers }: CompiledConfig): Set<string> {
   ])
 }
 
-/** The effects of a project file once it is trusted, for the user to judge. */
-export interface Demands {
+/** The effects that a project file would have once it is trusted, for the user to judge. */
+export interface FileDemands {
   /** Programs that Baton would start. */
   programs: { key: string; command: string }[]
   /** Addresses that Baton would contact. */
   addresses: { key: string; url: string }[]
-  /** Everything else the file sets, value by value. */
+  /** All other settings of the file, value by value. */
   settings: { key: string; value: unknown }[]
 }
 
@@ -110,16 +110,16 @@ const ADDRESS_KEYS: readonly (string | number)[] = ['url', 'webhook', 'base_url'
 const CHAT_SERVICES: Record<string, string> = { slack: 'https://slack.com', discord: 'https://discord.com' }
 
 /**
- * Lists every value of a checked project file under what it does. Nothing is left out: an unknown
- * value is a setting.
+ * Lists every value of a checked project file by its effect.
+ * Nothing is left out: an unknown value counts as a setting.
  */
-export function demandsOf(value: unknown): Demands {
-  const demands: Demands = { programs: [], addresses: [], settings: [] }
+export function demandsOf(value: unknown): FileDemands {
+  const demands: FileDemands = { programs: [], addresses: [], settings: [] }
   if (value !== null && value !== undefined) collect(value, [], demands)
   return demands
 }
 
-function collect(value: unknown, path: readonly (string | number)[], demands: Demands): void {
+function collect(value: unknown, path: readonly (string | number)[], demands: FileDemands): void {
   if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
     for (const [name, inner] of Object.entries(value)) {
       collect(inner, [...path, Array.isArray(value) ? Number(name) : name], demands)
@@ -136,7 +136,7 @@ function collect(value: unknown, path: readonly (string | number)[], demands: De
   }
 }
 
-/** A check may be written as its command alone. */
+/** Returns true for a check that is written as its command alone. */
 function isCheck(path: readonly (string | number)[]): boolean {
   return typeof path.at(-1) === 'number' && path.at(-2) === 'checks'
 }

@@ -3,7 +3,7 @@ import { archivePaths } from '../archive/archive-folders.js'
 import { sourcesKey } from '../archive/plan-archive.js'
 import { currentConfig } from '../config/current-config.js'
 import { stampOf } from '../config/find-project.js'
-import type { Loaded, LoadOptions } from '../config/load-config.js'
+import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { policyFor as policyOfConfig } from '../config/policy-for.js'
 import type { Session } from '../contract/api/session.js'
 import type { Policy } from '../contract/policy.js'
@@ -53,7 +53,7 @@ export interface App {
 export interface AppOptions {
   env?: Record<string, string | undefined>
   /** Brings the YAML and schema libraries: the hook passes a function that loads them only when it is called. */
-  loadConfig(options: LoadOptions): Loaded
+  loadConfig(options: LoadOptions): LoadedConfig
   now?: () => Date
   /** How long the configuration files are trusted without another look. */
   configMs?: number

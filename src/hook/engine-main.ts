@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
-import type { Loaded, LoadOptions } from '../config/load-config.js'
+import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { answerOne, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
 import { dropSpooled, isSaidNow, readSpooled } from '../delivery/spool.js'
@@ -195,6 +195,6 @@ interface Keeping {
 const keeping = () => require('./hook-keep.cjs') as Keeping
 const rareWork = (): RareWork => keeping().rareWork
 
-function loadConfig(options: LoadOptions): Loaded {
-  return (require('./hook-config.cjs') as { loadConfig(options: LoadOptions): Loaded }).loadConfig(options)
+function loadConfig(options: LoadOptions): LoadedConfig {
+  return (require('./hook-config.cjs') as { loadConfig(options: LoadOptions): LoadedConfig }).loadConfig(options)
 }

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import type { CompiledCopy } from '../config/compiled-copy.js'
 import { currentConfig } from '../config/current-config.js'
-import { type Loaded, type LoadOptions, loadConfig } from '../config/load-config.js'
-import { accept, folderOf } from '../config/trust.js'
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load-config.js'
+import { folderOf, storeTrust } from '../config/trust.js'
 
 /** For tests: accepts a project file as it is now, as the user does with `baton trust`. */
 export function trustFile(trustFolder: string, path: string): void {
   const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex')
-  accept(trustFolder, { folder: folderOf(path)!, sha256 }, new Date())
+  storeTrust(trustFolder, { folder: folderOf(path)!, sha256 }, new Date())
 }
 
 /** For tests: a folder with a user's home and a project of its own, and nothing of the machine's. */
@@ -30,7 +30,7 @@ export function trialHome() {
     writeFileSync(path, typeof content === 'string' ? content : stringify(content))
   }
   const base = { home, project, env: { HOME: user } }
-  const load = (options: Partial<LoadOptions> = {}): Loaded => loadConfig({ ...base, ...options })
+  const load = (options: Partial<LoadOptions> = {}): LoadedConfig => loadConfig({ ...base, ...options })
   let loads = 0
   const currentIn = (folder: string, env: Record<string, string> = {}, memory?: Map<string, CompiledCopy>) =>
     currentConfig({

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type AcceptableFile, trustBeforeRun, trustProject, withdrawTrust } from '../../app/trust-project.js'
-import type { Demands } from '../../config/untrusted.js'
+import type { FileDemands } from '../../config/untrusted.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -41,7 +41,7 @@ const LONGEST_VALUE = 300
 
 /** Before a job: `--trust` accepts an untrusted project file, and so does the user on a terminal. */
 export async function offerTrust(call: Call, cli: Cli): Promise<void> {
-  const confirm = (file: AcceptableFile, demands: Demands): Promise<boolean> => {
+  const confirm = (file: AcceptableFile, demands: FileDemands): Promise<boolean> => {
     cli.note([...summary(file, demands, cli), ''].join('\n'))
     return ask('Trust this file? [y/N] ')
   }
@@ -83,7 +83,7 @@ function remove(call: Call, cli: Cli, folder: string): number {
  * Describes what the file would do. Anybody may have written its texts, so none of them may control
  * the terminal.
  */
-function summary({ path, sha256, reason }: AcceptableFile, demands: Demands, { screen, env }: Cli): string[] {
+function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands, { screen, env }: Cli): string[] {
   const { paint, columns } = screen
   const { programs, addresses, settings } = demands
   const section = (title: string, lines: string[]): string[] =>

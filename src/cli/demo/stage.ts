@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { clients } from '../../agents/clients.js'
 import { installers } from '../../agents/installers.js'
-import { accept } from '../../config/trust.js'
+import { storeTrust } from '../../config/trust.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import type { EventType } from '../../contract/records/event.js'
 import { awaitEngine } from '../../doctor/isolated-run.js'
@@ -94,7 +94,7 @@ export function setStage(cli: Cli): Stage {
       mkdirSync(folder, { mode: 0o700 })
       writeFileSync(join(folder, 'baton.yaml'), JOB_CONFIG)
       const sha256 = createHash('sha256').update(JOB_CONFIG).digest('hex')
-      accept(home.trust, { folder: realpathSync.native(folder), sha256 }, cli.now())
+      storeTrust(home.trust, { folder: realpathSync.native(folder), sha256 }, cli.now())
       return spawn(process.execPath, [join(cli.program, 'baton.mjs'), 'run', JOB_AGENT, '--quiet'], {
         cwd: folder,
         env: { ...env, ...demo.environment(url), PATH: `${dirname(client)}${delimiter}${env.PATH}` },
