@@ -88,9 +88,10 @@ test.each(PAIRS)(
   async (_, how) => {
     const it = await stage(SCRIPT, { ...how, config: `handoff: {bar: 0.1}\n${FREE}` })
     const tui = await startTui(it.home, { model: MODEL })
+    const since = Date.now()
     await tui.submit(PROMPT)
     await tui.waitFor(/Compacted once/)
-    await tui.waitIdle()
+    await tui.waitTurnEnd(since)
     const second = tui.sessionId()!
     await tui.submit('/compact')
     await until('the second compaction is over', async () => {

@@ -93,6 +93,7 @@ test.each([
     )
     const tui = await startTui(it.home, { model: MODEL })
     const old = tui.sessionId()!
+    const since = Date.now()
     await tui.submit(PROMPT)
     await tui.waitFor(/Asked again/)
     const fresh = tui.sessionId()!
@@ -103,7 +104,7 @@ test.each([
     expect(texts).toContain('Before anything else repeat it to the user word for word')
     expect(texts).toContain(QUESTION)
     expect(texts).not.toContain('do not ask whether to go on')
-    await tui.waitIdle()
+    await tui.waitTurnEnd(since)
     await tui.submit('Port 9000.')
     await tui.waitFor(/Port 9000 is written down/)
     expect(mainRequests(it.model, fresh)).toHaveLength(2)

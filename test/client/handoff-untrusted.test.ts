@@ -44,13 +44,15 @@ test('a brief that lies in a repository reaches no agent, and is refused when it
 
 test('a brief that is changed before it is used is not followed, and agent and person are told', async () => {
   const script = {
-    steps: [...CLIMB, { text: BRIEF, used: 152_008, delay_ms: 2_000 }],
+    steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }],
     conversations: [FRESH],
   }
   const it = await tmuxStage(script, { mod: true })
   await it.tui.submit(PROMPT)
   await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
   await it.tui.type('a draft')
+  await it.tui.waitFor(/a draft/)
+  it.model.release('brief')
   await inState(it, 'clearing')
   const { briefs } = await it.ask<{ briefs: { brief_id: string; path: string }[] }>('handoffs', 'list')
   const [brief] = briefs

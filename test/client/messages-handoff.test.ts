@@ -55,7 +55,6 @@ test('a message sent while the work is handed over is read after the brief, by t
   expect(counts(fresh)).toEqual([0, 0, 1])
   const first = mainRequests(it.model, fresh)[0]!
   expect(copies(first, 'because the shop opens on Monday')).toBeGreaterThan(0)
-  await tui.waitIdle()
   await until('it is delivered', async () =>
     (await it.messages()).some((m) => m.category === 'message' && m.status === 'delivered' && m.sent_to === fresh),
   )

@@ -11,22 +11,28 @@ const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: strin
 const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
 const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
 
-/** Returns once the turn is over and Baton knows it. */
-async function knownIdle(it: Stage, tui: Tui): Promise<void> {
-  await tui.waitIdle()
+/** Returns once a turn that began after `since` is over and Baton knows it. */
+async function knownIdle(it: Stage, tui: Tui, since: number): Promise<void> {
+  await tui.waitTurnEnd(since)
   await until('it is known to be idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
+}
+
+async function hello(it: Stage, tui: Tui): Promise<void> {
+  const since = Date.now()
+  await tui.submit('hello')
+  await knownIdle(it, tui, since)
 }
 
 test('an idle session is woken by a message, once', async () => {
   const it = await stage({ rest: { text: 'All right.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
-  await tui.submit('hello')
-  await knownIdle(it, tui)
+  await hello(it, tui)
   const asked = mainRequests(it.model).length
+  const since = Date.now()
   const { message_id, status } = await sent(it, 'api', 'please look at the logs', '--from', 'lena')
   expect(status).toBe('sent')
   await until('the model is asked', () => requestsWith(it, 'Message from lena: please look at the logs').length === 1)
-  await tui.waitIdle()
+  await tui.waitTurnEnd(since)
   await until('it is delivered', async () => (await statusOf(it, message_id)).status === 'delivered')
   expect(mainRequests(it.model)).toHaveLength(asked + 1)
   expect(copies(mainRequests(it.model).at(-1)!, 'please look at the logs')).toBe(1)
@@ -66,8 +72,7 @@ test('a busy session reads each message at the moment its mode names', async () 
 test('a text longer than the client takes is read from a file of its own', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL })
-  await tui.submit('hello')
-  await knownIdle(it, tui)
+  await hello(it, tui)
   await sent(it, 'api', `begins here ${'x'.repeat(20_000)} ends here`)
   await until('the model is asked', () => requestsWith(it, 'begins here').length > 0)
   const { text_file } = (await it.messages())[0]!
@@ -82,21 +87,20 @@ test('without the mod an idle session in tmux is told by keys, and a draft is le
     { server: true, mod: false, env: { BATON_SEAT: 'api' } },
   )
   const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
-  await tui.submit('hello')
-  await knownIdle(it, tui)
+  await hello(it, tui)
   // The sender may have another configuration of the client than the session.
   const own = it.home.env.CLAUDE_CONFIG_DIR!
   it.home.env.CLAUDE_CONFIG_DIR = path.join(it.home.dir, 'of-another-shell')
+  const since = Date.now()
   const first = await sent(it, 'api', 'first words\nin two lines')
   it.home.env.CLAUDE_CONFIG_DIR = own
   expect(first.status).not.toBe('queued')
   await until('the model is asked', () => requestsWith(it, 'first words').length > 0)
-  await tui.waitIdle()
   await until('it is delivered', async () => (await statusOf(it, first.message_id)).status === 'delivered')
   expect(await statusOf(it, first.message_id)).toMatchObject({ via: 'keys', repeated: false })
   expect(copies(mainRequests(it.model).at(-1)!, 'first words')).toBe(1)
 
-  await knownIdle(it, tui)
+  await knownIdle(it, tui, since)
   await tui.type('my own draft')
   await tui.waitFor(/my own draft/)
   const second = await sent(it, 'api', 'second words')

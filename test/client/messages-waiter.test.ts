@@ -23,16 +23,18 @@ function waiters(it: Stage): number[] {
   return names.flatMap((name) => /^\d+\.(\d+)$/.exec(name)?.[1] ?? []).map(Number)
 }
 
-async function idle(it: Stage, tui: Tui): Promise<void> {
-  await tui.waitIdle()
+/** Returns once a turn that began after `since` is over, Baton knows it, and a waiter sleeps again. */
+async function idle(it: Stage, tui: Tui, since: number): Promise<void> {
+  await tui.waitTurnEnd(since)
   await until('the session is known as idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
   await until('a waiter sleeps', () => waiters(it).length === 1)
 }
 
 const begin = async (it: Stage): Promise<Tui> => {
   const tui = await startTui(it.home, { model: MODEL })
+  const since = Date.now()
   await tui.submit('hello')
-  await idle(it, tui)
+  await idle(it, tui, since)
   return tui
 }
 
@@ -43,10 +45,11 @@ test('a message wakes an idle session beside which a waiter sleeps, once; after 
   const asked = mainRequests(it.model).length
   await tui.type('my draft')
   await tui.waitFor(/my draft/)
+  const sentOne = Date.now()
   const one = await sent(it, 'api', 'please look at the logs', '--from', 'lena')
   expect(one.status).toBe('sent')
   expect(await delivered(it, one.message_id)).toMatchObject({ via: 'waiter', repeated: false, sender: 'lena' })
-  await idle(it, tui)
+  await idle(it, tui, sentOne)
   expect(mainRequests(it.model)).toHaveLength(asked + 1)
   expect(copies(mainRequests(it.model).at(-1)!, 'Message from lena: please look at the logs')).toBe(1)
   expect(await tui.screen()).toMatch(/❯\s+my draft/)
@@ -58,12 +61,13 @@ test('a message wakes an idle session beside which a waiter sleeps, once; after 
   const second = await until('the fresh session', () => tui.sessionId() !== first && tui.sessionId()!)
   await until('its waiter alone', () => waiters(it).length === 1 && waiters(it)[0] !== before && !alive(before!))
   await until('it is known', async () => (await it.sessions()).some(({ session_id }) => session_id === second))
+  const sentTwo = Date.now()
   const two = await sent(it, 'api', 'and now the tests')
   expect(await delivered(it, two.message_id)).toMatchObject({ via: 'waiter', repeated: false })
   expect(sessionIn(it, 'and now the tests')).toBe(second)
   expect(requestsWith(it, 'and now the tests')).toHaveLength(1)
 
-  await idle(it, tui)
+  await idle(it, tui, sentTwo)
   const [last] = waiters(it)
   await tui.exit()
   await until('the waiter ends with its client', () => !alive(last!) && waiters(it).length === 0)
@@ -72,31 +76,34 @@ test('a message wakes an idle session beside which a waiter sleeps, once; after 
 test('two messages at once are read once each, in their order', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await begin(it)
+  const since = Date.now()
   const [one, two] = await Promise.all([sent(it, 'api', 'first words'), sent(it, 'api', 'second words')])
   for (const { message_id } of [one, two]) expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
   // The second message may begin a turn of its own after the first.
   await until('a request holds both', () =>
     requestsWith(it, 'first words').some((one) => copies(one, 'second words') > 0),
   )
-  await idle(it, tui)
+  await idle(it, tui, since)
   for (const words of ['first words', 'second words']) expect(copies(mainRequests(it.model).at(-1)!, words)).toBe(1)
 })
 
 test('a waiter that was killed: the message waits, and comes with the next prompt; the next turn has a waiter again', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL, env: { TMUX_PANE: '', TMUX: '' } })
+  const since = Date.now()
   await tui.submit('hello')
-  await idle(it, tui)
+  await idle(it, tui, since)
   process.kill(waiters(it)[0]!, 'SIGKILL')
   await tui.type('x') // a draft: nothing may be typed
   await tui.waitFor(/❯\s+x/)
   const { message_id } = await sent(it, 'api', 'for whoever comes next')
   await until('it waits again', async () => (await statusOf(it, message_id)).status === 'queued')
   expect(requestsWith(it, 'for whoever comes next')).toEqual([])
+  const entered = Date.now()
   await tui.key('Enter')
   expect(await delivered(it, message_id)).toMatchObject({ via: 'UserPromptSubmit', repeated: false })
   expect(requestsWith(it, 'for whoever comes next')).toHaveLength(1)
-  await idle(it, tui)
+  await idle(it, tui, entered)
   const again = await sent(it, 'api', 'woken again')
   expect(await delivered(it, again.message_id)).toMatchObject({ via: 'waiter' })
 })
