@@ -56,5 +56,16 @@ async function run({ id, args, env, cwd, program }: HostedCall): Promise<HostedE
     end.code = exit
     note(text)
   }
+  await releaseStores()
   return end
+}
+
+/**
+ * Collects the garbage of a command. A closed store keeps its files open until its statements are
+ * collected; a process that ends closes them at once.
+ */
+async function releaseStores(): Promise<void> {
+  global.gc!()
+  // The statements are finalized in a later turn of the event loop.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

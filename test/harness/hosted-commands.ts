@@ -25,7 +25,7 @@ export function hostCommands(home: Pick<Home, 'env' | 'project' | 'onDispose'>):
     const child = fork(COMMAND_HOST, [], {
       cwd: REPOSITORY,
       env: { PATH: home.env.PATH ?? '' },
-      execArgv: [],
+      execArgv: ['--expose-gc'],
       stdio: 'inherit',
     })
     child.on('message', (end: HostedEnd) => {
