@@ -40,23 +40,3 @@ test('in a 1M window the client is told at 150k and 225k and offered a handoff a
   expect(mainRequests(it.model).some((entry) => copies(entry, 'handoff brief') > 0)).toBe(false)
   expect(await it.session()).toMatchObject({ level: 'handoff', handoff_tokens: 300_000, handoffs: 0 })
 })
-
-test('with the preset full-window nothing happens in a 1M window before 50 % of the compaction point', async () => {
-  const it = await stage(
-    {
-      steps: [
-        ...[50_008, 160_008, 310_008, 480_008].map((used) => ({ bash: `echo at ${used}`, used })),
-        { bash: 'echo half', used: 484_008, repeat: 3, grow: 100 },
-        { text: 'Done.', used: 485_008 },
-      ],
-    },
-    { config: 'presets: [full-window]\n' },
-  )
-  const tui = await startTui(it.home, { model: MODEL })
-  await tui.submit('go')
-  await tui.waitIdle()
-  await tui.waitFor(/485k\/~?967k · notice/)
-  expect(await levelsOf(it)).toEqual([['notice', 483_500]])
-  expect((await it.messages()).map(({ category }) => category)).toEqual(['context'])
-  expect(told(it.model, 'notice').slice(0, 5)).toEqual([0, 0, 0, 0, 0])
-})
