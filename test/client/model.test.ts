@@ -203,10 +203,15 @@ test('subagents at once, in the background too, each get their own answers', asy
     subagents: [
       { when: 'alpha', steps: [{ bash: 'ls', used: 11_008, repeat: 3 }, 'Alpha is 1.'] },
       { when: 'beta', steps: [{ bash: 'pwd', used: 12_008, repeat: 2 }, 'Beta is 2.'] },
-      { when: 'gamma', steps: [{ text: 'Gamma is 3.', used: 13_008, delay_ms: 300 }] },
+      { when: 'gamma', steps: [{ text: 'Gamma is 3.', used: 13_008, hold: 'gamma' }] },
     ],
   })
-  const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-5-5' })
+  const running = startPrint(home, { prompt: 'go', model: 'claude-opus-5-5' })
+  await until('the parent waits for the one in the background', () =>
+    given(main(model)).some((e) => e.answer?.text === 'Waiting.'),
+  )
+  model.release('gamma')
+  const run = await running.done
   expect(run.result?.result).toBe('Done.')
   const last = main(model).at(-1)!
   for (const text of ['Alpha is 1.', 'Beta is 2.', 'Gamma is 3.']) expect(copies(last, text)).toBeGreaterThan(0)
