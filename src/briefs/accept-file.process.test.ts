@@ -32,13 +32,13 @@ function refused(path: string): string {
   return found.refused
 }
 
-describe('a file offered as a brief', () => {
-  test('is taken as it is, without the mark some editors put in front', () => {
+describe('reading a file offered as a brief', () => {
+  test('an offered file is read without its byte order mark', () => {
     writeFileSync(file, '\uFEFF# Göal\r\n\n🙂\n')
     expect(acceptFile(file)).toEqual({ text: '# Göal\r\n\n🙂\n' })
   })
 
-  test('is followed through links', () => {
+  test('an offered file is read through symbolic links', () => {
     writeFileSync(file, 'done')
     symlinkSync('brief.md', join(folder, 'one'))
     symlinkSync('one', join(folder, 'two'))
@@ -49,13 +49,13 @@ describe('a file offered as a brief', () => {
     expect(refused(join(folder, 'circle'))).toBe('unreadable')
   })
 
-  test('is missing when it is not there, whatever the path is like', () => {
+  test('a file that does not exist is missing, whatever its path looks like', () => {
     writeFileSync(file, 'done')
     for (const path of [join(folder, 'no'), join(file, 'no'), '', `/${'x'.repeat(5000)}`, '/tmp/a\0b'])
       expect(refused(path)).toBe('missing')
   })
 
-  test.each(['', ' \n\t\r\n', '\uFEFF', '\uFEFF\n'])('is empty when it holds nothing to read: %j', (text) => {
+  test.each(['', ' \n\t\r\n', '\uFEFF', '\uFEFF\n'])('a file without any text is empty: %j', (text) => {
     writeFileSync(file, text)
     expect(refused(file)).toBe('empty')
   })
@@ -66,12 +66,12 @@ describe('a file offered as a brief', () => {
     ['another encoding', Buffer.from('Göal', 'latin1')],
     ['two bytes a letter', Buffer.from('\uFEFFgoal', 'utf16le')],
     ['a letter cut in half', Buffer.from('Göal').subarray(0, 2)],
-  ])('is binary when it is no UTF-8: %s', (_, bytes) => {
+  ])('a file that is not UTF-8 is binary: %s', (_, bytes) => {
     writeFileSync(file, bytes)
     expect(refused(file)).toBe('binary')
   })
 
-  test('may have 1 MB and not a byte more, however large it is', () => {
+  test('a file may have 1 MB and not a byte more, however large it is', () => {
     writeFileSync(file, 'x'.repeat(LARGEST_BRIEF))
     expect(acceptFile(file)).toEqual({ text: 'x'.repeat(LARGEST_BRIEF) })
     writeFileSync(file, 'x'.repeat(LARGEST_BRIEF + 1))
@@ -82,11 +82,11 @@ describe('a file offered as a brief', () => {
     expect(refused(file)).toBe('too-large')
   })
 
-  test.skipIf(!existsSync('/proc/self/status'))('is empty when the file says that it has no size', () => {
+  test.skipIf(!existsSync('/proc/self/status'))('a file that reports no size is empty', () => {
     expect(refused('/proc/self/status')).toBe('empty')
   })
 
-  test('is not a folder, a device or a pipe, and nobody is waited for', async () => {
+  test('a folder, a device or a pipe is refused without blocking', async () => {
     expect(refused(folder)).toBe('not-a-file')
     expect(refused('/dev/zero')).toBe('not-a-file')
     const pipe = join(folder, 'pipe')
@@ -98,7 +98,7 @@ describe('a file offered as a brief', () => {
     server.close()
   })
 
-  test.skipIf(process.getuid?.() === 0)('is unreadable when it is somebody else’s', () => {
+  test.skipIf(process.getuid?.() === 0)('a file of another user is unreadable', () => {
     writeFileSync(file, 'secret')
     chmodSync(file, 0o000)
     expect(refused(file)).toBe('unreadable')

@@ -18,8 +18,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('an addendum', () => {
-  test('lies beside its brief, names it, reads back as it was, and leaves the brief as it is', () => {
+describe('addenda of a brief', () => {
+  test('an addendum is stored beside its brief, names it, reads back unchanged, and leaves the brief alone', () => {
     const before = readFileSync(brief.path)
     const text = '---\nnot: front matter\n---\nthe tests on the “other” branch fail\n'
     const added = addAddendum(KEY, brief, LATER, text)
@@ -35,7 +35,7 @@ describe('an addendum', () => {
     expect(readFileSync(brief.path)).toEqual(before)
   })
 
-  test('is added once, however often it is; other findings and times are others, in their order', () => {
+  test('an addendum is added once, and other findings and times are kept in order', () => {
     const paths = [AT, AT, LATER].map((at) => addAddendum(KEY, brief, at, 'late').path)
     paths.push(addAddendum(KEY, brief, LATER, 'later').path)
     expect(paths[0]).toBe(paths[1])
@@ -45,7 +45,7 @@ describe('an addendum', () => {
     expect(times).toEqual(['20260301T100000000Z', '20260301T103000500Z', '20260301T103000500Z'])
   })
 
-  test('of another brief, a changed one, or a brief in its place is tampered with', () => {
+  test('an addendum of another brief, a changed one, or a brief in its place counts as tampered', () => {
     const { path } = addAddendum(KEY, brief, AT, 'late')
     expect(readAddendum(path, KEY, { briefId: 'brief_2' }).verdict).toBe('tampered')
     expect(readAddendum(path, KEY, { sha256: brief.sha256 }).verdict).toBe('tampered')
@@ -57,7 +57,7 @@ describe('an addendum', () => {
     expect(readBrief(brief.path, KEY, brief.sha256).verdict).toBe('genuine')
   })
 
-  test('cannot be added to a brief that is gone', () => {
+  test('no addendum can be added to a missing brief', () => {
     rmSync(brief.path)
     expect(() => addAddendum(KEY, brief, AT, 'late')).toThrow(expect.objectContaining({ exit: EXIT.notFound }))
     expect(readdirSync(dirname(brief.path))).toEqual([])

@@ -10,16 +10,18 @@ type Addendum = BriefRecord['addenda'][number]
 
 interface KeptAddendum {
   verdict: BriefVerdict
-  /** null: it is missing. */
+  /** Null when the file is missing. */
   body: string | null
-  /** The brief it was added to; null: it does not say. */
+  /** Id of the brief it was added to. Null when the file names none. */
   briefId: string | null
   at: string | null
 }
 
 /**
- * A late finding, in a file of its own beside the brief's, which never changes. `at`: ISO, UTC. The same finding of the same time is added
- * once. Throws a BatonError when the brief is not there or the file cannot be written.
+ * Stores a late finding in a file of its own beside the brief, which never changes.
+ * `at` is ISO, UTC.
+ * The same finding with the same time is added once.
+ * Throws a BatonError when the brief is missing or the file cannot be written.
  */
 export function addAddendum(
   key: Buffer,
@@ -40,7 +42,11 @@ export function addAddendum(
   return { at: when, ...keepFile(name, signed) }
 }
 
-/** `of`: the brief it must belong to, and what the store knows of its file. Throws a BatonError when it is there and cannot be read. */
+/**
+ * Reads a late finding.
+ * `of` is the brief it must belong to and the stored hash of its file.
+ * Throws a BatonError when the file exists but cannot be read.
+ */
 export function readAddendum(path: string, key: Buffer, of: { briefId?: string; sha256?: string } = {}): KeptAddendum {
   const bytes = readKept(path)
   if (bytes === null) return { verdict: 'missing', body: null, briefId: null, at: null }

@@ -43,7 +43,7 @@ and read what they print.
   ])
 })
 
-test('what Baton appended to a brief counts like the brief itself', () => {
+test('sections that Baton appended count like the brief itself', () => {
   const missing = [
     { kind: 'constraint' as const, text: 'Never push.' },
     { kind: 'todo' as const, text: 'Write the docs.' },
@@ -53,7 +53,7 @@ test('what Baton appended to a brief counts like the brief itself', () => {
   expect(told(body)).toEqual(['constraint: Never push.', 'todo: Write the docs.'])
 })
 
-test('a brief written by code gives back its facts, and none for what it says of missing ones', () => {
+test('a brief written by code gives back its facts, and none for sections that say nothing', () => {
   const facts = [
     aFact('request', 'Fix the login.', { detail: { last: true } }),
     aFact('constraint', 'Never push.', { state: 'forbidden' }),

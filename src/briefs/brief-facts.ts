@@ -4,7 +4,7 @@ import { LATE_TITLE, type SectionName } from './sections.js'
 import { splitBrief } from './split-brief.js'
 import { KIND_TITLES } from './told-lines.js'
 
-/** The sections whose items bind whoever continues the work. */
+/** Sections whose items bind the session that continues the work. */
 const KINDS: Partial<Record<SectionName, FactKind>> = {
   constraints: 'constraint',
   decisions: 'decision',
@@ -18,9 +18,10 @@ const LONGEST = 600
 const SHORTEST = 4
 
 /**
- * The facts to which a brief binds the session that is given it: constraints, decisions, next steps and open
- * questions, one fact per item or paragraph, in the brief's words. `detail.handed` marks them. They
- * have line 0, because they came before everything the session itself says.
+ * Returns the facts of a brief that bind the session it is given to:
+ * constraints, decisions, next steps and open questions.
+ * One fact per item or paragraph, in the brief's wording, marked by `detail.handed`.
+ * They have line 0, because they precede everything the session itself says.
  */
 export function factsOfBrief(body: string): Fact[] {
   const found = splitBrief(body).flatMap(({ name, added, heading, text }): Fact[] => {
@@ -36,7 +37,7 @@ export function factsOfBrief(body: string): Fact[] {
   })
 }
 
-/** Facts that Baton appended stand below one heading per kind. */
+/** Returns facts that Baton appended, which are grouped under one heading per kind. */
 function appendedFacts(lines: readonly string[]): Fact[] {
   const starts = lines.flatMap((line, at) => (line.startsWith('### ') ? [at] : []))
   return starts.flatMap((start, i) => {
@@ -46,7 +47,7 @@ function appendedFacts(lines: readonly string[]): Fact[] {
   })
 }
 
-/** `**Next step:** run it` has its first item behind the heading. */
+/** Removes the heading line. `**Next step:** run it` has its first item on that line. */
 function withoutHeading(lines: readonly string[]): string[] {
   const [first = '', ...rest] = lines
   const behind = /^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_:]{1,60}(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(\S.*)$/.exec(
@@ -58,7 +59,10 @@ function withoutHeading(lines: readonly string[]): string[] {
 const BEGINS = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/
 const DONE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s/
 
-/** Items of lists and paragraphs, each on one line however it was wrapped. Ticked items are over. */
+/**
+ * Returns list items and paragraphs, each joined to one line.
+ * Omits ticked items, which are done.
+ */
 function itemsOf(lines: readonly string[]): string[] {
   const items: string[] = []
   let open: 'item' | 'done' | null = null
@@ -74,7 +78,7 @@ function itemsOf(lines: readonly string[]): string[] {
   return items
 }
 
-/** Lines by which a brief says that there is nothing, or that Baton's own brief begins or ends with. */
+/** Lines that say that there is nothing, or that are part of Baton's own template. */
 const NOTHING =
   /^(?:none\b(?: known from the transcript| so far| yet)?|nothing(?: was asked yet| open)?|n\/a|no(?: open questions| decisions| constraints)|no todo list was kept\..*|and \d+ more(?:, left out here)?|\(?cut here\)?.*|-+)[.!]?$/i
 const ADDITION = / \((?:forbidden|was being worked on|from the brief before; it may be done|asked by the user)\)$/

@@ -4,14 +4,14 @@ import { addAddendum, readAddendum } from './addendum.js'
 import { keepBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
-/** Stores the text of briefs in signed files and reads it back. Throws where the key is damaged. */
+/** Stores briefs in signed files and reads them back. Throws when the key is damaged. */
 export interface BriefKeeper {
   keep(origin: BriefOrigin, body: string): { path: string; sha256: string }
-  /** null: it is gone, or somebody has changed it. */
+  /** Returns the text of a brief. Null when its file is missing or was changed. */
   read(brief: Pick<BriefRecord, 'path' | 'sha256'>): string | null
-  /** A late finding. Throws when it cannot be kept. */
+  /** Stores a late finding. Throws when it cannot be stored. */
   add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
-  /** Late findings as they were kept, oldest first; those that are gone or were changed are left out. */
+  /** Returns late findings, oldest first, without those whose file is missing or was changed. */
   late(brief: BriefRecord): LateFinding[]
 }
 

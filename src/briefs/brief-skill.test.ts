@@ -3,7 +3,7 @@ import { briefSkill } from './brief-skill.js'
 import { findBrief } from './find-brief.js'
 import { SECTIONS, TITLE } from './sections.js'
 
-test('names every section the check knows, the title and both ways to give it', () => {
+test('the skill names every section of a brief, its title and both ways to submit it', () => {
   const text = briefSkill()
   for (const { title } of SECTIONS) expect(text).toContain(`**${title}**`)
   expect(text).toContain(`# ${TITLE}`)
@@ -11,12 +11,12 @@ test('names every section the check knows, the title and both ways to give it', 
   expect(text.length).toBeLessThan(5_000)
 })
 
-test('begins as the client wants a skill to begin, and is not taken for a brief itself', () => {
+test('the skill has the front matter the client expects, and is not mistaken for a brief', () => {
   expect(briefSkill()).toMatch(/^---\nname: brief\ndescription: .{20,400}\n---\n/)
   expect(findBrief(briefSkill())).toBeNull()
 })
 
-test('is described in words that no request for a brief is known by: the description travels with every request', () => {
+test('the description of the skill, which is in every request, does not look like a brief request', () => {
   const description = /^description: (.*)$/m.exec(briefSkill())![1]!
   expect(description).not.toMatch(/\[baton\]|handoff brief/i)
 })

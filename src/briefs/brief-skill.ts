@@ -1,6 +1,6 @@
 import { SECTIONS, TITLE } from './sections.js'
 
-/** What makes a section good, beside what the request itself asks for. */
+/** Good and bad examples for sections of a brief. */
 const EXAMPLES: Partial<Record<(typeof SECTIONS)[number]['name'], { good: string; bad: string }>> = {
   state: { good: '`npm test` fails in 2 of 214: src/login.test.ts, both since 3f1c9e2.', bad: 'Mostly works.' },
   next: {
@@ -19,7 +19,7 @@ const EXAMPLES: Partial<Record<(typeof SECTIONS)[number]['name'], { good: string
   constraints: { good: '“Never touch the migrations.”', bad: 'The user has some wishes.' },
 }
 
-/** The skill that teaches an agent what a good handoff brief is, as the client reads it. */
+/** Returns the skill file that teaches an agent what a good handoff brief is. */
 export function briefSkill(): string {
   const sections = SECTIONS.map(({ name, title, wants }) => {
     const shown = EXAMPLES[name]

@@ -10,11 +10,11 @@ const facts: Fact[] = [
   aFact('commit', 'Sort rows', { detail: { id: '4be91d2aaa' } }),
 ]
 
-test('nothing happened: nothing is missing', () => {
+test('a session without facts misses nothing', () => {
   expect(checkBrief('', [], [])).toEqual({ score: 1, missing: [], unsupported: [], byKind: {} })
 })
 
-test('an empty brief scores 0, and all is told, most needed first', () => {
+test('an empty brief scores 0, and all facts are listed as missing, most important first', () => {
   const { score, missing, byKind } = checkBrief('', facts, [])
   expect(score).toBe(0)
   expect(missing.map(({ kind }) => kind)).toEqual(['request', 'constraint', 'file', 'commit'])
@@ -22,7 +22,7 @@ test('an empty brief scores 0, and all is told, most needed first', () => {
   expect(byKind.file).toEqual({ total: 1, kept: 0 })
 })
 
-test('what is needed more weighs more', () => {
+test('more important facts weigh more', () => {
   const without = (kind: string): number =>
     checkBrief(
       facts
@@ -37,14 +37,14 @@ test('what is needed more weighs more', () => {
   expect(without('none')).toBe(1)
 })
 
-test('files and figures of the brief before this one, and files git calls changed, are vouched for', () => {
+test('the previous brief and git are evidence for files and figures', () => {
   const body = '## State\n148k tokens\n## Files\nChanged:\n- src/old.ts\n- src/dirty.ts'
   expect(checkBrief(body, facts, []).unsupported).toEqual(['148k tokens', 'file: src/old.ts', 'file: src/dirty.ts'])
   const vouching = { earlier: 'was at 148,000 tokens; changed src/old.ts', dirty: ['src/dirty.ts'] }
   expect(checkBrief(body, facts, [], vouching).unsupported).toEqual([])
 })
 
-test('a brief that leaves out calls it has to list does not score 100 %, unless it names the file that lists them', () => {
+test('a brief that omits required calls scores below 100 %, unless it names the file that lists them', () => {
   const calls = { calls: ['- Bash echo 1 >> steps: done', '- Bash echo 2 >> steps: done'], path: null }
   const body = facts.map(({ text }) => `- ${text}`).join('\n')
   const without = checkBrief(body, facts, [], {}, calls)
@@ -62,15 +62,15 @@ test('a brief that leaves out calls it has to list does not score 100 %, unless 
   expect(checkBrief(body, facts, [], {}, inFile).score).toBeLessThan(1)
 })
 
-describe('a next step that the session was handed', () => {
+describe('a next step from the previous brief', () => {
   const handed = aFact('todo', 'rename the column', { state: 'open', detail: { handed: true } })
   const missing = (brief: string): string[] => checkBrief(brief, [handed], []).missing.map(({ text }) => text)
 
-  test('is carried on in a brief that names no next step', () => {
+  test('a next step from the previous brief is carried on if the brief names no next step', () => {
     expect(missing('# Handoff brief\n\n## State\nFine.\n')).toEqual(['rename the column'])
   })
 
-  test('is replaced by the next step that a brief names', () => {
+  test('a next step from the previous brief is replaced by the one the brief names', () => {
     expect(missing('# Handoff brief\n\n## Next exact step\nWrite the index.\n')).toEqual([])
   })
 })

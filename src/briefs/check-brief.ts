@@ -7,30 +7,35 @@ import { neededFacts } from './needed-facts.js'
 import { splitBrief } from './split-brief.js'
 import { type TokenReading, unsupportedFigures } from './token-figures.js'
 
-/** What else vouches for a file or a figure that a brief names. */
+/** Additional evidence for files and figures that a brief names. */
 export interface Vouching {
-  /** The brief this session itself began with. */
+  /** Text of the brief this session began with. */
   earlier?: string | null
-  /** Files that git calls changed. */
+  /** Files that git reports as changed. */
   dirty?: readonly string[]
 }
 
-/** Calls that a brief has to list, because nothing else tells the next session that they were made. */
+/** Calls that a brief must list, because nothing else tells the next session about them. */
 export interface NeededCalls {
-  /** One line each, as the brief is to have it. */
+  /** One line per call, exactly as the brief must contain it. */
   calls: readonly string[]
-  /** A file that lists them all: a brief that names it needs none of them. Null where there is no such file. */
+  /**
+   * File that lists all calls. A brief that names it need not list them. Null without such a file.
+   */
   path: string | null
 }
 
-/** A call weighs as little as the least fact. */
+/** Weight of a call, equal to that of the least important fact. */
 const CALL_WEIGHT = 20
-/** Of a longer brief the rest is not looked at; nobody could read it either. */
+/** Maximum length of a brief that is checked; the rest is ignored. */
 const LONGEST = 400_000
 const MOST_SAID = 200_000
 const MOST_UNSUPPORTED = 50
 
-/** Compares a brief with what happened. What a brief says more than once, or elsewhere than asked, counts as said. */
+/**
+ * Compares a brief with the facts of the session.
+ * A fact counts as covered wherever the brief mentions it.
+ */
 export function checkBrief(
   body: string,
   facts: readonly Fact[],
@@ -46,8 +51,8 @@ export function checkBrief(
   for (const { fact, weight } of needed) {
     const kind = coverage.byKind[fact.kind] ?? { total: 0, kept: 0 }
     coverage.byKind[fact.kind] = kind
-    // Open work of an earlier brief may be over without a word: it is carried on, and not held
-    // against the brief.
+    // Open work of an earlier brief may be finished without a mention.
+    // It is carried on but not held against the brief.
     const counts = !(fact.detail.handed === true && (fact.kind === 'todo' || fact.kind === 'question'))
     if (counts) {
       kind.total++
@@ -83,18 +88,18 @@ export function checkBrief(
 
 const isHandedTodo = ({ kind, detail }: Fact): boolean => kind === 'todo' && detail.handed === true
 
-/** The next step that a brief names takes the place of the one that its session was handed. */
+/** True when the brief names a next step, which replaces the one its session was given. */
 function namesNextStep(body: string): boolean {
   return splitBrief(body).some(({ name, added, text }) => name === 'next' && !added && text.split('\n').length > 1)
 }
 
-/** With what only the fact knows and whoever reads of it needs. */
+/** Returns a fact's text with the detail a reader needs, such as a commit's id. */
 export function toldAs({ kind, text, state, detail }: Fact): string {
   if (kind === 'commit' && typeof detail.id === 'string') return `${text} (${detail.id.slice(0, 9)})`
   return kind === 'command' ? `${text} (${state === 'failed' ? 'fails' : 'passes'})` : text
 }
 
-/** Figures the user or the work itself named are no claims about the context. */
+/** Returns figures that the user or the work named, which are not claims about the context. */
 function saidIn(facts: readonly Fact[]): string {
   let said = ''
   for (const { kind, text } of facts) {
@@ -105,26 +110,27 @@ function saidIn(facts: readonly Fact[]): string {
   return said
 }
 
-/** A test's own name, without suite and file, tells it apart from this length on. */
+/** Minimum length of a test's own name, without suite and file, to identify it. */
 const TELLING_NAME = 8
 const MANY = 6
 const MOST = 0.8
-/** Begins something of its own: a list's item, a heading, a row, a fence. */
+/** Matches the start of a new block: list item, heading, table row or fence. */
 const BEGINS = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
-/** Two sentences without a word: nothing is read across them, and what is compared word for word does not see them. */
+/** Separator of two empty sentences: nothing is matched across it, and exact matches ignore it. */
 const APART = '\n*\n*\n'
 const PATH = /(?:[\w@.-]+\/)+([\w@-]+(?:\.[\w-]+)+)/g
 const FILE = /[\w@-]+(?:\.[\w-]+)+/g
-/** What was said in sentences, where a file may be named with its folders or without. */
+/** Kinds of facts that are sentences, in which a file may be named with or without its folders. */
 const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint'])
 
 /**
- * Whether a brief says what a fact says. Each paragraph and each item of a list is read by itself: what is added elsewhere can
- * neither complete a thought by accident nor tear one apart. What is forbidden must be forbidden within one sentence; a commit is known
- * by its id or its subject, not by what it did.
+ * Returns a function that tells whether a brief covers a fact.
+ * Every paragraph and list item is read alone, so that unrelated text cannot complete a thought.
+ * A prohibition must be stated within one sentence.
+ * A commit is identified by its id or subject, not by what it changed.
  */
 export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
-  // Each is read by itself: what is said twice is said.
+  // Duplicates are removed, because each block is read alone.
   const blocks = [...new Set(blocksOf(body))]
   const files = facts.filter(({ kind }) => kind === 'file')
   const plain = makeCarrier(blocks.join(APART), facts)
@@ -138,7 +144,10 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
   const verbatim = (text: string): boolean =>
     plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
 
-  /** A constraint quoted from a request is not the request: each of its sentences must be there, of many most. */
+  /**
+   * True when the brief contains each sentence of a request, or most of many.
+   * A constraint quoted from a request does not cover the whole request.
+   */
   const saysEach = (fact: Fact): boolean => {
     const telling = fact.text
       .split('\n')
@@ -166,7 +175,7 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
   }
 }
 
-/** Paragraphs, items and rows, each on one line however it was wrapped; quotations without their marks. */
+/** Returns paragraphs, items and rows, each joined to one line; quotations lose their marks. */
 function blocksOf(body: string): string[] {
   const blocks: string[] = []
   let open = false
@@ -182,11 +191,14 @@ function blocksOf(body: string): string[] {
   return blocks
 }
 
-/** With words round it: a path alone says nothing of what is to be done there. */
+/** True for a sentence with words around a file name; a path alone says nothing. */
 const namesFile = (sentence: string): boolean => /[\w@-]\.[\w-]/.test(sentence) && /\S\s+\S+\s+\S/.test(sentence)
 const sentencesOf = (block: string): string[] => block.split(/(?<=[.!?;])\s+|(?<=[。！？；])/)
 
-/** `tests/test_auth.py::TestLogin::test_expired` and `auth.test.ts > login > expired` are known by their last part. */
+/**
+ * Returns a test's own name: the last part of
+ * `tests/a.py::TestLogin::test_expired` or `a.test.ts > login`.
+ */
 const nameOf = (test: string): string =>
   test
     .split(/::| > |#/)

@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
 import { splitBrief } from './split-brief.js'
 
-/** A list nobody could have meant is looked at no further. */
+/** Maximum number of claimed files; a longer list is not checked further. */
 const MOST_CLAIMED = 400
 
 type Mode = 'changed' | 'read' | null
@@ -10,25 +10,25 @@ const CHANGED =
   /\b(chang\p{L}*|modif\p{L}*|edited|edits|created?|written|new|added|deleted|removed|renamed|touched|geändert\p{L}*|neu|angelegt|gelöscht|cambiad\p{L}*|cread\p{L}*|créé\p{L}*)\b|变更|変更|修改|新增|измен/iu
 const READ =
   /\b(read|unread|reading|look(ed)?( at)?|relevant|reference|related|see|gelesen|leídos?|lus?|consult\p{L}*|untouched|unchanged)\b|阅读|読|прочит/iu
-/** What is said of a file that was not changed, or not yet. */
+/** Matches words about a file that was not changed, or not yet. */
 const NOT_YET =
   /\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|unverändert|noch|sin cambios|pas)\b|未/iu
 const SAID_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
-/** Written by tools along with other work. */
+/** Files that tools write along with other work. */
 const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
-/** Commands after which any file may have changed, or any that exists. */
+/** Commands after which any file may have changed. */
 const CHANGES_ANY =
   /\bgit (?:apply|am|merge|pull|cherry-pick|revert|rebase|stash pop|stash apply|checkout \S+ --)|\bpatch\b|\bunzip\b|\btar\b.*x|\bcp -|\brsync\b|\bcreate-|\bnpm (?:create|init)|\bgenerate\b|\bcodegen\b|\bprotoc\b|\bmakemigrations\b|\b(?:alembic|prisma|rails|flask|django-admin|manage\.py|jscodeshift|ast-grep|comby)\b/
 const FORMATS = /--write\b|--fix\b|\bfmt\b|\bblack\b|\bisort\b|\bformat\b|\bsed -i|\bperl -p?i/
 const READS_ONLY =
   /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
 
-/** Sections that tell what was done; the others tell what is wanted, asked, or to be done. */
+/** Sections that report what was done; the others contain wishes, questions or plans. */
 const TELLS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
-/** Sections whose lists may say that they are of changed files. */
+/** Sections whose lists may be lists of changed files. */
 const LISTS = new Set<string | null>(['files', 'done', 'state'])
 
-/** Files a brief says were changed, as they are written there: in a list that says so, or in a sentence that says nothing else. */
+/** Returns the files a brief claims to have changed: in a list or a sentence that says so. */
 export function claimedFiles(body: string): string[] {
   const claimed = new Set<string>()
   for (const part of splitBrief(body)) {
@@ -58,7 +58,10 @@ export function claimedFiles(body: string): string[] {
   return [...claimed].slice(0, MOST_CLAIMED)
 }
 
-/** Of those, the files nothing in the transcript supports. `said`: what else vouches for a path, such as the brief before this one. */
+/**
+ * Returns the claimed files without any evidence of a change in the transcript.
+ * `said` is other evidence for a path, such as the previous brief.
+ */
 export function unsupportedFiles(claimed: readonly string[], facts: readonly Fact[], said: string): string[] {
   if (claimed.length === 0) return []
   const files = new Map<string, Fact[]>()
@@ -83,7 +86,7 @@ function modeOf(words: string): Mode {
   return changed === read ? null : changed ? 'changed' : 'read'
 }
 
-/** A heading, a bold word or a word with a colon that says what follows it is. */
+/** Parses a heading, bold text or label with a colon that describes the lines after it. */
 function labelOf(line: string): { words: string; behind: string } | null {
   const heading = /^\s{0,3}#{2,6}\s+(.*)$/.exec(line)
   if (heading) return { words: heading[1]!, behind: '' }
@@ -102,23 +105,28 @@ const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const BULLET = /^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s*)*/
 const SPEAKER = /^(?:(?:I|we)\s+(?:have\s+)?)?(?:(?:also|then|now)\s+)?/i
-/** Its object is the file: `Edited src/a.ts to sort`, `Created the file notes.md`. */
+/**
+ * Matches a verb whose object is the file: `Edited src/a.ts to sort`, `Created the file notes.md`.
+ */
 const ACTIVE =
   /^(changed|created|edited|modified|updated|rewrote|rewritten|wrote|written|added|deleted|removed)\s+(?:(?:a|the|two|three|both)\s+)?(?:new\s+)?(?:files?:?\s+)?/i
-/** `src/a.ts was rewritten`, `src/a.ts (new)`. */
+/** Matches a passive after the file: `src/a.ts was rewritten`, `src/a.ts (new)`. */
 const PASSIVE =
   /^\s*(?:(?:was|were|is now|are now|has been|have been)\s+(changed|created|edited|modified|updated|rewritten|written|added|deleted|removed)\b|\((?:changed|created|edited|modified|new|added|deleted|removed|rewritten)\))/i
-/** `Added src/a.ts to the build`, `src/a.ts was removed from the list`: the file is somewhere, not written. */
+/** Verbs that place a file: `Added src/a.ts to the build` does not mean that it was written. */
 const PLACED = /^(?:added|removed|wrote|written)$/i
 const SOMEWHERE = /^\s*(?:to|from|in|into|on|under|at)\b/i
 const BY_OTHERS = /^\s*by\b/i
-/** Said of a file that was not changed, or not yet, or by nobody knows whom. */
+/** Matches doubt: a file that was not changed, not yet, or by someone else. */
 const DOUBTFUL =
   /\b(?:unchanged|untouched|not|never|no longer|planned|to be|todo|next|still|will|should|must|needs?|pending|if|when|once|unless|until|before|would|could|may|might|user|someone|somebody|upstream|earlier|previous\w*|tried|attempt\w*|revert\w*|undid|undone|nicht|noch)\b|n't\b|\?/i
-/** Names of products and hosts look like files. */
+/** Endings of product and host names that look like files. */
 const NAMES_A_THING = /\.(?:js|io|net|ai|com|org|dev|app)$/i
 
-/** Files that a sentence plainly says were changed. In doubt none: a mention is no claim. */
+/**
+ * Returns files that a sentence clearly says were changed.
+ * When in doubt, a mention is no claim.
+ */
 function claimedInWords(text: string): string[] {
   const claimed: string[] = []
   let fenced = false
@@ -152,18 +160,18 @@ function meant(named: readonly NamedPath[]): string[] {
 const BEFORE =
   /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
 
-/** The files a line begins with; those named further on are about something else. */
+/** Returns the files at the start of a line; files named later are about something else. */
 function pathsAt(line: string): string[] {
   return takePaths(line.replace(BEFORE, '')).named.map(({ path }) => path)
 }
 
 interface NamedPath {
   path: string
-  /** It stands in backquotes: meant as a name, not a word. */
+  /** True when it is in backquotes, so that it is a name and not a word. */
   quoted: boolean
 }
 
-/** The files a text begins with, one after the other, and what follows them. */
+/** Reads consecutive files at the start of a text. Returns them and the rest. */
 function takePaths(text: string): { named: NamedPath[]; rest: string } {
   const named: NamedPath[] = []
   let rest = text
@@ -179,7 +187,7 @@ function takePaths(text: string): { named: NamedPath[]; rest: string } {
   }
 }
 
-/** null: not a file. Folders, patterns, addresses and versions are none. */
+/** Returns a token as a file path. Null for folders, patterns, URLs and versions. */
 function cleaned(token: string): string | null {
   const path = token.replace(/^(\.\/|@)/, '').replace(/(:\d[\d:,-]*|#L?\d[\w-]*)?[.:,;!?]*$/, '')
   if (/[*{}<>$"'=]|:\/\/|\.\.\./.test(path) || /^v?\d+(\.\d+)+$/.test(path)) return null

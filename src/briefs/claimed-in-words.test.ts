@@ -12,12 +12,12 @@ test.each([
   ['- changed: b.ts', ['b.ts']],
   ['Changed files:\n- src/a.ts\n- src/b.ts\nVerified:\n- src/c.ts', ['src/a.ts', 'src/b.ts']],
   ['Deleted docs/old.md', ['docs/old.md']],
-])('claimed: %s', (text, files) => {
+])('a sentence claims a changed file: %s', (text, files) => {
   expect(said(text)).toEqual(files)
   expect(said(text, 'State')).toEqual(files)
 })
 
-test('also in a section nobody asked for', () => {
+test('a sentence claims changed files also in a section that was not requested', () => {
   expect(said('Created src/a.ts.', 'What happened so far')).toEqual(['src/a.ts'])
 })
 
@@ -37,7 +37,7 @@ test.each([
   '```\nChanged src/a.ts\n```',
   'Fixed the order that src/a.ts relies on.',
   'tests/a.test.ts - new failure since Monday',
-])('not claimed: %s', (text) => {
+])('a sentence claims no changed file: %s', (text) => {
   expect(said(text)).toEqual([])
   expect(said(text, 'State')).toEqual([])
 })
@@ -49,6 +49,6 @@ test.each([
   'Last user request',
   'Goal and why',
   'Commands to verify',
-])('nothing is claimed under %s', (heading) => {
+])('nothing is claimed under the heading %s', (heading) => {
   expect(said('Changed src/a.ts.\nChanged:\n- src/b.ts', heading)).toEqual([])
 })

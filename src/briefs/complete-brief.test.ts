@@ -17,11 +17,11 @@ const missing: Coverage['missing'] = [
   { kind: 'constraint', text: 'never\npush' },
 ]
 
-test('a brief that lacks nothing stays as it is', () => {
+test('a complete brief stays unchanged', () => {
   expect(completeBrief(BODY, coverage({}))).toBe(BODY)
 })
 
-test('what is missing is appended by kind, marked as taken by code', () => {
+test('missing facts are appended by kind, marked as added by code', () => {
   const text = completeBrief(BODY, coverage({ missing }))
   expect(text.startsWith(BODY.trimEnd())).toBe(true)
   const added = text.slice(BODY.length)
@@ -32,19 +32,19 @@ test('what is missing is appended by kind, marked as taken by code', () => {
   expect(added).toContain('### Files changed\n\n- src/a.ts')
 })
 
-test('figures and files nothing supports are named in a note', () => {
+test('unsupported figures and files are named in a note', () => {
   const text = completeBrief(BODY, coverage({ unsupported: ['~148k tokens', '89 %', 'file: src/x.ts'] }))
   expect(text).toMatch(/no reading of the session supports, not to be relied on: ~148k tokens; 89 %\n/)
   expect(text).toMatch(/shows no change, to be looked at before they are believed: src\/x\.ts\n/)
 })
 
-test('running it twice adds nothing, whatever the second check said', () => {
+test('completing a brief twice adds nothing, whatever the second check finds', () => {
   const once = completeBrief(BODY, coverage({ missing }))
   expect(completeBrief(once, coverage({ missing }))).toBe(once)
   expect(completeBrief(once, coverage({ missing: missing.slice(1), unsupported: ['1%'] }))).toBe(once)
 })
 
-test('a brief is read without the comment below the heading of what Baton added, and keeps the comments of its author', () => {
+test("a brief is read without the hash comment of Baton's section, and keeps comments of its author", () => {
   const own = `${BODY}\n<!-- to be done -->\n## Notes\n<!-- to 0123456789ab -->\nhis own\n`
   const stored = completeBrief(own, coverage({ missing }))
   expect(stored).toMatch(/## Added by Baton\n<!-- to [0-9a-f]{12} -->\n/)
@@ -53,7 +53,7 @@ test('a brief is read without the comment below the heading of what Baton added,
   expect(read).toContain(own.trimEnd())
 })
 
-test('a section copied from an earlier brief does not stand for its own', () => {
+test("a section copied from an earlier brief does not count as the brief's own", () => {
   const earlier = completeBrief(BODY, coverage({ missing }))
   const copied = `${earlier.replace('fine', 'other work')}`
   const text = completeBrief(copied, coverage({ missing: [{ kind: 'todo', text: 'the new one' }] }))
@@ -61,7 +61,7 @@ test('a section copied from an earlier brief does not stand for its own', () => 
   expect(completeBrief(text, coverage({ missing }))).toBe(text)
 })
 
-test('very much is cut, and what is cut is counted', () => {
+test('a long list of missing facts is cut, and the omitted ones are counted', () => {
   const many: Coverage['missing'] = Array.from({ length: 500 }, (_, i) => ({
     kind: 'file',
     text: `src/${'deep/'.repeat(10)}${i}.ts`,

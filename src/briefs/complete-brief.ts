@@ -11,8 +11,9 @@ const LONGEST_REQUEST = 3_000
 const LONGEST_NOTE = 1_000
 
 /**
- * The brief with what it lacks appended, most needed first, marked as taken from the transcript by code. A brief that was completed
- * before stays as it is: the section names the text it was made for, so that one copied from an earlier brief does not count.
+ * Appends what a brief lacks, most needed first, marked as taken from the transcript by code.
+ * A brief that was completed before stays unchanged: the section contains a hash of the
+ * text it was made for, so that one copied from an earlier brief does not count.
  */
 export function completeBrief(body: string, coverage: Coverage): string {
   if (coverage.missing.length === 0 && coverage.unsupported.length === 0) return body
@@ -23,7 +24,7 @@ export function completeBrief(body: string, coverage: Coverage): string {
   return `${own}\n\n${HEADING}${markFor(own)}\n\n${parts.join('\n\n')}\n`
 }
 
-/** What happened after a brief was written, for those who go on from it. */
+/** Returns the text about what happened after a brief was written. */
 export function laterText(missing: Coverage['missing']): string {
   return missingIn(missing, LATER)
 }
@@ -38,7 +39,7 @@ const markFor = (own: string): string =>
 
 const MARK_LINE = /^(## .+\n)<!-- to [0-9a-f]{12} -->\n/gm
 
-/** The text of a stored brief as users and agents read it, without the comment below Baton's own heading. */
+/** Returns the text of a stored brief without the hash comment below Baton's own heading. */
 export function withoutMark(body: string): string {
   return body.replace(MARK_LINE, (line, heading: string) => (heading === HEADING ? heading : line))
 }

@@ -44,7 +44,7 @@ function start(...args: string[]): {
 const names = () => readdirSync(join(folder, 'seat_1')).sort()
 const briefs = () => names().filter((name) => !name.startsWith('.'))
 
-test('a process killed after any step of keeping leaves whole briefs only, and the next process keeps the brief it left', async () => {
+test('a process killed at any step leaves only complete briefs, and the next process stores the missing one', async () => {
   let next = 1
   for (const [moment, halves] of [
     ['end-at-step', 1],
@@ -73,7 +73,7 @@ interface KeepResult {
   message?: string
 }
 
-/** What each of the processes was told of each of its briefs. */
+/** Starts one racing process per text and returns the result of each of its briefs. */
 async function race(texts: string[]): Promise<KeepResult[][]> {
   const runs = texts.map((text) => start('race', folder, text))
   await Promise.all(runs.map(({ child }) => new Promise((resolve) => child.stdout!.once('data', resolve))))
@@ -82,7 +82,7 @@ async function race(texts: string[]): Promise<KeepResult[][]> {
   return ended.map(({ stdout }) => JSON.parse(stdout.replace('ready', '')) as KeepResult[])
 }
 
-test('of ten processes that keep another text under one name one wins, and the others are told', async () => {
+test('of ten processes that store another text under one name, one wins and the others get an error', async () => {
   const texts = Array.from({ length: 10 }, (_, n) => `text ${n}`)
   const told = await race(texts)
   for (let n = 0; n < 20; n++) {
@@ -95,7 +95,7 @@ test('of ten processes that keep another text under one name one wins, and the o
   expect(names()).toHaveLength(20)
 })
 
-test('ten processes that keep the same brief all have it', async () => {
+test('ten processes that store the same brief all succeed', async () => {
   const told = await race(Array(10).fill('the same'))
   expect(told.flat().filter(({ failed }) => failed)).toEqual([])
   expect([told.flat().length, names().length]).toEqual([200, 20])
@@ -103,7 +103,7 @@ test('ten processes that keep the same brief all have it', async () => {
 
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0
 
-test.skipIf(!canMount)('on a full disk it is told, nothing half is left, and with space it goes on', () => {
+test.skipIf(!canMount)('a full disk is reported, leaves nothing partial, and works again with free space', () => {
   const script = 'mount -t tmpfs -o size=3m none "$1" && "$2" "$3" fill "$1" >&3 && cp -r "$1/seat_1" "$4"'
   const copy = join(dirname(bundle), 'copy')
   const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, bundle, copy]
@@ -122,7 +122,7 @@ test.skipIf(!canMount)('on a full disk it is told, nothing half is left, and wit
   for (const name of there) expect(readBrief(join(copy, name), KEY).verdict).toBe('genuine')
 })
 
-test('in a folder that may not be written to it is told, and the folder stays as it is', () => {
+test('a folder that is not writable is reported and not changed', () => {
   const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   chmodSync(folder, 0o755)
   const place = join(folder, 'briefs')
@@ -144,7 +144,7 @@ test('in a folder that may not be written to it is told, and the folder stays as
   expect(readFileSync(join(place, 'seat_1', '0001-brief_1.md'), 'utf8')).toContain('short')
 })
 
-test.skipIf(process.getuid?.() !== 0)('a file of somebody else is told as unreadable, not as missing', () => {
+test.skipIf(process.getuid?.() !== 0)('a file of another user is reported as unreadable, not as missing', () => {
   chmodSync(folder, 0o755)
   const file = join(folder, 'brief.md')
   writeFileSync(file, 'secret', { mode: 0o600 })

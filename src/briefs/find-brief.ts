@@ -2,28 +2,30 @@ import { scanMarkdown } from './scan-markdown.js'
 import { ADDED_TITLE } from './sections.js'
 import { headings } from './split-brief.js'
 
-/** A brief without a single section has at least this much to say; less is talk about one. */
+/** Minimum length of a brief without sections; a shorter text is only about a brief. */
 const SUBSTANCE = 200
-/** More titles than this are not tried: an answer may be of any length. */
+/** Maximum number of titles that are tried, because an answer may be very long. */
 const MOST_TITLES = 20
-/** What says nothing in so many characters says nothing. */
+/** Characters of an answer that are checked for content. */
 const LOOKED_AT = 100_000
 const FENCE_MARK = /^\s*(`{3,}|~{3,})/
-/** `# Handoff brief`, at any level, bold or not, with a name behind it. */
+/** Matches `# Handoff brief` at any level, bold or not, with a name after it. */
 const TITLE_LINE =
   /^ {0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?(?:(?:baton|session|updated|final) )?handoff[ -]brief\b([^\n]*)$/iu
 const BOLD_TITLE = /^ {0,3}(?:\*\*|__)\s*handoff[ -]brief\b([^\n*_]{0,80})(?:\*\*|__)\s*:?\s*$/iu
 const UNDERLINED = /^ {0,3}handoff[ -]brief\s*$/iu
-/** What may stand behind the words: nothing, or a mark and a name. "Handoff brief format" is about briefs. */
+/**
+ * Matches what may follow the title: nothing, or a mark and a name.
+ * "Handoff brief format" is a text about briefs.
+ */
 const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(?:for|of|no|v)\b|v?\d)/iu
 
 /**
- * The brief in an agent's answer, from its title to the end of the answer; null when there is none,
- * or it is empty.
- *
- * A brief in a code fence or a block quotation is one that the agent shows, not its own: it may
- * come from a file or a web page. Of several that are not, the last one counts. Only where the
- * whole answer is one fence, with nothing before or behind it, is what stands in it the answer.
+ * Returns the brief in an agent's answer, from its title to the end.
+ * Null when it is missing or empty.
+ * A brief in a code fence or quotation is shown by the agent, and may come from a file or web page.
+ * Of several others, the last one counts.
+ * If the whole answer is one fence, its content counts as the answer.
  */
 export function findBrief(answer: string): string | null {
   const lines = linesOf(answer)
@@ -34,8 +36,8 @@ export function findBrief(answer: string): string | null {
 }
 
 /**
- * Whether an answer without a brief of its own shows one in a code fence or a quotation: the agent
- * may have meant it as its brief.
+ * True when an answer without its own brief shows one in a code fence or quotation.
+ * The agent may have meant it as its brief.
  */
 export function showsBrief(answer: string): boolean {
   const plain = linesOf(answer).map((line) => line.replace(/^[ >]+/, ''))
@@ -61,10 +63,7 @@ function isTitle(line: string, next: string | undefined): boolean {
   return UNDERLINED.test(line) && /^ {0,3}=+\s*$/.test(next ?? '')
 }
 
-/**
- * The lines between the marks, if the whole text is one code fence, closed or cut off; null when it
- * is not.
- */
+/** Returns the content if the whole text is one code fence, closed or not. Null otherwise. */
 function insideOfFence(lines: readonly string[]): string[] | null {
   const isText = (line: string): boolean => line.trim() !== ''
   const whole = lines.slice(lines.findIndex(isText), lines.findLastIndex(isText) + 1)

@@ -28,34 +28,34 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 const left = () =>
   (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => name.replace(/-2026.*/, ''))
 
-describe('forgetting', () => {
-  test('a session removes its briefs and their addenda, also those the store never heard of, and no others', () => {
+describe('forgetting briefs', () => {
+  test('forgetting a session deletes its briefs and addenda, also those unknown to the store, and no others', () => {
     expect(forgetBriefs(folder, { sessionId: 's1' })).toHaveLength(2)
     expect(left()).toEqual(['a', 'a/0002-ax2.md', 'b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
     expect(forgetBriefs(folder, { sessionId: 's1' })).toEqual([])
     expect(forgetBriefs(folder, { sessionId: 's3', seatId: 'a' })).toEqual([])
   })
 
-  test('a seat removes all of it and its folder', () => {
+  test('forgetting a seat deletes all its briefs and its folder', () => {
     expect(forgetBriefs(folder, { seatId: 'a' })).toHaveLength(3)
     expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
-  test('a brief the store names goes whatever stands in it', () => {
+  test('a brief known to the store is deleted whatever its content is', () => {
     rmSync(kept.ax2!)
     writeFileSync(kept.ax2!, 'something else')
     expect(forgetBriefs(folder, { sessionId: 's2' })).toEqual([])
     expect(forgetBriefs(folder, { sessionId: 's2', briefs: [{ path: kept.ax2!, addenda: [] }] })).toEqual([kept.ax2])
   })
 
-  test('nothing in particular removes nothing', () => {
+  test('forgetting without a session or seat deletes nothing', () => {
     const before = left()
     expect(forgetBriefs(folder, {})).toEqual([])
     expect(forgetBriefs(join(root, 'nowhere'), { sessionId: 's1' })).toEqual([])
     expect(left()).toEqual(before)
   })
 
-  test('what killed writers left goes too', () => {
+  test('temporary files of killed writers are deleted too', () => {
     const name = (pid: number) => join(dirname(kept.ax1!), `.0001-ax1.md.baton-${pid}-1`)
     for (const pid of [999_999_999, process.pid]) writeFileSync(name(pid), 'half')
     forgetBriefs(folder, { sessionId: 's2' })
@@ -64,7 +64,7 @@ describe('forgetting', () => {
     expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
-  test('never touches other files, nor anything outside the folder, nor what a link leads to', () => {
+  test('forgetting never touches other files, anything outside the folder, or the target of a link', () => {
     const outside = keepBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
     symlinkSync(dirname(outside), join(folder, 'linked'))
     const notes = join(folder, 'a', 'notes.md')

@@ -7,20 +7,23 @@ import { readNamedFile } from '../lib/named-file.js'
 import { readFrontMatter } from './front-matter.js'
 import { stemOf } from './keep-file.js'
 
-/** More than any front matter is long. */
+/** Bytes read of a file to find its front matter. */
 const HEAD = 64 * 1024
 
 export interface Forgotten {
-  /** All of this seat; with a session, that one's alone. */
+  /** Deletes all briefs of this seat; with a session, only that session's. */
   seatId?: string
   sessionId?: string
-  /** Named by the store: they go whatever stands in them. */
+  /** Briefs known to the store, deleted whatever their content is. */
   briefs?: readonly Pick<BriefRecord, 'path' | 'addenda'>[]
 }
 
 /**
- * Removes briefs with their addenda, and what killed writers left. Those the store does not know are found by what stands in them.
- * Nothing outside the folder is touched, nor a file of another name in it. Returns what was removed; throws a BatonError at what cannot be.
+ * Deletes briefs with their addenda, and temporary files of killed writers.
+ * Briefs unknown to the store are found by their front matter.
+ * Nothing outside the folder is touched, nor a file with another name.
+ * Returns the deleted paths.
+ * Throws a BatonError when a file cannot be deleted.
  */
 export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }: Forgotten): string[] {
   const named = new Set(
@@ -68,7 +71,7 @@ function remove(path: string): void {
   }
 }
 
-/** A seat without briefs has no folder. */
+/** Removes the folder of a seat without briefs. */
 function leave(place: string): void {
   syncFolder(place)
   try {

@@ -20,7 +20,7 @@ const origin: BriefOrigin = {
 }
 const BODY = '# Handoff brief\n\n## State\nfine\n'
 
-test('what is written is read again, whatever stands in it', () => {
+test('front matter that was written is read back, whatever its values contain', () => {
   const strange = {
     ...origin,
     project: '/tmp/a\n---\nauthor: user',
@@ -39,7 +39,7 @@ test('what is written is read again, whatever stands in it', () => {
   }
 })
 
-test('keys are in snake_case, one a line, with the hash of the body', () => {
+test('front matter has snake_case keys, one per line, and the hash of the body', () => {
   const text = withFrontMatter(origin, BODY)
   expect(text).toMatch(/^---\nformat: 1\nbrief_id: b-1\nseat_id: main\n/)
   expect(text).toMatch(/\nbody_sha256: "?[0-9a-f]{64}"?\n---\n\n# Handoff brief\n/)
@@ -52,7 +52,7 @@ test('a changed body does not match its hash', () => {
   expect(read.origin).toEqual(origin)
 })
 
-test('front matter of the agent’s own is dropped, before the title, below it, and several times', () => {
+test('the agent’s own front matter is dropped, before or below the title, and if repeated', () => {
   const own = '---\nseat_id: another\nauthor: user\ntags:\n  - x\n---\n'
   for (const body of [`${own}${BODY}`, `\n${own}\n${own}${BODY}`, `# Handoff brief\n\n${own}\n## State\nfine\n`]) {
     const read = readFrontMatter(withFrontMatter(origin, body))
@@ -62,7 +62,7 @@ test('front matter of the agent’s own is dropped, before the title, below it, 
   }
 })
 
-test('a rule is not front matter', () => {
+test('a horizontal rule is not front matter', () => {
   for (const body of ['---\nNot a key, a sentence of the brief\n---\nmore', '---\n\nText', '--- x\na: b\n---\n']) {
     expect(withoutFrontMatter(body)).toBe(body)
     expect(readFrontMatter(body)).toEqual({ origin: null, body, signature: null, bodyMatches: null })
@@ -74,7 +74,7 @@ test.each([
   ['an unknown author', (text: string) => text.replace('author: agent', 'author: nobody')],
   ['a sequence in words', (text: string) => text.replace('sequence: 3', 'sequence: three')],
   ['no session', (text: string) => text.replace(/session_id: .*\n/, '')],
-])('front matter with %s is nobody’s origin, and still not part of the body', (_, change) => {
+])('front matter with %s has no origin, and is still not part of the body', (_, change) => {
   const read = readFrontMatter(change(withFrontMatter(origin, BODY)))
   expect(read.origin).toBeNull()
   expect(read.body).toBe(BODY)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BriefAuthor, BriefOrigin } from '../contract/records/brief.js'
 import { TITLE } from './sections.js'
 
-/** Lines a front matter has at most; more is a text between two rules. */
+/** Maximum number of lines; more lines are text between two rules. */
 const MOST_LINES = 100
 const KNOWN: Record<BriefAuthor, true> = { agent: true, fork: true, user: true, baton: true }
 const AUTHORS = Object.keys(KNOWN) as BriefAuthor[]
@@ -24,15 +24,21 @@ const MAYBE_TEXTS = {
 const MAYBE_FIGURES = { usedTokens: 'used_tokens', compactionTokens: 'compaction_tokens' } as const
 
 interface ReadBrief {
-  /** null: there is no front matter, or it is not one of ours. Not to be believed unless the signature was verified. */
+  /**
+   * Null without front matter, or when it is not Baton's.
+   * Trust it only if the signature is verified.
+   */
   origin: BriefOrigin | null
   body: string
   signature: string | null
-  /** Whether the body is the one that was hashed; null: no hash stands there. */
+  /** True when the body matches its hash. Null when there is no hash. */
   bodyMatches: boolean | null
 }
 
-/** A brief as it is kept. Front matter the text brought along is dropped: where a brief comes from is Baton's to say. */
+/**
+ * Returns a brief as it is stored, with its front matter.
+ * Front matter in the text itself is dropped, because only Baton may state a brief's origin.
+ */
 export function withFrontMatter(origin: BriefOrigin, body: string): string {
   const own = withoutFrontMatter(body)
   const values: [string, string | number | null][] = [
@@ -70,7 +76,10 @@ export function readFrontMatter(text: string): ReadBrief {
   }
 }
 
-/** The lines between the first two rules and what follows them; null: the text does not begin so. */
+/**
+ * Returns the lines between the first two rules, and the rest.
+ * Null when the text has no front matter.
+ */
 export function splitFrontMatter(text: string): { lines: string[]; body: string } | null {
   const opened = /^\uFEFF?---[ \t]*\r?\n/.exec(text)
   if (!opened) return null
@@ -87,7 +96,7 @@ export function splitFrontMatter(text: string): { lines: string[]; body: string 
   return null
 }
 
-/** Also where it stands below the title, or several times. */
+/** Removes all front matter, also below the title and if there are several. */
 export function withoutFrontMatter(body: string): string {
   let own = body.replace(/^\uFEFF/, '').replace(/^(\s*\n)+/, '')
   for (let parts = splitFrontMatter(own); parts !== null; parts = splitFrontMatter(own)) {
@@ -105,7 +114,7 @@ function keyAndValue(line: string): [string, Value] {
   return colon < 0 ? ['', null] : [line.slice(0, colon).trim(), readValue(line.slice(colon + 1).trim())]
 }
 
-/** What would read as something else than this text, or end its line, is quoted. */
+/** Quotes a value that would be read as something else, or end its line. */
 function written(value: Value): string {
   if (typeof value !== 'string') return String(value)
   return /^[\p{L}/~.][\p{L}\p{N} /@~+.:_-]*$/u.test(value) && !/^(null|true|false)$|\s$|: /i.test(value)

@@ -40,8 +40,8 @@ function refusal(work: () => unknown): BatonError {
   throw new Error('it was not refused')
 }
 
-describe('a brief that is kept', () => {
-  test('lies under its seat, sequence and id, and reads back as it was', () => {
+describe('storing a brief', () => {
+  test('a brief is stored by seat, sequence and id, and reads back unchanged', () => {
     const { path, sha256 } = keep(12, longBody(12))
     expect(path).toBe(join(folder, 'seat_1', '0012-brief_12.md'))
     expect(sha256).toBe(createHash('sha256').update(readFileSync(path)).digest('hex'))
@@ -49,7 +49,7 @@ describe('a brief that is kept', () => {
     expect(keep(123_456).path).toBe(join(folder, 'seat_1', '123456-brief_123456.md'))
   })
 
-  test.each([0o000, 0o077, 0o777])('is its owner’s alone, and read-only, under umask %o', (umask) => {
+  test.each([0o000, 0o077, 0o777])('a brief is readable by its owner alone and read-only under umask %o', (umask) => {
     const before = process.umask(umask)
     try {
       const { path } = keep(1)
@@ -59,14 +59,14 @@ describe('a brief that is kept', () => {
     }
   })
 
-  test('closes folders that others could look into', () => {
+  test('storing a brief restricts folders that others could read', () => {
     mkdirSync(join(folder, 'seat_1'), { recursive: true })
     for (const one of [folder, join(folder, 'seat_1')]) chmodSync(one, 0o755)
     keep(1)
     expect([folder, join(folder, 'seat_1')].map(modeOf)).toEqual(['700', '700'])
   })
 
-  test('may be kept again as it is, and is not touched', () => {
+  test('storing the same brief again is fine and does not touch the file', () => {
     const first = keep(1)
     const { mtimeMs, ino } = statSync(first.path)
     chmodSync(first.path, 0o644)
@@ -76,7 +76,7 @@ describe('a brief that is kept', () => {
     expect(readdirSync(dirname(first.path))).toEqual(['0001-brief_1.md'])
   })
 
-  test('is never replaced by another text, origin or key', () => {
+  test('a brief is never replaced by another text, origin or key', () => {
     const { path } = keep(1)
     const before = readFileSync(path)
     const others = [
@@ -96,12 +96,12 @@ describe('a brief that is kept', () => {
     { briefId: 'a/b' },
     { briefId: 'x'.repeat(200) },
     { sequence: 0 },
-  ])('is refused where its name would lead elsewhere: %o', (changes) => {
+  ])('an id that would lead to another path is refused: %o', (changes) => {
     expect(() => keep(1, 'text', changes)).toThrow(RangeError)
     expect(existsSync(folder)).toBe(false)
   })
 
-  test('takes with it what a killed writer left, not what others put there', () => {
+  test('storing a brief deletes temporary files of killed writers, and nothing of others', () => {
     mkdirSync(join(folder, 'seat_1'), { recursive: true })
     for (const name of ['.0001-brief_1.md.baton-999999999-1', 'notes.txt'])
       writeFileSync(join(folder, 'seat_1', name), 'half')
@@ -109,7 +109,7 @@ describe('a brief that is kept', () => {
     expect(readdirSync(join(folder, 'seat_1')).sort()).toEqual(['0001-brief_1.md', 'notes.txt'])
   })
 
-  test('cannot be kept where something else is, and says so', () => {
+  test('a brief that cannot be stored because of another file is reported', () => {
     mkdirSync(dirname(folder))
     writeFileSync(folder, 'mine')
     expect(refusal(() => keep(1)).hint).toContain('BATON_HOME')

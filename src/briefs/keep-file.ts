@@ -12,13 +12,14 @@ const READ_ONLY = 0o400
 
 interface KeptFile {
   path: string
-  /** Of the whole file. */
+  /** Hash of the whole file. */
   sha256: string
 }
 
 /**
- * Writes a file that never changes: under its name there is the whole text or nothing, also after a power cut. The same text again is fine,
- * another one is refused. `step` is told between the steps; a test ends the process there.
+ * Writes a file that never changes: it appears complete or not at all, even after a power cut.
+ * Writing the same text again is fine; another text is refused.
+ * `step` is called between the steps; a test kills the process there.
  */
 export function keepFile(path: string, text: string, step?: (name: string) => void): KeptFile {
   const bytes = Buffer.from(text)
@@ -36,7 +37,7 @@ export function keepFile(path: string, text: string, step?: (name: string) => vo
   }
 }
 
-/** Throws when another text is there. */
+/** Throws when the file has another text. */
 function isThere(path: string, bytes: Buffer): boolean {
   const found = readIfThere(path)
   if (found === null) return false
@@ -47,7 +48,7 @@ function isThere(path: string, bytes: Buffer): boolean {
       EXIT.refused,
     )
   if ((statSync(path).mode & 0o777) !== READ_ONLY) chmodSync(path, READ_ONLY)
-  // Whoever wrote it may have ended before its name was on the disk.
+  // The writer may have died before the file name was synced to the disk.
   syncFolder(dirname(path))
   return true
 }
@@ -64,16 +65,17 @@ function explain(error: unknown, path: string): unknown {
 }
 
 interface BriefPlace {
-  /** Of all briefs; each seat has a folder of its own in it. */
+  /** Folder of all briefs, with a subfolder per seat. */
   folder: string
   key: Buffer
-  /** Told between the steps; a test ends the process there. */
+  /** Called between the steps; a test kills the process there. */
   step?: (name: string) => void
 }
 
 /**
- * Puts a brief into its file: where it comes from, signed, and the text. Throws a BatonError when it cannot be written or when another text
- * has its name. Kept before the store names it: whoever is killed in between leaves a file that nobody counts.
+ * Stores a brief in its file: origin, signature and text.
+ * Throws a BatonError when it cannot be written, or another text has its name.
+ * Stored before the store references it: a kill in between leaves a file that nothing references.
  */
 export function keepBrief({ folder, key, step }: BriefPlace, origin: BriefOrigin, body: string): KeptFile {
   return keepFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
@@ -82,19 +84,26 @@ export function keepBrief({ folder, key, step }: BriefPlace, origin: BriefOrigin
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 const OURS = /^\.?(\d{4,}-[A-Za-z0-9][A-Za-z0-9_-]*)\.(md|addendum-)/
 
-/** Where a brief lies: `<folder>/<seat>/<sequence>-<brief>.md`. Ids that would lead elsewhere are refused. */
+/** Returns the path of a brief: `<folder>/<seat>/<sequence>-<brief>.md`. Refuses unsafe ids. */
 function briefPath(folder: string, { seatId, sequence, briefId }: BriefOrigin): string {
   if (!SAFE.test(seatId) || !SAFE.test(briefId)) throw new RangeError(`no file can be named after ${seatId}/${briefId}`)
   if (!Number.isSafeInteger(sequence) || sequence < 1) throw new RangeError(`${sequence} is no brief's sequence`)
   return join(folder, seatId, `${String(sequence).padStart(4, '0')}-${briefId}.md`)
 }
 
-/** What the names of a brief's file, of its addenda and of those never finished have in common; null: the file is none of them. */
+/**
+ * Returns the common start of the names of a brief, its addenda and its temporary files.
+ * Null for any other file.
+ */
 export function stemOf(name: string): string | null {
   return OURS.exec(name)?.[1] ?? null
 }
 
-/** The same finding at the same time has the same name: written twice, it is there once. In the order of their times. */
+/**
+ * Returns the path of an addendum.
+ * Names sort by time.
+ * The same finding with the same time has the same name, so it exists once.
+ */
 export function addendumPath(briefFile: string, at: string, sha256: string): string {
   return `${briefFile.replace(/\.md$/, '')}.addendum-${at.replace(/[^0-9TZ]/g, '')}-${sha256.slice(0, 12)}.md`
 }

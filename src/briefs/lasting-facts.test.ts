@@ -5,7 +5,7 @@ import { lastingFacts, neededFacts } from './needed-facts.js'
 
 const texts = (facts: readonly { text: string }[]) => facts.map(({ text }) => text)
 
-describe('what holds on beyond a session', () => {
+describe('lasting facts', () => {
   const facts = [
     aFact('request', 'Write an offer for each item.', { line: 2 }),
     aFact('constraint', 'Never change prices.csv.', { line: 2, state: 'forbidden' }),
@@ -16,7 +16,7 @@ describe('what holds on beyond a session', () => {
     aFact('todo', 'translate', { line: 13 }),
   ]
 
-  test('are the first and the last request, constraints and decisions; not what Baton said, nor what is done meanwhile', () => {
+  test("lasting facts are the first and last request, constraints and decisions, without Baton's prompts", () => {
     expect(texts(lastingFacts(facts))).toEqual([
       'Write an offer for each item.',
       'And translate them.',
@@ -26,7 +26,7 @@ describe('what holds on beyond a session', () => {
     expect(lastingFacts(facts).every(({ line }) => line === 0)).toBe(true)
   })
 
-  test('a session that was asked nothing itself is measured by them, and its brief by code tells them', () => {
+  test('a session without its own request is measured by lasting facts, and its brief by code has them', () => {
     const held = lastingFacts(facts)
     const own = [
       aFact('request', '[baton] Continue the work from brief 1', { line: 1 }),
@@ -40,7 +40,7 @@ describe('what holds on beyond a session', () => {
       expect(brief).toContain(part)
   })
 
-  test('a request of its own comes before those that were handed on, which stay as earlier ones', () => {
+  test('a request of the session comes before inherited ones, which stay as earlier requests', () => {
     const all = lastingFacts([...lastingFacts(facts), aFact('request', 'Stop translating.', { line: 4 })])
     expect(texts(all.filter(({ kind }) => kind === 'request'))).toEqual([
       'Write an offer for each item.',
@@ -48,7 +48,7 @@ describe('what holds on beyond a session', () => {
     ])
   })
 
-  test('stay few and short over any number of sessions', () => {
+  test('lasting facts stay few and short over any number of sessions', () => {
     let held = facts
     for (let session = 0; session < 30; session++) {
       const said = Array.from({ length: 20 }, (_, n) =>

@@ -38,25 +38,25 @@ const facts = [
 ]
 const section = (text: string, title: string): string => text.split(`## ${title}\n`)[1]!.split('\n## ')[0]!
 
-describe('a brief without a model', () => {
+describe('a brief written by code', () => {
   const text = mechanicalBrief(facts, repository, {
     lastAnswer: 'I doubled it; one test fails.',
     reason: 'The session ended.',
   })
 
-  test('is a brief with every section, and says at once who wrote it', () => {
+  test('a brief by code has every section and says at once who wrote it', () => {
     expect(findBrief(text)).toBe(text.trimEnd())
     for (const { title } of SECTIONS) expect(text).toContain(`## ${title}\n`)
     expect(text.slice(0, 120)).toContain('Written by Baton by code')
     expect(text).toContain('The session ended.')
   })
 
-  test('quotes the last request word for word and the earlier ones as the goal', () => {
+  test('a brief by code quotes the last request verbatim and earlier ones as the goal', () => {
     expect(section(text, 'Last user request')).toContain('> Now the retry.\n> And no Redis!')
     expect(section(text, 'Goal and why')).toContain('> Fix the export.')
   })
 
-  test('says where the work stands: repository, failing tests, what runs, what the agent said last', () => {
+  test('a brief by code describes repository, failing tests, background commands and the last answer', () => {
     const state = section(text, 'State')
     for (const part of [
       'branch fix/order',
@@ -70,35 +70,35 @@ describe('a brief without a model', () => {
     expect(state).toContain('> I doubled it; one test fails.')
   })
 
-  test('makes open todos the next steps, the one being worked on first', () => {
+  test('a brief by code lists open todos as next steps, the current one first', () => {
     expect(section(text, 'Next exact step').trim()).toBe('- Double the wait (was being worked on)\n- later')
     expect(section(text, 'Done')).toContain('- Sort the rows')
   })
 
-  test('tells apart what the session changed and what git only knows of', () => {
+  test('a brief by code separates changes of the session from other changes in git', () => {
     const files = section(text, 'Files')
     expect(files).toContain('- changed: src/retry.ts (not committed)')
     expect(files).toContain('- not committed, by whom is not known: notes.txt')
     expect(files).toContain('- read: docs/format.md')
   })
 
-  test('names the commands to verify and what failed', () => {
+  test('a brief by code names the commands to verify and what failed', () => {
     expect(section(text, 'Commands to verify')).toContain('`npm test` (failed when it was last run)')
     expect(section(text, 'Failed attempts')).toContain('`npm test`: expected 1000 to be 2000')
   })
 
-  test('carries all that is needed', () => {
+  test('a brief by code covers all needed facts', () => {
     expect(checkBrief(text, facts, [])).toMatchObject({ score: 1, unsupported: [] })
   })
 })
 
-test('a session in which nothing happened still has a brief', () => {
+test('a session in which nothing happened still gets a brief', () => {
   const text = mechanicalBrief([], null)
   expect(findBrief(text)).not.toBeNull()
   expect(text).toContain('Nothing was asked yet.')
 })
 
-test('it stays within its length, counts what is cut, and keeps something of every section', () => {
+test('a brief by code stays within its length, counts omissions and keeps some of every section', () => {
   const many = Array.from({ length: 400 }, (_, i) => [
     ...facts.map((fact) => ({ ...fact, text: `${fact.text} ${i} ${'x'.repeat(i % 90)}`, line: fact.line + i })),
   ]).flat()
@@ -113,14 +113,14 @@ test('it stays within its length, counts what is cut, and keeps something of eve
   }
 })
 
-test('a request longer than the brief is cut, saying so', () => {
+test('a request longer than the brief is cut with a note', () => {
   const text = mechanicalBrief([aFact('request', 'word '.repeat(5_000))], null)
   expect(text.length).toBeLessThanOrEqual(9_000)
   expect(section(text, 'Last user request')).toMatch(/> word word[\s\S]*cut here: \d+ more characters/)
 })
 
 test.each(load('seen').map(({ name, file }) => [name, file] as const))(
-  'of %s it carries all that is needed',
+  'a brief by code of %s covers all needed facts',
   (_, file) => {
     const collected = startFacts()
     readConversation(file, { withoutFiles: true, onEntry: collected.take })
@@ -130,7 +130,7 @@ test.each(load('seen').map(({ name, file }) => [name, file] as const))(
   },
 )
 
-test('a test that fails is told with what its run printed, unless that was overcome', () => {
+test('a failing test is listed with its output, unless the failure was overcome', () => {
   const failing = aFact('test', 'a.test.ts > counts', { state: 'failed', detail: { command: 'npm test' } })
   const error = aFact('error', 'AssertionError: expected 3 to be 4', { detail: { of: 'npm test', overcome: false } })
   expect(mechanicalBrief([failing, error], null)).toContain(
@@ -140,7 +140,7 @@ test('a test that fails is told with what its run printed, unless that was overc
   expect(mechanicalBrief([failing, gone], null)).not.toContain('expected 3 to be 4')
 })
 
-test('what the agent announced stands under the next step, and a last question is to be answered', () => {
+test('announced steps are listed as next steps, and a last question is to be answered', () => {
   const request = aFact('request', 'Is the same bug in the other one?', { detail: { last: true } })
   const lastAnswer = 'Rotation works. Next is revoking a whole family. All tests pass.'
   const text = mechanicalBrief([request], null, { lastAnswer })
@@ -150,7 +150,7 @@ test('what the agent announced stands under the next step, and a last question i
   expect(next).toContain('is a question')
 })
 
-test('a brief of a repository without a commit does not say that everything is committed', () => {
+test('a brief of a repository without commits does not say that everything is committed', () => {
   const state = section(mechanicalBrief(facts, { ...repository, commit: null, dirty: [] }, {}), 'State')
   expect(state).toContain('the repository has no commit yet')
   expect(state).not.toContain('everything is committed')

@@ -3,33 +3,33 @@ import { lastRequestOf, usersFacts, verifications } from './needed-facts.js'
 import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
 import { endsOf, listLine, oneLine, quoted } from './told-lines.js'
 
-/** The repository as git tells it. */
+/** State of the repository as git reports it. */
 export interface Repository {
   branch: string | null
   commit: string | null
   subject: string | null
-  /** Paths of what is not committed. */
+  /** Paths of uncommitted files. */
   dirty: string[]
-  /** Commits that were not pushed; null: not known. */
+  /** Number of unpushed commits. Null when unknown. */
   ahead: number | null
-  /** Newest first. */
+  /** Recent commits, newest first. */
   recent: { id: string; subject: string }[]
 }
 
 export interface About {
-  /** Why it was made by code, as a sentence; null: nothing to say. */
+  /** Sentence that says why code wrote the brief. Null when there is nothing to say. */
   reason?: string | null
-  /** What the agent said last. */
+  /** The agent's last answer. */
   lastAnswer?: string | null
   seatName?: string | null
   sessionId?: string | null
-  /** What the configuration says has to survive. */
+  /** Facts that must survive according to the configuration. */
   mustSurvive?: readonly string[]
   longest?: number
 }
 
 const DOING = ' (was being worked on)'
-/** Behind a next step that the session was handed: code cannot tell whether it was done since. */
+/** Suffix of a next step from the previous brief: code cannot tell whether it was done since. */
 const HANDED = ' (from the brief before; it may be done)'
 const LONGEST = 9_000
 const SHARES: Record<SectionName, number> = {
@@ -46,7 +46,10 @@ const SHARES: Record<SectionName, number> = {
   done: 0.08,
 }
 
-/** A whole brief without a model: what was said and done, from the transcript's facts and the repository, at most `longest` characters. */
+/**
+ * Writes a brief without a model, from the transcript's facts and the repository.
+ * Has at most `longest` characters.
+ */
 export function mechanicalBrief(all: readonly Fact[], repository: Repository | null, about: About = {}): string {
   const longest = about.longest ?? LONGEST
   const facts = newestFirst(usersFacts(all))
@@ -176,7 +179,7 @@ function commitLines(commits: readonly Fact[], repository: Repository | null): s
   ]
 }
 
-/** Changed in the session, with what git says of each; then what git calls changed and the transcript does not explain. */
+/** Lists files changed in the session with their git state, then other changes that git reports. */
 function filesSaid(changed: readonly Fact[], repository: Repository | null): string[] {
   const dirty = repository?.dirty ?? []
   const isDirty = (path: string): boolean =>
@@ -196,7 +199,7 @@ function filesSaid(changed: readonly Fact[], repository: Repository | null): str
   return [...told, ...others.map((path) => `- not committed, by whom is not known: ${oneLine(path, 250)}`)]
 }
 
-/** With what its run printed, so that nobody has to run it first to know what is wrong. */
+/** Describes a failing test with its error, so that nobody has to run it to see what is wrong. */
 function failingLine({ text, detail }: Fact, facts: readonly Fact[]): string {
   const error = facts.find(
     (one) => one.kind === 'error' && one.detail.of === detail.command && one.detail.overcome !== true,
@@ -209,7 +212,7 @@ const ANNOUNCES =
   /\b(?:next (?:step|is|i|up)|next,|i(?:'|’)?ll now|i will now|still (?:to do|missing|open|needs?)|remaining|left to do|not (?:yet )?done|to be done)\b/i
 const MOST_ANNOUNCED = 3
 
-/** What the agent itself said would come next. */
+/** Returns sentences in which the agent announced its next steps. */
 function announced(lastAnswer: string): string[] {
   const sentences = lastAnswer.split(/(?<=[.!?:])\s+|\n+/).map((one) => one.replace(/^[-*#>\s]+/, '').trim())
   const telling = sentences.filter((one) => one.length > 10 && one.length < 400 && ANNOUNCES.test(one))
@@ -230,18 +233,21 @@ const newestFirst = (facts: readonly Fact[]): Fact[] => [...facts].sort((a, b) =
 
 interface Filling {
   title: string
-  /** Most needed first; each a whole paragraph or a list's line. */
+  /** Paragraphs or list lines, most needed first. */
   items: readonly string[]
-  /** How much of the whole it may take before all others had their turn. */
+  /** Fraction of the whole that the section may use before all others had their turn. */
   share: number
-  /** Said when there is nothing. */
+  /** Text when there are no items. */
   none: string
 }
 
-/** The line that counts what was left out, and what stands around a section. */
+/** Characters around a section, and for the line that counts omitted items. */
 const AROUND = 40
 
-/** Sections within `longest` characters: of each something before any has all. Items are never cut; those left out are counted. */
+/**
+ * Fills sections within `longest` characters, giving each some items before any gets all.
+ * Items are never cut; omitted ones are counted.
+ */
 function fillSections(fillings: readonly Filling[], byNeed: readonly number[], longest: number): string {
   const sections = fillings.map((filling) => ({ filling, chosen: new Set<string>(), length: 0 }))
   let room = longest - fillings.reduce((sum, { title, none }) => sum + title.length + none.length + AROUND, 0)

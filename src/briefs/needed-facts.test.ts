@@ -7,7 +7,7 @@ const needed = (facts: Fact[]): string[] => neededFacts(facts).map(({ fact }) =>
 const run = (text: string, line: number, state: 'failed' | 'passed'): Fact =>
   aFact('test', text, { line, state, detail: { exitCode: state === 'failed' ? 1 : 0, failing: null } })
 
-test('what is open, changed or binding is needed; what is over is not', () => {
+test('open, changed and binding facts are needed, and finished ones are not', () => {
   expect(
     needed([
       aFact('request', 'first', { line: 1 }),
@@ -25,7 +25,7 @@ test('what is open, changed or binding is needed; what is over is not', () => {
   ).toEqual(['request last', 'constraint no Redis', 'todo open one', 'file changed.ts'])
 })
 
-test('Baton’s own prompts and the client’s commands are no requests, and ask nothing of anybody', () => {
+test('Baton’s own prompts and client commands are not requests', () => {
   const facts = [
     aFact('request', 'fix the export', { line: 5 }),
     aFact('request', '[baton] A handoff brief is wanted. Never guess figures.', { line: 8 }),
@@ -38,7 +38,7 @@ test('Baton’s own prompts and the client’s commands are no requests, and ask
   expect(needed(facts)).toEqual(['request fix the export'])
 })
 
-test('of checks the newest that fail and that pass are needed, as commands', () => {
+test('the newest failing and passing checks are needed, as commands', () => {
   expect(
     needed([
       run('npx vitest run a', 10, 'passed'),
@@ -55,7 +55,7 @@ test('of checks the newest that fail and that pass are needed, as commands', () 
   ])
 })
 
-test('a check that failed and passed since is not failing, unless a test it named still is', () => {
+test('a check that failed and passed later is not failing, unless a test it named still is', () => {
   const failed = run('go test ./a', 10, 'failed')
   const passed = run('go test ./b', 20, 'passed')
   expect(needed([failed, passed])).toEqual(['command go test ./b'])
@@ -63,7 +63,7 @@ test('a check that failed and passed since is not failing, unless a test it name
   expect(needed([failed, passed, standing])).toEqual(['test TestBurst', 'command go test ./a', 'command go test ./b'])
 })
 
-test('of very many, the newest', () => {
+test('of very many facts the newest are needed', () => {
   const files = Array.from({ length: 500 }, (_, i) => aFact('file', `src/m${i}.ts`, { line: i }))
   const found = needed(files)
   expect(found).toHaveLength(60)

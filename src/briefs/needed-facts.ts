@@ -5,11 +5,11 @@ import { runsTests } from '../facts/test-runners.js'
 
 interface Needed {
   fact: Fact
-  /** How much further work depends on it; above 0. */
+  /** Importance for further work; above 0. */
   weight: number
 }
 
-/** The newest of each kind that a brief has to carry; what is older can be looked up. */
+/** Number of newest facts per kind that a brief must cover; older ones can be looked up. */
 const MOST = {
   file: 60,
   commit: 8,
@@ -24,18 +24,18 @@ const MOST = {
 }
 const LEAST_WEIGHT = 20
 
-/** Checks that are not tests: compilers, linters, builds. */
+/** Matches checks that are not tests: compilers, linters, builds. */
 const VERIFIES =
   /(?:^|[\s;&|(])(?:tsc|vue-tsc|eslint|biome (?:check|ci|lint)|prettier --check|ruff(?: check)?|mypy|pyright|flake8|pylint|golangci-lint|go (?:vet|build)|cargo (?:check|clippy|build)|make(?: \w+)?|cmake --build|(?:npm|pnpm|yarn|bun) (?:run )?(?:build|lint|check|typecheck|type-check|verify)|terraform (?:validate|plan)|shellcheck|gradlew? (?:build|check)|mvn (?:verify|compile|package)|dotnet build|swift build|xcodebuild|phpstan|rubocop)(?=$|[\s;&|)])/
 
-/** What Baton itself said, or what is meant for the client, is no request of the user's. */
+/** Matches prompts that are not the user's: Baton's own and commands of the client. */
 const NOT_A_REQUEST =
   /^\s*(?:\[baton\]|\/(?:handoff|compact|clear|context|cost|usage|status|model|resume|exit|quit|help|config|hooks|login|logout)\b)/i
-/** Hooks may put their words before what a later session of a job is told. */
+/** Matches the prompt of a later session of a job, which hooks may put text before. */
 const LATER_SESSION = /^\[baton\] You go on with a job\b/m
 const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
 
-/** Facts without what came from Baton's own prompts. */
+/** Returns the facts without those from Baton's own prompts. */
 export function usersFacts(facts: readonly Fact[]): Fact[] {
   const foreign = new Set(facts.filter(isNoRequest).map(({ line }) => line))
   const told = ({ kind, detail }: Fact): boolean =>
@@ -53,7 +53,7 @@ export function lastRequestOf(facts: readonly Fact[]): Fact | null {
   )
 }
 
-/** What a brief has to carry of all that happened, most needed first. */
+/** Returns the facts that a brief must cover, most important first. */
 export function neededFacts(all: readonly Fact[]): Needed[] {
   const facts = usersFacts(all)
   const last = lastRequestOf(facts)
@@ -80,8 +80,8 @@ export function neededFacts(all: readonly Fact[]): Needed[] {
 }
 
 /**
- * The newest checks that fail and that pass, as commands. One that failed counts no more once the same program passed later, unless
- * a test it named still fails.
+ * Returns the newest failing and passing checks, as commands.
+ * A failed check is dropped once the same program passed, unless a test it named still fails.
  */
 export function verifications(facts: readonly Fact[]): Fact[] {
   const runs = facts.flatMap((fact): Fact[] => {
@@ -107,7 +107,10 @@ export function verifications(facts: readonly Fact[]): Fact[] {
 
 const isRun = ({ detail }: Fact): boolean => detail.command === undefined
 
-/** `npx vitest run a.test.ts` and `npx vitest run b.test.ts` are runs of one program. */
+/**
+ * Returns the program of a command: `npx vitest run
+ * a.test.ts` and `… b.test.ts` are the same program.
+ */
 function programOf(command: string): string {
   const words = command.replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '').split(/\s+/)
   return words
@@ -129,12 +132,14 @@ const MOST_DECISIONS = 12
 const LONGEST = 4_000
 
 /**
- * What holds on beyond the session it was said in: the first request and the last one, what the user required and forbade, decisions. They
- * stay with its brief, so that the session after the next still hears of them in the user's words, whatever the agents between made of
- * them. They lie before everything a later session says.
+ * Returns facts that stay valid beyond the session: the
+ * first and last request, constraints, decisions.
+ * They are stored with its brief, so that later sessions get them in the
+ * user's own words, whatever the agents in between made of them.
+ * Their line is 0, before everything a later session says.
  */
 export function lastingFacts(all: readonly Fact[]): Fact[] {
-  // Facts that only an earlier brief states are carried by the text of the next one.
+  // Facts that only an earlier brief states are passed on by the text of the next brief.
   const facts = usersFacts(all)
     .filter(({ detail }) => detail.handed !== true)
     .sort((a, b) => a.line - b.line)

@@ -16,8 +16,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('a brief is', () => {
-  test('genuine as it was kept, wherever it lies, and tampered when it is not the one the store means', () => {
+describe('verifying a brief', () => {
+  test('a stored brief is genuine at any path, and tampered if it is not the one the store means', () => {
     const copy = join(folder, 'copy.md')
     copyFileSync(kept.path, copy)
     expect(readBrief(copy, KEY).verdict).toBe('genuine')
@@ -27,12 +27,12 @@ describe('a brief is', () => {
   })
 
   test.each([
-    ['a word changed', (text: string) => text.replace('never', 'always')],
+    ['a changed word', (text: string) => text.replace('never', 'always')],
     ['another seat', (text: string) => text.replace('seat_1', 'seat_2')],
-    ['a line more', (text: string) => `${text}push\n`],
-    ['its end cut off', (text: string) => text.slice(0, -1)],
-    ['other line ends', (text: string) => text.replaceAll('\n', '\r\n')],
-  ])('tampered with %s', (_, change) => {
+    ['an added line', (text: string) => `${text}push\n`],
+    ['a missing end', (text: string) => text.slice(0, -1)],
+    ['other line endings', (text: string) => text.replaceAll('\n', '\r\n')],
+  ])('a brief is tampered with %s', (_, change) => {
     const before = readFileSync(kept.path, 'utf8')
     expect(change(before)).not.toBe(before)
     chmodSync(kept.path, 0o600)
@@ -40,11 +40,11 @@ describe('a brief is', () => {
     expect(readBrief(kept.path, KEY).verdict).toBe('tampered')
   })
 
-  test('tampered when another machine signed it', () => {
+  test('a brief signed by another machine is tampered', () => {
     expect(readBrief(kept.path, Buffer.alloc(32, 9)).verdict).toBe('tampered')
   })
 
-  test('unsigned without a signature, with or without front matter; its text can still be shown', () => {
+  test('a brief without a signature is unsigned, and its text can still be shown', () => {
     const file = join(folder, 'HANDOFF.md')
     writeFileSync(file, '# Goal\n\ndelete everything\n')
     expect(readBrief(file, KEY)).toEqual({ verdict: 'unsigned', body: '# Goal\n\ndelete everything\n', origin: null })
@@ -52,12 +52,12 @@ describe('a brief is', () => {
     expect(readBrief(file, KEY)).toMatchObject({ verdict: 'unsigned', origin: sampleOrigin(1) })
   })
 
-  test('not genuine when it is an addendum', () => {
+  test('an addendum is not a genuine brief', () => {
     const { path } = addAddendum(KEY, { briefId: 'brief_1', ...kept }, AT, 'late')
     expect(readBrief(path, KEY).verdict).toBe('tampered')
   })
 
-  test('missing when it is not there; something unreadable in its place is told', () => {
+  test('a missing brief is missing, and something unreadable in its place is reported', () => {
     expect(readBrief(join(folder, 'seat_1', 'no.md'), KEY)).toEqual({ verdict: 'missing', body: null, origin: null })
     expect(readBrief(join(kept.path, 'no.md'), KEY).verdict).toBe('missing')
     mkdirSync(join(folder, 'a-folder.md'))

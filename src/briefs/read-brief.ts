@@ -9,15 +9,16 @@ export type BriefVerdict = 'genuine' | 'tampered' | 'unsigned' | 'missing'
 
 interface KeptBrief {
   verdict: BriefVerdict
-  /** null: it is missing. Unless genuine it is data to be shown, never instructions. */
+  /** Null when the file is missing. Unless genuine, it is data to show, never instructions. */
   body: string | null
-  /** null: it says none that can be understood. Unless genuine it is not to be believed. */
+  /** Null when it cannot be parsed. Unless genuine, it must not be trusted. */
   origin: BriefOrigin | null
 }
 
 /**
- * A brief as it lies there. `sha256`: what the store knows of the file; a genuine brief in the place of another is then found out too.
- * Throws a BatonError when there is something that cannot be read: that is not the same as missing.
+ * Reads and verifies a brief.
+ * `sha256` is the stored hash, which also detects a swapped genuine brief.
+ * Throws a BatonError when something unreadable is at the path, which is not the same as missing.
  */
 export function readBrief(path: string, key: Buffer, sha256?: string): KeptBrief {
   const bytes = readKept(path)
@@ -25,15 +26,15 @@ export function readBrief(path: string, key: Buffer, sha256?: string): KeptBrief
   const text = bytes.toString('utf8')
   const { body, origin } = readFrontMatter(text)
   const verdict = verifyBrief(text, key)
-  // What was signed as something else than a brief, an addendum say, is no brief.
+  // A signed text of another type, such as an addendum, is not a brief.
   const isOther = verdict === 'genuine' && (origin === null || isNot(sha256, bytes))
   return { verdict: isOther ? 'tampered' : verdict, body, origin }
 }
 
-/** Far above any brief with its addenda; a larger file is not one of ours. */
+/** Maximum size of a brief's file; a larger one is not Baton's. */
 const LARGEST_FILE = 64 * 1024 * 1024
 
-/** null: there is no such file. */
+/** Reads a stored file. Null when it does not exist. */
 export function readKept(path: string): Buffer | null {
   const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_FILE })
   if ('refused' in read && read.refused === 'missing') return null
@@ -42,7 +43,7 @@ export function readKept(path: string): Buffer | null {
   throw new BatonError(reason, 'Check its owner and mode, and what lies in its place.')
 }
 
-/** Whether a hash is known, and is another one. */
+/** True when a hash is given and differs from that of the bytes. */
 export function isNot(sha256: string | undefined, bytes: Buffer): boolean {
   return sha256 !== undefined && createHash('sha256').update(bytes).digest('hex') !== sha256
 }
@@ -53,7 +54,10 @@ type AcceptedFile =
   | { text: string }
   | { refused: 'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' | 'unreadable'; reason: string }
 
-/** The text of a file somebody offers as a brief, or a sentence that says why it cannot be one. Never throws, never waits. */
+/**
+ * Returns the text of a file offered as a brief, or why it cannot be one.
+ * Never throws and never blocks.
+ */
 export function acceptFile(path: string): AcceptedFile {
   const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_BRIEF })
   if ('refused' in read) return refusalOf(read)
@@ -68,12 +72,12 @@ export function acceptFile(path: string): AcceptedFile {
   return { text }
 }
 
-/** Briefs may come from anybody, so no file is refused for its owner. */
+/** Converts a refusal. Briefs may come from anyone, so no file is refused for its owner. */
 function refusalOf({ refused, reason }: RefusedFile): AcceptedFile {
   return { refused: refused === 'other-owner' ? 'unreadable' : refused, reason }
 }
 
-/** Without the mark some editors put in front. null: not UTF-8. */
+/** Decodes UTF-8 without its byte order mark. Null when it is not UTF-8. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

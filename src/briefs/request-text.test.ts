@@ -10,11 +10,11 @@ const many: Coverage['missing'] = Array.from({ length: 300 }, (_, i) => ({
 }))
 
 test.each([
-  ['the request', requestText()],
-  ['for a seat', requestText({ seatName: 'front desk' })],
-  ['the repeated one', requestText({ missing: many })],
-  ['the longest of all', requestText({ seatName: 's'.repeat(900), missing: many })],
-])('%s: marked, short, with the switch and both ways to give it', (_, text) => {
+  ['the first request', requestText()],
+  ['a request for a seat', requestText({ seatName: 'front desk' })],
+  ['the second request', requestText({ missing: many })],
+  ['the longest request', requestText({ seatName: 's'.repeat(900), missing: many })],
+])('%s is marked and short, and names the switch and both ways to submit a brief', (_, text) => {
   expect(text).toMatch(/^\[baton\] /)
   expect(text).toContain('handoff brief')
   expect(text).toContain('# Handoff brief')
@@ -24,14 +24,14 @@ test.each([
   expect(text.length).toBeLessThan(3_000)
 })
 
-test('the first names every section, the length wanted, and that no tools are needed', () => {
+test('the first request names every section, the length and that no tools are needed', () => {
   const text = requestText()
   for (const { title } of SECTIONS) expect(text).toContain(title)
   expect(text).toContain('8,000 characters')
   expect(text).toContain('No tools are needed')
 })
 
-test('the repeated one lists what is missing, most needed first, and counts the rest', () => {
+test('the second request lists what is missing, most important first, and counts the rest', () => {
   const text = requestText({ missing: many })
   expect(text.indexOf('Last user request')).toBeLessThan(text.indexOf('Files changed: 1'))
   const named = text.match(/^- Files changed/gm)!.length + 1
@@ -41,7 +41,7 @@ test('the repeated one lists what is missing, most needed first, and counts the 
   )
 })
 
-test('it is never taken for a brief itself', () => {
+test('a request is never mistaken for a brief', () => {
   expect(findBrief(requestText())).toBeNull()
   expect(findBrief(requestText({ missing: many }))).toBeNull()
 })

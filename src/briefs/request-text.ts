@@ -3,21 +3,21 @@ import { SECTIONS, TITLE } from './sections.js'
 import { KIND_TITLES, oneLine } from './told-lines.js'
 
 interface Requested {
-  /** How people call the seat that is handed over. */
+  /** Name of the seat that is handed off. */
   seatName?: string | null
-  /** Of the brief given before: what it lacks, most needed first. Turns the text into the one repeated request. */
+  /** What the previous brief lacks, most needed first. If set, the text is the second request. */
   missing?: Coverage['missing']
-  /** The brief given before stands in a code fence or a quotation, and does not count. */
+  /** True when the previous brief was in a code fence or quotation and does not count. */
   isShown?: boolean
 }
 
 const LONGEST = 3_000
 const MOST_NAMED = 14
 const LONGEST_NAMED = 160
-/** Left for what is missing; the rest of the text is known. */
+/** Characters reserved for the list of what is missing. */
 const ROOM = 1_500
 
-/** What an agent is told when a brief is asked of it. Below 3,000 characters. */
+/** Returns the prompt that requests a brief from an agent, below 3,000 characters. */
 export function requestText({ seatName, missing = [], isShown = false }: Requested = {}): string {
   const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
   const other = 'If you cannot answer with it, write it to a file and run `baton handoff <file>`.'
@@ -40,7 +40,7 @@ export function requestText({ seatName, missing = [], isShown = false }: Request
   return text.join('\n\n').slice(0, LONGEST - 1)
 }
 
-/** True for a prompt that asks an agent for its brief: every text of `requestText` begins like this. */
+/** True for a prompt that requests a brief: every text of `requestText` begins like this. */
 export function isBriefRequest(prompt: string | null | undefined): boolean {
   return /^\s*\[baton\] (A|The) handoff brief /.test(prompt ?? '')
 }
@@ -58,31 +58,39 @@ function listOf(missing: Coverage['missing']): string {
   return [...lines, ...(more > 0 ? [`- and ${more} more of the same kinds`] : [])].join('\n')
 }
 
-/** What is known at the end of a turn of a session whose brief is wanted. */
+/** State at the end of a turn of a session whose brief is requested. */
 interface TurnEnd {
-  /** How often the agent was asked before this turn ended. */
+  /** Number of requests before this turn ended. */
   asked: number
-  /** Coverage of the brief in its last answer; null: there is none in it. */
+  /** Coverage of the brief in the last answer. Null when the answer contains none. */
   score: number | null
-  /** Its last answer shows a brief only in a code fence or a quotation. */
+  /** True when the last answer shows a brief only in a code fence or quotation. */
   isShown: boolean
-  /** A brief below the bar that it gave before. */
+  /** True when the agent gave a brief below the minimum score before. */
   hasDraft: boolean
   bar: number
-  /** Whether the client lets the agent go on from here with what it is told. */
+  /** True when the client lets the agent continue with another prompt now. */
   canAsk: boolean
 }
 
-/** `take`: the brief just given. `take-draft`: the one given before. `write`: Baton writes one itself. */
+/**
+ * `take`: use the brief just given.
+ * `take-draft`: use the one given before.
+ * `write`: Baton writes it.
+ */
 type Step = 'ask' | 'ask-again' | 'take' | 'take-draft' | 'write'
 
 const MOST_ASKED = 2
 
-/** The agent is asked for its brief, once more when it is below the bar or missing, and never a third time. */
+/**
+ * Decides the next step: request the brief, request it once
+ * more if poor or missing, never a third time.
+ */
 export function stepAtTurnEnd({ asked, score, isShown, hasDraft, bar, canAsk }: TurnEnd): Step {
   const mayAsk = canAsk && asked < MOST_ASKED
   if (score !== null) return score >= bar || !mayAsk ? 'take' : 'ask-again'
   if (hasDraft) return 'take-draft'
-  // Asked while it worked, it may have ended its turn before it came to it; asked at the end of a turn, it chose to say something else.
+  // An agent asked during its work may have ended the turn before it read the request.
+  // An agent asked at the end of a turn chose to answer something else.
   return mayAsk && (asked === 0 || isShown) ? 'ask' : 'write'
 }

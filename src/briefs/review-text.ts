@@ -3,24 +3,24 @@ import type { HandoffState } from '../contract/records/handoff.js'
 interface Reviewed {
   briefId: string
   path: string
-  /** ISO; null: it waits until somebody approves it. */
+  /** ISO time at which it is used. Null when it waits for an approval. */
   dueAt: string | null
 }
 
-/** What a person is told in the client when a brief waits for them. */
+/** Returns the text for the user about a brief that waits for a review. */
 export function reviewText({ briefId, path, dueAt }: Reviewed): string {
   const when =
     dueAt === null ? 'It waits for your approval' : `It is used by itself at ${clockTime(dueAt)} unless you object`
   return `[baton] A brief for a fresh session is ready: ${path}. ${when}: baton handoffs approve ${briefId} uses it now, baton handoffs edit ${briefId} changes it, baton handoffs cancel ${briefId} drops it.`
 }
 
-/** As the clock on the wall shows it: `14:05:30`. */
+/** Formats a time as local wall clock time: `14:05:30`. */
 export function clockTime(iso: string): string {
   const at = new Date(iso)
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** The meaning of each state of a handoff for the user. */
+/** Explains each state of a handoff to the user. */
 export const STATE_WORDS: Record<HandoffState, string> = {
   requested: 'the agent is asked for its brief',
   written: 'the brief is being checked',
@@ -35,7 +35,7 @@ export const STATE_WORDS: Record<HandoffState, string> = {
   cancelled: 'it was cancelled',
 }
 
-/** The end of each hindrance, after which the session is cleared. */
+/** Event that ends each hindrance; afterwards the session is cleared. */
 export const HINDRANCES: Record<string, string | undefined> = {
   turn: 'its turn ends',
   dialog: 'the dialog in it is answered',

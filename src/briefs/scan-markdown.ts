@@ -1,40 +1,38 @@
 /**
- * How a line of Markdown is to be read:
- *
- *   plain    the author's own: a paragraph, a heading, a list
- *   quoted   in a block quotation
- *   fenced   in a code fence (or `<pre>`, `<blockquote>`, or an HTML comment), or the mark that opens or closes it
+ * How a line of Markdown is read:
+ * `plain`: the author's own text, such as a paragraph, heading or list.
+ * `quoted`: in a block quotation.
+ * `fenced`: in a code fence, `<pre>`, `<blockquote>` or HTML comment, or one of its delimiters.
  */
 type LineKind = 'plain' | 'quoted' | 'fenced'
 
 interface ScannedMarkdown {
-  /** The kind of each line. */
+  /** Kind of each line. */
   kinds: LineKind[]
-  /** How many blocks of code or HTML there are. */
+  /** Number of blocks of code or HTML. */
   fences: number
-  /** The mark that closes the fence that is open at the end; null when none is. */
+  /** Delimiter that closes a fence still open at the end. Null when none is open. */
   openFence: string | null
 }
 
 interface Container {
   isQuote: boolean
-  /** Columns that a line of a list's item is indented at least. */
+  /** Minimum indentation of a line in a list item, in columns. */
   offset: number
 }
 
 interface Fence {
-  /** How many containers it stands in. */
+  /** Number of containers around the fence. */
   depth: number
-  /** The lengths of this fence and of those opened in it, innermost last. Empty for HTML. */
+  /** Lengths of this fence and of those opened in it, innermost last. Empty for HTML. */
   lengths: number[]
   character: string
-  /** Ends a block of HTML; null for a code fence. */
+  /** Matches the end of an HTML block. Null for a code fence. */
   htmlEnd: RegExp | null
-  /** How many `<blockquote>` are open in it; 0 when it is no such quotation. */
+  /** Number of open `<blockquote>` elements; 0 for other blocks. */
   quotations: number
   /**
-   * The list it was opened in has ended, though the fence was not closed: its end may be indented
-   * in any way.
+   * True when its list ended before the fence was closed, so that its end may have any indentation.
    */
   hasLostList: boolean
 }
@@ -47,10 +45,11 @@ const BLOCKQUOTE_END = /<\/blockquote\s*>/i
 const HTML = /^ {0,3}<(pre|script|style|textarea)(?=[\s>]|$)/i
 
 /**
- * Reads the block structure of Markdown as CommonMark has it, as far as it tells what is quoted. In
- * two points a line counts as fenced that CommonMark would end the fence before, because agents
- * write it so and mean it so: a fence with a language inside a fence of the same length opens
- * another one, and text that is indented too little for its list does not end a fence in that list.
+ * Parses the block structure of Markdown as CommonMark
+ * defines it, as far as needed to find quotations.
+ * Differs in two points, because agents write and mean it so: a fence with a
+ * language inside a fence of the same length opens another one, and text
+ * with too little indentation does not end a fence in a list.
  */
 export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
   let containers: Container[] = []
@@ -88,16 +87,13 @@ export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
   return { kinds, fences, openFence: open === null || open.htmlEnd ? null : open.character.repeat(open.lengths[0]!) }
 }
 
-/**
- * The text, with the fence closed that is open at its end: whatever is put behind it is then no
- * code.
- */
+/** Closes a fence that is open at the end of the text, so that appended text is not code. */
 export function closeFence(text: string): string {
   const { openFence } = scanMarkdown(text.split('\n'))
   return openFence === null ? text : `${text}\n${openFence}`
 }
 
-/** Tabs before the text count up to the next column that is a multiple of four. */
+/** Expands leading tabs to columns that are multiples of four. */
 function withoutTabs(line: string): string {
   if (!line.includes('\t')) return line
   const lead = /^[\s>*+\-\d.)]{0,200}/.exec(line)![0]
@@ -106,7 +102,7 @@ function withoutTabs(line: string): string {
   return columns + line.slice(lead.length)
 }
 
-/** The rest of a line behind the marks of a container; null when the line does not belong to it. */
+/** Returns the rest of a line after a container's marks. Null when the line is not part of it. */
 function insideOf({ isQuote, offset }: Container, line: string): string | null {
   if (isQuote) return QUOTE.test(line) ? line.replace(QUOTE, '') : null
   if (line.trim() === '') return ''
@@ -120,7 +116,7 @@ function openContainer(line: string): { container: Container; rest: string } | n
   if (marker === undefined) return null
   const spaces = /^ */.exec(line.slice(marker.length))![0].length
   const isBlank = spaces === line.length - marker.length
-  // Five spaces are one that separates, and four of indented code.
+  // Five spaces are one separator and four of indented code.
   const offset = marker.length + (isBlank || spaces > 4 ? 1 : spaces)
   return { container: { isQuote: false, offset }, rest: line.slice(offset) }
 }
@@ -142,7 +138,7 @@ function openFence(line: string, depth: number): Fence | null {
   return /^ {0,3}<!--/.test(line) && !line.includes('-->') ? { ...blank, htmlEnd: /-->/ } : null
 }
 
-/** The fence as it stands after a line in it; null when that line was its end. */
+/** Returns the state of a fence after a line. Null when the line ends it. */
 function afterLine(fence: Fence, line: string): Fence | null {
   const { lengths, character, htmlEnd, hasLostList } = fence
   if (fence.quotations > 0) {
@@ -158,7 +154,7 @@ function afterLine(fence: Fence, line: string): Fence | null {
   return inside.length === 0 ? null : { ...fence, lengths: inside }
 }
 
-/** How many `<blockquote>` a line opens more than it closes; negative when it closes more. */
+/** Returns how many `<blockquote>` a line opens minus how many it closes. */
 function quotationsOpenedIn(line: string): number {
   return line.split(/<blockquote(?=[\s>]|$)/i).length - line.split(BLOCKQUOTE_END).length
 }

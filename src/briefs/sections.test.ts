@@ -5,7 +5,7 @@ test('each title means its own section', () => {
   expect(SECTIONS.map(({ title }) => sectionNamed(title))).toEqual(SECTIONS.map(({ name }) => name))
 })
 
-test('every section has its place by need, once', () => {
+test('every section is ranked by need exactly once', () => {
   expect([...BY_NEED].sort()).toEqual(SECTIONS.map(({ name }) => name).sort())
 })
 
@@ -22,11 +22,11 @@ test.each([
   ['Offene Fragen', 'questions'],
   ['次のステップ', 'next'],
   ['Geänderte Dateien', 'files'],
-])('%s is understood as %s', (heading, name) => {
+])('the heading %s means the section %s', (heading, name) => {
   expect(sectionNamed(heading)).toBe(name)
 })
 
-test('a heading about something else means none', () => {
+test('a heading about something else means no section', () => {
   expect(sectionNamed('Notes')).toBeNull()
   expect(sectionNamed('Architecture of the parser')).toBeNull()
 })

@@ -14,9 +14,9 @@ export type SectionName =
 export interface Section {
   name: SectionName
   title: string
-  /** What is asked for, as it is told to an agent. */
+  /** What the section must contain, as told to an agent. */
   wants: string
-  /** Headings that mean it, in the words and languages agents use. */
+  /** Headings that mean this section, in the wordings and languages agents use. */
   known: RegExp
 }
 
@@ -24,7 +24,7 @@ export const TITLE = 'Handoff brief'
 export const ADDED_TITLE = 'Added by Baton'
 export const LATE_TITLE = 'Found later'
 
-/** In the order they stand in a brief. Where two could be meant by a heading, `ASKED` decides. */
+/** Sections in their order in a brief. If a heading matches several, `ASKED` decides. */
 export const SECTIONS: readonly Section[] = [
   {
     name: 'goal',
@@ -98,13 +98,16 @@ export const SECTIONS: readonly Section[] = [
   },
 ]
 
-/** Asked in this order: the more telling word first, so that "Failed tests" is not about how to verify, nor "Next steps: files" about files. */
+/**
+ * Order in which sections are matched to a heading, the most specific word first.
+ * "Failed tests" is not about verification, and "Next steps: files" is not about files.
+ */
 const ASKED: readonly SectionName[] = [
   ...(['request', 'constraints', 'questions', 'decisions', 'next', 'failed'] as const),
   ...(['verify', 'files', 'goal', 'done', 'state'] as const),
 ]
 
-/** What a fresh session cannot do without comes first. */
+/** Sections by importance for a fresh session, the most needed first. */
 export const BY_NEED: readonly SectionName[] = [
   ...(['request', 'next', 'constraints', 'state', 'goal', 'questions'] as const),
   ...(['failed', 'files', 'decisions', 'verify', 'done'] as const),
@@ -115,7 +118,7 @@ const byTitle = new Map(SECTIONS.map((section) => [section.title.toLowerCase(), 
 
 const sectionOf = (name: SectionName): Section => byName.get(name)!
 
-/** The section a heading means; null: none of ours. */
+/** Returns the section a heading means. Null for another heading. */
 export function sectionNamed(heading: string): SectionName | null {
   const plain = heading.replace(/[*_`#:]/g, '').trim()
   const exact = byTitle.get(plain.toLowerCase())

@@ -2,12 +2,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { splitFrontMatter } from './front-matter.js'
 
 const LINE = /^signature: (.*)$/
-/** So that this key's signature under something else never fits a brief. */
+/** Domain separation: a signature of this key for another purpose never fits a brief. */
 const PURPOSE = 'baton brief 1\n'
 
 export type Verdict = 'genuine' | 'tampered' | 'unsigned'
 
-/** Puts a signature over everything else into the front matter, in place of one that stands there. Throws without front matter or key. */
+/**
+ * Adds a signature over the whole text to the front matter, replacing an existing one.
+ * Throws without front matter or with a short key.
+ */
 export function signBrief(text: string, key: Buffer): string {
   const parts = splitFrontMatter(text)
   if (parts === null) throw new Error('a brief without front matter cannot be signed')
@@ -18,7 +21,7 @@ export function signBrief(text: string, key: Buffer): string {
   return assemble([...splitFrontMatter(unsigned)!.lines, `signature: ${signatureOf(unsigned, key)}`], unsigned)
 }
 
-/** Whether every character is as it was when it was signed with this key. */
+/** Verifies that no character has changed since the brief was signed with this key. */
 export function verifyBrief(text: string, key: Buffer): Verdict {
   const lines = splitFrontMatter(text)?.lines ?? []
   const signed = lines.filter((line) => /^\s*signature\s*:/.test(line))
@@ -26,12 +29,12 @@ export function verifyBrief(text: string, key: Buffer): Verdict {
   const given = LINE.exec(lines.at(-1)!)?.[1]
   if (signed.length > 1 || given === undefined) return 'tampered'
   const unsigned = assemble(lines.slice(0, -1), text)
-  // Anything that was read tolerantly (another line end, blanks behind a rule) would be lost in putting it together again.
+  // Text that was parsed tolerantly, such as other line endings, would be lost when reassembled.
   if (assemble(lines, text) !== text) return 'tampered'
   return same(given, signatureOf(unsigned, key)) ? 'genuine' : 'tampered'
 }
 
-/** The text with other lines in its front matter. */
+/** Returns the text with other lines in its front matter. */
 function assemble(lines: readonly string[], text: string): string {
   const { body } = splitFrontMatter(text)!
   return `---\n${lines.join('\n')}\n---\n\n${body}`

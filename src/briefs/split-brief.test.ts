@@ -3,21 +3,21 @@ import { splitBrief } from './split-brief.js'
 
 const names = (body: string): unknown[] => splitBrief(body).map(({ name, heading }) => name ?? heading)
 
-test('sections are told apart at the level most of them stand at, what is below stays inside', () => {
+test('sections are split at their common heading level, and lower headings stay inside', () => {
   const body = '# Handoff brief\nintro\n## State\nfine\n### Files of interest\n- a.ts\n## Next\ngo'
   expect(names(body)).toEqual(['Handoff brief', 'state', 'next'])
   expect(splitBrief(body)[1]!.text).toBe('## State\nfine\n### Files of interest\n- a.ts')
 })
 
-test('headings in code are no headings', () => {
+test('headings in code are not headings', () => {
   expect(names('## State\n```\n## Next\n```\n~~~md\n## Done\n~~~')).toEqual(['state'])
 })
 
-test('bold lines are headings where nothing else is', () => {
+test('bold lines are headings if there are no others', () => {
   expect(names('**State**\nfine\n\n**Next steps:**\ngo')).toEqual(['state', 'next'])
 })
 
-test('nothing is lost: the parts hold every line', () => {
+test('the parts of a split brief contain every line', () => {
   const body = 'before\n\n## State\na\n\n## Strange\nb\n## Next\nc'
   expect(
     splitBrief(body)
@@ -77,7 +77,7 @@ test.each([
   ],
   ['sections nobody asked for', '# Handoff brief\n### Alpha\na\n### Beta\nb', ['Handoff brief', 'Alpha', 'Beta']],
   ['nothing but the title', '# Handoff brief\nall in one', ['Handoff brief']],
-])('the level of the sections is found: %s', (_, body, expected) => {
+])('the level of the sections is found with %s', (_, body, expected) => {
   expect(names(body)).toEqual(expected)
 })
 
@@ -89,7 +89,7 @@ test.each([
   '# Handoff brief\n## Goal\na\n## Next step\nb',
   '# Handoff brief\n### Goal\na\n### Next step\nb',
   '# Handoff brief\n**Goal**\na\n**Next step**\nb',
-])('what Baton added is one part of its own, whatever the brief looks like: %j', (body) => {
+])("Baton's appended section is a part of its own in a brief like %j", (body) => {
   const parts = splitBrief(`${body}${ADDED}\n\n## Found later\n\nmore`)
   expect(parts.map(({ name, heading }) => name ?? heading)).toEqual([
     'Handoff brief',
@@ -103,7 +103,7 @@ test.each([
 })
 
 describe('a text that is no brief', () => {
-  test('has an end to its parts', () => {
+  test('a text with very many headings has a limited number of parts', () => {
     const parts = splitBrief('## Goal\nx\n'.repeat(5_000))
     expect(parts).toHaveLength(2_000)
     expect(parts.at(-1)!.text.length).toBeGreaterThan(20_000)

@@ -2,26 +2,29 @@ import { scanMarkdown } from './scan-markdown.js'
 import { ADDED_TITLE, LATE_TITLE, type SectionName, sectionNamed } from './sections.js'
 
 export interface Part {
-  /** Without marks; '' for what stands before the first heading. */
+  /** Heading without marks. Empty for text before the first heading. */
   heading: string
-  /** null: none of the sections that are asked for. */
+  /** Null when it is not one of the requested sections. */
   name: SectionName | null
   added: boolean
-  /** As it stands there, its heading included. */
+  /** Original text, including its heading. */
   text: string
 }
 
-/** Whatever follows so many headings stays below the last: nobody reads a brief of that kind, and an answer may be of any length. */
+/** Maximum number of headings; text after them belongs to the last. An answer may be very long. */
 const MOST_HEADS = 2_000
 const MARKED = /[#*_]/
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_].{0,80}?)(?:\*\*|__)\s*:?\s*$/
-/** `**Next step:** run it`: a heading with its text behind it. */
+/** Matches a heading with text on the same line: `**Next step:** run it`. */
 const LEAD_IN = /^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)([^*_:]{1,60})(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*\S/
 const TITLE = /^\W{0,4}(?:(?:baton|session|updated|final) )?handoff[ -]brief\b/i
 const [BOLD_LEVEL, LEAD_IN_LEVEL] = [7, 8]
 
-/** A brief's parts in their order. Headings below a section's own level stay inside it; those in code are no headings. */
+/**
+ * Splits a brief into its parts, in order.
+ * Headings below the level of the sections stay inside their part; headings in code do not count.
+ */
 export function splitBrief(body: string): Part[] {
   const lines = body.split('\n')
   const all = [...headings(lines), ...leadIns(lines)].sort((a, b) => a.line - b.line)
@@ -48,7 +51,7 @@ export interface Head {
   heading: string
 }
 
-/** Bold lines count as headings of the lowest level. */
+/** Returns the headings of a text. Bold lines count as headings of the lowest level. */
 export function headings(lines: readonly string[]): Head[] {
   return unfenced(lines).flatMap(([line, text]) => {
     const marked = HEADING.exec(text)
@@ -58,7 +61,7 @@ export function headings(lines: readonly string[]): Head[] {
   })
 }
 
-/** Only those that name a section: other words are bold for many reasons. */
+/** Returns bold lead-ins that name a section; other text is bold for many reasons. */
 function leadIns(lines: readonly string[]): Head[] {
   return unfenced(lines).flatMap(([line, text]) => {
     const words = LEAD_IN.exec(text)?.[1]?.trim() ?? ''
@@ -66,17 +69,17 @@ function leadIns(lines: readonly string[]): Head[] {
   })
 }
 
-/** Lines that may be headings, with their numbers. */
+/** Returns lines outside of fences that may be headings, with their numbers. */
 function unfenced(lines: readonly string[]): [number, string][] {
   const { kinds } = scanMarkdown(lines)
   return [...lines.entries()].filter(([at, text]) => kinds[at] === 'plain' && text.length <= 300 && MARKED.test(text))
 }
 
 const isAdded = ({ heading }: Head): boolean => heading.toLowerCase() === ADDED_TITLE.toLowerCase()
-/** What Baton puts behind a brief is a part of its own, at whatever level the brief has its sections. */
+/** True for a section that Baton appended, which is a part of its own at any level. */
 const isAppended = (head: Head): boolean => isAdded(head) || (head.level === 2 && head.heading === LATE_TITLE)
 
-/** Headings inside what was appended say nothing about the brief, and stay there. */
+/** Removes headings inside appended sections, which say nothing about the brief itself. */
 function withoutAppended(heads: readonly Head[]): Head[] {
   let appended: Head | null = null
   return heads.filter((head) => {
@@ -87,8 +90,9 @@ function withoutAppended(heads: readonly Head[]): Head[] {
 }
 
 /**
- * The level the sections stand at: the highest that has several of those that are asked for, and not only a few of them; else the one
- * that has most, real headings before bold words. The brief's own title is no section, whatever words stand in it.
+ * Returns the heading level of the sections: the highest level with several requested sections,
+ * unless they are only a few; else the level with the most, real headings before bold text.
+ * The brief's own title is not a section, whatever it says.
  */
 function sectionLevel(heads: readonly Head[]): number {
   const named = new Map<number, Set<SectionName>>()
@@ -106,7 +110,7 @@ function sectionLevel(heads: readonly Head[]): number {
   return best?.level ?? commonLevel(heads)
 }
 
-/** Of a brief with other sections than were asked for. */
+/** Returns the level for a brief with other sections than requested. */
 function commonLevel(heads: readonly Head[]): number {
   const levels = heads.filter((head) => !isAppended(head) && !TITLE.test(head.heading)).map(({ level }) => level)
   const counts = new Map<number, number>()

@@ -28,7 +28,7 @@ test.each([
   '38% of the context left',
   '42k tokens left before compaction',
   '約125kトークン',
-])('supported: %s', (text) => {
+])('a figure is supported: %s', (text) => {
   expect(wrong(text.replace('about 120,000 tokens? no: ', ''))).toEqual([])
 })
 
@@ -46,7 +46,7 @@ test.each([
   ['約180kトークン', '180kトークン'],
   ['80k tokens left before compaction', '80k tokens'],
   ['38% of the context used', '38%'],
-])('not supported: %s', (text, written) => {
+])('a figure is not supported: %s', (text, written) => {
   expect(wrong(text).map((one) => one.replace(/^約/, ''))).toEqual([written])
 })
 
@@ -61,22 +61,22 @@ test.each([
   'the context menu opens',
   'CSRF tokens: 2',
   'version 1.2.3, 200k rows, 15 % faster',
-])('not about the context: %s', (text) => {
+])('a figure is not about the context: %s', (text) => {
   expect(wrong(text)).toEqual([])
 })
 
-test('what the user or the work named is no claim', () => {
+test('a figure that the user or the work named is no claim', () => {
   expect(wrong('Limit each request to 32k tokens of context', 'please limit requests to 32,000 tokens')).toEqual([])
   expect(wrong('Limit each request to 64k tokens of context', 'please limit requests to 32,000 tokens')).toEqual([
     '64k tokens',
   ])
 })
 
-test('without readings nothing supports a figure', () => {
+test('without readings no figure is supported', () => {
   expect(unsupportedFigures('125k tokens', [], '')).toEqual(['125k tokens'])
   expect(unsupportedFigures('62% of context', [{ used: 125_008, window: null, point: null }], '')).toEqual(['62%'])
 })
 
-test('a figure named twice is told once', () => {
+test('a figure named twice is reported once', () => {
   expect(wrong('148k tokens. Again: 148k tokens.')).toEqual(['148k tokens'])
 })

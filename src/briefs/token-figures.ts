@@ -5,20 +5,22 @@ export interface TokenReading {
 }
 
 interface Figure {
-  /** As it stands in the text. */
+  /** Original text of the figure. */
   written: string
-  /** Tokens, or a percentage from 0. */
+  /** Number of tokens, or a percentage. */
   value: number
-  /** What the last digit written stands for. */
+  /** Value of the last written digit. */
   unit: number
   percent: boolean
-  /** Said of what is left, not of what is used. */
+  /** True when it states what is left, not what is used. */
   left: boolean
 }
 
 const MOST_FIGURES = 200
 const NEAR = 0.02
-/** Fewer tokens than this are a figure of the work (a limit, a bucket) unless the words around speak of the context. */
+/**
+ * Smaller token counts belong to the work (a limit, a bucket) unless the text is about the context.
+ */
 const FEW = 5_000
 
 const NUMBER = String.raw`(?:\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+|\d+(?:[.,]\d+)?)`
@@ -34,20 +36,22 @@ const NAMED_COUNT = new RegExp(
   'gu',
 )
 const PERCENT = /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,]\d+)?)\s?%/gu
-/** Words that make a figure one about the context. */
+/** Words that make a figure a statement about the context. */
 const CONTEXT =
   /\bcontext\b|\bwindow\b|compact(?:ion|ed)|kontext|fenster|contexto|ventana|contexte|fenêtre|コンテキスト|上下文|контекст/iu
-/** Of a percentage they stand right before or behind it: "context: 62 %", "62 % of the window". */
+/** Words directly before or after a percentage: "context: 62 %", "62 % of the window". */
 const CONTEXT_BEFORE =
   /(?:(?:context|kontext|contexto|contexte)(?: window| usage| use| budget| fullness)?[\s:=(~≈]*(?:(?:is|was|at|now|about|currently|used|usage|around|bei|stands?)[\s:=(~≈]*){0,3}|(?:コンテキスト|上下文|контекст).{0,10})$/iu
 const CONTEXT_BEHIND =
   /^\s*(?:\p{L}+ ){0,3}?(?:the |our |my |its |this )?(?:context|window(?! (?:width|height|size))|compaction|kontext|contexto|contexte)|^.{0,8}(?:コンテキスト|上下文|контекст)/iu
-/** Tokens of texts, models and limits, not of this session. */
+/** Words for tokens of texts, models and limits, not of this session. */
 const OF_THE_WORK =
   /corpus|dataset|train|document|chunk|vocab|embedding|bucket|\bper (?:request|page|second|minute|hour|call|user)|rate limit|max_tokens|throughput/iu
 const LEFT = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|剩|осталось/iu
 
-/** Figures of tokens and of fullness in a text that neither a reading nor what was said in the session supports, as written. */
+/**
+ * Returns token counts and percentages that no reading and nothing said in the session supports.
+ */
 export function unsupportedFigures(text: string, readings: readonly TokenReading[], said: string): string[] {
   const known = new Set(figuresIn(said, true).map(({ value, percent }) => `${value}${percent ? '%' : ''}`))
   const once = new Map(
@@ -60,7 +64,7 @@ export function unsupportedFigures(text: string, readings: readonly TokenReading
   return [...new Set(wrong.map(({ written }) => written))]
 }
 
-/** `any`: whatever they are about. */
+/** Returns the figures in a text. `any` includes those not about the context. */
 function figuresIn(text: string, any: boolean): Figure[] {
   const found: Figure[] = []
   for (const line of text.split('\n')) {
@@ -75,7 +79,8 @@ function figuresIn(text: string, any: boolean): Figure[] {
         const last = figure(written.trim(), second ?? first!, secondScale ?? scale!, left)
         if (!about && (last.value < FEW || !bare)) continue
         found.push(last)
-        // "125k/200k tokens": the first may leave its scale to the second.
+        // In "125k/200k tokens" or "125/200k tokens", the first
+        // figure may take the scale of the second.
         if (second !== undefined)
           found.push(
             figure(
@@ -109,7 +114,7 @@ function figure(written: string, number: string, scale: string, left: boolean): 
   const grouped = /^\d{1,3}([,.'’\u00a0\u202f ]\d{3})+$/.test(number) && times === 1
   const plain = grouped ? number.replace(/\D/g, '') : number.replace(',', '.')
   const decimals = grouped ? 0 : (plain.split('.')[1]?.length ?? 0)
-  // "about 120,000": the zeros at the end were not counted.
+  // In "about 120,000", trailing zeros are not exact.
   const zeros = decimals === 0 && times === 1 ? (/0*$/.exec(plain)?.[0].length ?? 0) : 0
   const unit = (times / 10 ** decimals) * 10 ** Math.min(zeros, 3)
   return { written, value: Math.round(Number(plain) * times), unit, percent: false, left }

@@ -1,7 +1,7 @@
 import type { FactKind } from '../contract/fact.js'
 import { sanitizeName, sanitizeText } from '../lib/quote.js'
 
-/** How what is missing is called, in the order it is told. */
+/** Titles for missing facts by kind, in the order they are listed. */
 export const KIND_TITLES: Record<FactKind, string> = {
   request: 'Last user request, word for word',
   constraint: 'Required or forbidden by the user',
@@ -17,26 +17,26 @@ export const KIND_TITLES: Record<FactKind, string> = {
 }
 
 /**
- * Turns a text of another author into one line: without line ends, control characters and marks of
- * Baton's or the client's own words. Cuts it where it is too long, and marks the cut.
+ * Turns a text of another author into one line, without
+ * control characters and marks of Baton or the client.
+ * Cuts a long text and marks the cut.
  */
 export function oneLine(text: string, longest: number): string {
   const line = sanitizeName(text)
   return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`
 }
 
-/** The beginning of a heading, a fence or a quotation, also behind the marks of lists. */
+/** Matches the start of a heading, fence or quotation, also after list marks. */
 const BLOCK_MARK = /^((?:(?:[-+*]|\d{1,9}[.)])\s)*)(?=#{1,6}(?:\s|$)|`{3}|~{3}|>|<)/
 
 /**
- * The same as a list's line, which holds nothing but text: a todo named "## Next step" is no
- * heading.
+ * Formats a text as a list line that contains only text: a todo named "## Next step" is no heading.
  */
 export function listLine(text: string, longest: number): string {
   return `- ${oneLine(text, longest).replace(BLOCK_MARK, '$1\\')}`
 }
 
-/** As a quotation, every line of it; a longer one says how much is left out. */
+/** Formats a text as a quotation; a longer text is cut and says how much is omitted. */
 export function quoted(text: string, longest: number): string {
   const whole = sanitizeText(text).trim()
   if (whole.length <= longest) return whole.replace(/^/gm, '> ')
@@ -44,7 +44,7 @@ export function quoted(text: string, longest: number): string {
   return `${kept.replace(/^/gm, '> ')}…\n(cut here: ${whole.length - kept.length} more characters stand in the transcript)`
 }
 
-/** Beginning and end: of a long answer the middle is needed least. */
+/** Returns the beginning and end of a text, because the middle of a long answer is needed least. */
 export function endsOf(text: string, longest: number): string {
   const whole = text.trim()
   if (whole.length <= longest) return whole

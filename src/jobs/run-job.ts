@@ -69,7 +69,7 @@ class JobRun {
   private readonly folder: string
   private readonly prompts: AttemptPrompts
   private readonly log: JobLog
-  /** Aborted when the user pauses or cancels the job; `#cancel` only when it is cancelled. */
+  /** Aborted when the user pauses or cancels the job; `cancel` only when it is cancelled. */
   private readonly stop = new AbortController()
   private readonly cancel = new AbortController()
   private live: LiveSession | null = null
