@@ -65,7 +65,7 @@ console.log(JSON.stringify({ ...told, ms: performance.now() - began, mb: process
 
 function facts() {
   const collected = startFacts()
-  const { lines } = readConversation(file, { withoutFiles: true, onEntry: collected.take })
+  const { lines } = readConversation(file, { withoutFiles: true, onEntry: collected.add })
   return { lines, facts: rankFacts(collected.facts()).length }
 }
 

@@ -133,12 +133,12 @@ export async function run() {
       ...['briefs/split-brief.ts', 'briefs/check-brief.ts', 'server/signal-door.ts'],
     ])
   )
-  const { startFacts, makeCarrier, aFact, said, called, returned, redactText, BUILT_IN, E_MAIL } = source
+  const { startFacts, prepareText, aFact, said, called, returned, redactText, BUILT_IN, E_MAIL } = source
   const { splitBrief, checkBrief, HEADER } = source
   const facts = (...entries) =>
     least(() => {
       const taken = startFacts()
-      for (const entry of entries) taken.take(entry)
+      for (const entry of entries) taken.add(entry)
       taken.facts()
     }, LEAST_MS)
   const prose = Math.max(LEAST_MS, facts(said('user', PROSE)) + facts(said('agent', PROSE)))
@@ -157,8 +157,8 @@ export async function run() {
   }
   const judged = (words) =>
     least(() => {
-      const carrier = makeCarrier(words)
-      for (const kind of ['request', 'constraint', 'todo', 'command', 'file']) carrier.carries(aFact(kind, words))
+      const prepared = prepareText(words)
+      for (const kind of ['request', 'constraint', 'todo', 'command', 'file']) prepared.contains(aFact(kind, words))
     }, LEAST_MS)
   const judgedProse = Math.max(LEAST_MS, judged(PROSE))
   const questions = (count) =>
@@ -219,7 +219,7 @@ export async function run() {
     ),
     row(
       '1,500 facts looked for in 1.5 MB',
-      least(() => lookFor(makeCarrier, aFact)),
+      least(() => lookFor(prepareText, aFact)),
       { bound: 2_000 },
     ),
     slowest('redaction', Object.fromEntries(SECRETS.map((shape) => [JSON.stringify(shape), redacted(shape)])), {
@@ -244,15 +244,15 @@ export async function run() {
   ]
 }
 
-function lookFor(makeCarrier, aFact) {
+function lookFor(prepareText, aFact) {
   const text = Array.from({ length: 30_000 }, (_, i) => `The test of part ${i} in src/part-${i}.ts was run again.`)
   const facts = Array.from({ length: 1_500 }, (_, i) =>
     i % 2
       ? aFact('file', `src/part-${i * 3}.ts`)
       : aFact('constraint', `Never run the test of part ${i * 50} twice.`, { state: 'forbidden' }),
   )
-  const carrier = makeCarrier(text.join('\n'), facts)
-  return facts.filter((fact) => carrier.carries(fact)).length
+  const prepared = prepareText(text.join('\n'), facts)
+  return facts.filter((fact) => prepared.contains(fact)).length
 }
 
 /** Makes a brief of seeded random words, and facts of the same words. */

@@ -46,7 +46,7 @@ function transcripts(part) {
 
 function factsOf(file) {
   const facts = startFacts()
-  const { problem } = readConversation(file, { withoutFiles: true, onEntry: facts.take })
+  const { problem } = readConversation(file, { withoutFiles: true, onEntry: facts.add })
   if (problem !== null) throw new Error(`${file}: ${problem}`)
   return facts.facts()
 }

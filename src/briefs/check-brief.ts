@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
-import { type Carrier, makeCarrier } from '../facts/carries.js'
-import { denies, meaningOf } from '../facts/words.js'
+import { type PreparedText, prepareText } from '../facts/carries.js'
+import { denies, meaningWords } from '../facts/words.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
 import { neededFacts } from './needed-facts.js'
 import { splitBrief } from './split-brief.js'
@@ -133,16 +133,16 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
   // Duplicates are removed, because each block is read alone.
   const blocks = [...new Set(blocksOf(body))]
   const files = facts.filter(({ kind }) => kind === 'file')
-  const plain = makeCarrier(blocks.join(APART), facts)
+  const plain = prepareText(blocks.join(APART), facts)
   const sentences = blocks.flatMap(sentencesOf)
-  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART), facts))
-  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
+  const strict = once(() => prepareText(sentences.filter(denies).join(APART), facts))
+  const short = once(() => prepareText(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
   const bearers = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
   const names = countOf(
     facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])),
   )
   const verbatim = (text: string): boolean =>
-    plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
+    plain.contains({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
 
   /**
    * True when the brief contains each sentence of a request, or most of many.
@@ -152,8 +152,8 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
     const telling = fact.text
       .split('\n')
       .flatMap(sentencesOf)
-      .filter((sentence) => meaningOf(sentence).size > 1)
-    const said = telling.filter((sentence) => plain.carries({ ...fact, text: sentence })).length
+      .filter((sentence) => meaningWords(sentence).size > 1)
+    const said = telling.filter((sentence) => plain.contains({ ...fact, text: sentence })).length
     return telling.length > 0 && said >= (telling.length < MANY ? telling.length : telling.length * MOST)
   }
 
@@ -163,7 +163,7 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
       return verbatim(fact.detail.id.slice(0, 7)) || verbatim(fact.text)
     }
     if (fact.kind === 'request') return verbatim(fact.text) || saysEach(fact)
-    if (forbids ? verbatim(fact.text) || strict().carries(fact) : plain.carries(fact)) return true
+    if (forbids ? verbatim(fact.text) || strict().contains(fact) : plain.contains(fact)) return true
     if (fact.kind === 'test') {
       const name = nameOf(fact.text)
       return name.length >= TELLING_NAME && names.get(name) === 1 && verbatim(name)
@@ -171,7 +171,7 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
     const named = SENTENCES.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
     if (named.length === 0 || !named.every((name) => body.includes(name))) return false
     const text = fact.text.replace(PATH, (path, name) => ((bearers.get(name) ?? 0) > 1 ? path : name))
-    return short().carries({ ...fact, text })
+    return short().contains({ ...fact, text })
   }
 }
 
@@ -211,7 +211,7 @@ function countOf(all: readonly string[]): Map<string, number> {
   return counts
 }
 
-function once(make: () => Carrier): () => Carrier {
-  let made: Carrier | undefined
+function once(make: () => PreparedText): () => PreparedText {
+  let made: PreparedText | undefined
   return () => (made ??= make())
 }

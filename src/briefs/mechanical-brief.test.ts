@@ -123,7 +123,7 @@ test.each(load('seen').map(({ name, file }) => [name, file] as const))(
   'a brief by code of %s covers all needed facts',
   (_, file) => {
     const collected = startFacts()
-    readConversation(file, { withoutFiles: true, onEntry: collected.take })
+    readConversation(file, { withoutFiles: true, onEntry: collected.add })
     const { missing, unsupported } = checkBrief(mechanicalBrief(collected.facts(), null), collected.facts(), [])
     expect(missing).toEqual([])
     expect(unsupported).toEqual([])

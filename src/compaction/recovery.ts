@@ -1,7 +1,7 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import type { LossReport } from '../contract/records/compaction.js'
-import { makeCarrier } from '../facts/carries.js'
-import { keyOf, namedBy } from '../facts/key-of.js'
+import { prepareText } from '../facts/carries.js'
+import { isNamedBy, keyOf } from '../facts/key-of.js'
 import { sanitizeText } from '../lib/quote.js'
 import { type WrittenText, writeBrief } from './brief.js'
 
@@ -28,8 +28,8 @@ export function firstRecoveryText(
 ): WrittenText {
   const { brief } = where
   const said = brief === null || brief.text === '' ? '' : sanitizeText(brief.text)
-  const carrier = said === '' ? null : makeCarrier(said, facts)
-  const inBrief = facts.filter((fact) => carrier?.carries(fact))
+  const carrier = said === '' ? null : prepareText(said, facts)
+  const inBrief = facts.filter((fact) => carrier?.contains(fact))
   const known = new Set(inBrief)
   const { text, keys } = writeBrief(
     facts.filter((fact) => !known.has(fact)),
@@ -79,7 +79,7 @@ export function secondRecoveryText(
   said: readonly string[],
   weight: (fact: Fact) => number,
 ): WrittenText {
-  const known = namedBy(said)
+  const known = isNamedBy(said)
   const missing = lost.filter((fact) => !known(fact) && weight(fact) >= WORTH_TELLING)
   const { text, keys } = writeBrief(missing, SECOND_LONGEST)
   if (text === '') return { text: '', keys: [] }
@@ -128,7 +128,7 @@ export interface RemainingContext {
  * `facts` are ranked, most needed first; the report keeps that order.
  */
 export function reportLoss(facts: readonly Fact[], remains: RemainingContext): LossReport {
-  const carrier = makeCarrier(`${remains.summary ?? ''}\n${remains.kept}`, facts)
+  const carrier = prepareText(`${remains.summary ?? ''}\n${remains.kept}`, facts)
   const seen = new Set(remains.keptLines)
   const report: LossReport = { total: 0, kept: 0, byKind: {}, lost: [] }
   for (const fact of facts) {
@@ -137,7 +137,7 @@ export function reportLoss(facts: readonly Fact[], remains: RemainingContext): L
     report.byKind[fact.kind] = kind
     report.total++
     kind.total++
-    if (seen.has(fact.line) || carrier.carries(fact)) {
+    if (seen.has(fact.line) || carrier.contains(fact)) {
       report.kept++
       kind.kept++
     } else if (report.lost.length < MOST_NAMED) report.lost.push(fact)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
-import { makeCarrier } from './carries.js'
+import { prepareText } from './carries.js'
 
 const forbidden = { state: 'forbidden' } as const
-const carried = (text: string, fact: Fact, among?: Fact[]): boolean => makeCarrier(text, among).carries(fact)
+const isCarried = (text: string, fact: Fact, among?: Fact[]): boolean => prepareText(text, among).contains(fact)
 
 describe('what was said in sentences', () => {
   test.each([
@@ -20,7 +20,7 @@ describe('what was said in sentences', () => {
     ['in Russian', 'Тесты запускаются только через vitest.', 'Запускай тесты только через vitest'],
     ['in Chinese', '用户要求所有提交信息使用英文书写。', '提交信息使用英文'],
     ['in Japanese', 'コミットメッセージは英語で書く必要がある。', 'コミットメッセージは英語で書く'],
-  ])('is carried %s', (_, text, said) => expect(carried(text, aFact('constraint', said))).toBe(true))
+  ])('a sentence is carried %s', (_, text, said) => expect(isCarried(text, aFact('constraint', said))).toBe(true))
 
   test.each([
     ['not said', 'The user wants the login fixed.', 'Keep the public API as it is.'],
@@ -33,15 +33,17 @@ describe('what was said in sentences', () => {
     ['with another figure', 'Requests must take under 500 ms.', 'Requests must take under 200 ms.'],
     ['about another file', 'Format src/b.ts with prettier.', 'Format src/a.ts with prettier.'],
     ['in Japanese, about something else', 'ログインを修正する必要がある。', 'コミットメッセージは英語で書く'],
-  ])('is not carried when it is %s', (_, text, said) => expect(carried(text, aFact('constraint', said))).toBe(false))
+  ])('a sentence is not carried when it is %s', (_, text, said) =>
+    expect(isCarried(text, aFact('constraint', said))).toBe(false),
+  )
 
-  test('what was forbidden is carried only as forbidden', () => {
+  test('a forbidden action is carried only if the text forbids it too', () => {
     const never = aFact('constraint', 'Do not commit to main.', forbidden)
-    expect(carried('Then commit to main and push.', never)).toBe(false)
-    expect(carried('Commits to main are not allowed.', never)).toBe(true)
+    expect(isCarried('Then commit to main and push.', never)).toBe(false)
+    expect(isCarried('Commits to main are not allowed.', never)).toBe(true)
     const nie = aFact('constraint', 'Ändere nie die Migrationen.', forbidden)
-    expect(carried('Als Nächstes: ändere die Migrationen.', nie)).toBe(false)
-    expect(carried('Die Migrationen dürfen nicht geändert werden: ändere sie nie.', nie)).toBe(true)
+    expect(isCarried('Als Nächstes: ändere die Migrationen.', nie)).toBe(false)
+    expect(isCarried('Die Migrationen dürfen nicht geändert werden: ändere sie nie.', nie)).toBe(true)
   })
 
   test.each([
@@ -58,7 +60,7 @@ describe('what was said in sentences', () => {
     ],
     ['Verwende Port 8420.', 'Die App soll nicht Port 8420 verwenden.'],
   ])('"%s" is not carried by its contradiction "%s"', (said, text) =>
-    expect(carried(text, aFact('constraint', said))).toBe(false),
+    expect(isCarried(text, aFact('constraint', said))).toBe(false),
   )
 
   test.each([
@@ -70,25 +72,25 @@ describe('what was said in sentences', () => {
     ['Use port 8420.', 'It was not done.\nUse port 8420.'],
     ['Use tabs, not spaces.', 'Indent with tabs, not with spaces.'],
     ['Fix the parser, but add no dependency.', 'The parser is to be fixed and no dependency added.'],
-  ])('"%s" is carried by "%s", whatever else is denied there', (said, text) =>
-    expect(carried(text, aFact('constraint', said))).toBe(true),
+  ])('"%s" is carried by "%s", whatever else the text denies', (said, text) =>
+    expect(isCarried(text, aFact('constraint', said))).toBe(true),
   )
 
-  test('one word is enough for a "no", and for nothing else', () => {
+  test('one shared word carries a prohibition, but nothing else', () => {
     expect(
-      carried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden)),
+      isCarried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden)),
     ).toBe(true)
-    expect(carried('Redis was restarted.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(false)
-    expect(carried('pnpm was looked at.', aFact('constraint', 'Always use pnpm!'))).toBe(false)
+    expect(isCarried('Redis was restarted.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(false)
+    expect(isCarried('pnpm was looked at.', aFact('constraint', 'Always use pnpm!'))).toBe(false)
   })
 
-  test('a thought of a few words has to stand in one sentence', () => {
+  test('a fact of a few words must be in one sentence to be carried', () => {
     const todo = aFact('todo', 'Add tests')
-    expect(carried('We added a page. The tests ran.', todo)).toBe(false)
-    expect(carried('Next: tests will be added.', todo)).toBe(true)
+    expect(isCarried('We added a page. The tests ran.', todo)).toBe(false)
+    expect(isCarried('Next: tests will be added.', todo)).toBe(true)
   })
 
-  test('a long request is carried when its sentences are, wherever each stands', () => {
+  test('a long request is carried when its sentences are, wherever each is', () => {
     const sentences = [
       'Fix the login form.',
       'Use the new session store.',
@@ -97,8 +99,8 @@ describe('what was said in sentences', () => {
     ]
     const request = aFact('request', sentences.join(' '))
     const far = '\nSomething else happened here.\nAnd here.\nAnd there.\n'
-    expect(carried(sentences.join(far), request)).toBe(true)
-    expect(carried(sentences.slice(0, 2).join(far), request)).toBe(false)
+    expect(isCarried(sentences.join(far), request)).toBe(true)
+    expect(isCarried(sentences.slice(0, 2).join(far), request)).toBe(false)
   })
 })
 
@@ -110,19 +112,19 @@ describe('files', () => {
     ['src/parse/date.ts', 'The parser is in date.ts.'],
     ['src/parse/index.ts', 'See (parse/index.ts)'],
     ['notes/My Plan.md', 'It stands in notes/My Plan.md now'],
-  ])('%s is named in "%s"', (path, text) => expect(carried(text, aFact('file', path))).toBe(true))
+  ])('the file %s is named in "%s"', (path, text) => expect(isCarried(text, aFact('file', path))).toBe(true))
 
   test.each([
     ['src/parse/date.ts', 'Changed lib/date.ts'],
     ['src/parse/date.ts', 'Changed update.ts and date.tsx'],
     ['src/parse/index.ts', 'The index.ts was changed'],
     ['src/app.ts', 'web-app.ts'],
-  ])('%s is not named in "%s"', (path, text) => expect(carried(text, aFact('file', path))).toBe(false))
+  ])('the file %s is not named in "%s"', (path, text) => expect(isCarried(text, aFact('file', path))).toBe(false))
 
-  test('one of two files of the same name is not meant by that name alone', () => {
+  test('a shared file name alone names neither of two files', () => {
     const both = [aFact('file', 'src/user/handler.ts'), aFact('file', 'src/order/handler.ts')]
-    expect(both.map((one) => carried('Changed handler.ts', one, both))).toEqual([false, false])
-    expect(both.map((one) => carried('Changed order/handler.ts', one, both))).toEqual([false, true])
+    expect(both.map((one) => isCarried('Changed handler.ts', one, both))).toEqual([false, false])
+    expect(both.map((one) => isCarried('Changed order/handler.ts', one, both))).toEqual([false, true])
   })
 })
 
@@ -135,20 +137,24 @@ describe('commands', () => {
       'docker compose -f deploy/prod.yml up --build --detach web',
       'The web container came up with docker compose up --build --detach -f deploy/prod.yml.',
     ],
-  ])('%j is carried by %j', (command, text) => expect(carried(text, aFact('command', command))).toBe(true))
+  ])('the command %j is carried by %j', (command, text) =>
+    expect(isCarried(text, aFact('command', command))).toBe(true),
+  )
 
   test.each([
     ['npm run build', 'npm test passes'],
     ['npm test -- src/a.test.ts src/b.test.ts --run', 'npm test -- src/a.test.ts --run'],
     ['ls', 'A list of tools'],
-  ])('%j is not carried by %j', (command, text) => expect(carried(text, aFact('command', command))).toBe(false))
+  ])('the command %j is not carried by %j', (command, text) =>
+    expect(isCarried(text, aFact('command', command))).toBe(false),
+  )
 })
 
-test('a commit is known by its short id or its subject, a branch by its name', () => {
+test('a commit is carried by its short id or its subject, and a branch by its name', () => {
   const commit = aFact('commit', 'Close sockets on shutdown', { detail: { id: '0dd0dd0a1b2c3' } })
-  expect(carried('Last commit 0dd0dd0.', commit)).toBe(true)
-  expect(carried('Committed "Close sockets on shutdown".', commit)).toBe(true)
-  expect(carried('Last commit 1234567.', commit)).toBe(false)
-  expect(carried('on feature/login-form', aFact('branch', 'feature/login'))).toBe(false)
-  expect(carried('on feature/login', aFact('branch', 'feature/login'))).toBe(true)
+  expect(isCarried('Last commit 0dd0dd0.', commit)).toBe(true)
+  expect(isCarried('Committed "Close sockets on shutdown".', commit)).toBe(true)
+  expect(isCarried('Last commit 1234567.', commit)).toBe(false)
+  expect(isCarried('on feature/login-form', aFact('branch', 'feature/login'))).toBe(false)
+  expect(isCarried('on feature/login', aFact('branch', 'feature/login'))).toBe(true)
 })

@@ -1,45 +1,52 @@
 import type { Fact } from '../contract/fact.js'
-import { FEW_WORDS, makeMeaning } from './meaning.js'
-import { denies, isUnspaced, meaningOf, plain, withoutEnd } from './words.js'
+import { FEW_WORDS, prepareMeaning } from './meaning.js'
+import { denies, isUnspaced, meaningWords, normalizeText, trimTrailing } from './words.js'
 
 const FIRM = { firm: true }
 
-/** A text prepared for many questions. */
-export interface Carrier {
-  carries(fact: Fact): boolean
+/** A text that was prepared for many checks. */
+export interface PreparedText {
+  /** Returns true when the text says what the fact says. */
+  contains(fact: Fact): boolean
 }
 
 /**
- * Whether a text says what a fact says. Names (files, commits, branches, commands, tests) must stand there; what was said in sentences
- * must stand there word for word or with most of its meaning within a few sentences, its figures and names unchanged, and what
- * a constraint denies as denied, and nothing else of it. Errs towards "not carried": what is put back twice costs a line, what is lost costs the work.
+ * Prepares a check whether a text says what a fact says.
  *
- * `among`: the facts that could be confused with each other; one of two files of the same name is not meant by that name alone, nor is
- * one of two todos, questions, constraints or decisions by the words of the other ("Add tests for the parser", "Add tests for the lexer").
+ * - Names (files, commits, branches, commands, tests) must occur in the text.
+ * - Sentences must occur verbatim, or with most of their meaning within a few sentences.
+ * - Numbers and names must be unchanged, and a constraint must deny the same things.
+ *
+ * In doubt a fact counts as not carried: repeating it costs a line, losing it costs the work.
+ *
+ * `among`: facts that could be confused with each other. A shared name names neither of two
+ * files, and "Add tests for the lexer" does not carry "Add tests for the parser".
  */
-export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier {
-  const whole = plain(text)
+export function prepareText(text: string, among: readonly Fact[] = []): PreparedText {
+  const whole = normalizeText(text)
   const runs = new Set(whole.match(/[\p{L}\p{N}]+/gu))
-  const says = (part: string): boolean => part !== '' && mayHold(runs, part) && named(whole, part)
-  /** Word for word, and not as the end of a denial. */
+  const says = (part: string): boolean => part !== '' && hasEveryWord(runs, part) && isNamed(whole, part)
+  /** Returns true when the part occurs verbatim and is not the end of a denial. */
   const saysAs = (part: string): boolean =>
-    part !== '' && mayHold(runs, part) && named(whole, part, (at) => denies(part) || !denies(clauseBefore(whole, at)))
-  const mentions = makeMentions(whole, among)
-  const means = makeMeaning(text)
-  const alike = alikeIn(among)
+    part !== '' &&
+    hasEveryWord(runs, part) &&
+    isNamed(whole, part, (at) => denies(part) || !denies(clauseBefore(whole, at)))
+  const mentions = findMentions(whole, among)
+  const means = prepareMeaning(text)
+  const alike = meaningsByKind(among)
   return {
-    carries(fact) {
-      const words = plain(fact.text)
+    contains(fact) {
+      const words = normalizeText(fact.text)
       switch (fact.kind) {
         case 'file':
           return mentions.file(fact.text) || says(words)
         case 'commit':
-          return says(plain(String(fact.detail.id ?? '').slice(0, 7))) || says(words) || means(fact.text)
+          return says(normalizeText(String(fact.detail.id ?? '').slice(0, 7))) || says(words) || means(fact.text)
         case 'branch':
           return says(words)
         case 'command': {
-          const core = coreOf(fact.text)
-          return says(words) || says(plain(core)) || (meaningOf(core).size > FEW_WORDS && means(core, FIRM))
+          const core = programPart(fact.text)
+          return says(words) || says(normalizeText(core)) || (meaningWords(core).size > FEW_WORDS && means(core, FIRM))
         }
         case 'request':
           return says(words) || means(fact.text)
@@ -54,32 +61,32 @@ export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier 
 
 const ALIKE = new Set<Fact['kind']>(['todo', 'question', 'constraint', 'decision'])
 
-/** The meanings of the facts of a kind, found out when they are asked for. */
-function alikeIn(among: readonly Fact[]): (kind: Fact['kind']) => readonly ReadonlySet<string>[] {
+/** Returns the meanings of all facts of a kind, computed on first use. */
+function meaningsByKind(among: readonly Fact[]): (kind: Fact['kind']) => readonly ReadonlySet<string>[] {
   const known = new Map<Fact['kind'], ReadonlySet<string>[]>()
   return (kind) => {
     const meanings =
       known.get(kind) ??
-      (ALIKE.has(kind) ? among : []).flatMap((one) => (one.kind === kind ? [meaningOf(one.text)] : []))
+      (ALIKE.has(kind) ? among : []).flatMap((one) => (one.kind === kind ? [meaningWords(one.text)] : []))
     known.set(kind, meanings)
     return meanings
   }
 }
 
-/** Cheap and never wrong: what is named somewhere has each of its words there. */
-function mayHold(runs: ReadonlySet<string>, part: string): boolean {
+/** Quick check without false negatives: a named part has each of its words in the text. */
+function hasEveryWord(runs: ReadonlySet<string>, part: string): boolean {
   return isUnspaced(part) || (part.match(/[\p{L}\p{N}]+/gu) ?? []).every((run) => runs.has(run))
 }
 
-/** What stands before a place in the same clause. */
+/** Returns the text before a position in the same clause. */
 const clauseBefore = (whole: string, at: number): string =>
   whole
     .slice(Math.max(0, at - 100), at)
     .split(/[.,;:!?()–—。，；：！？]/)
     .at(-1)!
 
-/** As a word of its own: `app.ts` is not named by `web-app.tsx`. */
-function named(whole: string, part: string, holds: (at: number) => boolean = () => true): boolean {
+/** Returns true when the part occurs as a word of its own: `web-app.tsx` does not name `app.ts`. */
+function isNamed(whole: string, part: string, holds: (at: number) => boolean = () => true): boolean {
   const unspaced = isUnspaced(part)
   for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + 1)) {
     const before = whole[at - 1] ?? ' '
@@ -91,8 +98,12 @@ function named(whole: string, part: string, holds: (at: number) => boolean = () 
 
 const LONGEST_CORE = 1_000
 
-/** What is run, without where, and without what only shortens its output; of a command with a text inside, its first line. */
-function coreOf(command: string): string {
+/**
+ * Returns the program and its arguments: without `cd`, and without pipes that only shorten the
+ * output.
+ * Only the first line counts, because a command may contain a whole text.
+ */
+function programPart(command: string): string {
   const [first] = command.trim().split('\n', 1)
   if (first!.length > LONGEST_CORE) return ''
   const core = first!
@@ -101,30 +112,30 @@ function coreOf(command: string): string {
   return core.length < 4 ? '' : core
 }
 
-/** Half the world has one: alone it says nothing about which is meant. */
+/** File names that many projects have, so the name alone does not identify a file. */
 const COMMON =
   /^(index|main|mod|lib|readme|package|init|types|utils?|tests?|config|setup|app|page|route|makefile|dockerfile)\b/
 
-/** No path is longer. */
+/** Longest path that is considered. */
 const LONGEST = 1_000
 
-/** Which files a text names (given as `plain` makes it). */
-function makeMentions(whole: string, among: readonly Fact[]): { file(path: string): boolean } {
+/** Finds the files that a text names. The text is given as `plain` returns it. */
+function findMentions(whole: string, among: readonly Fact[]): { file(path: string): boolean } {
   const named = new Map<string, Set<string>>()
   for (const token of whole.split(/[\s()[\]{}<>,;|]+/)) {
     if (token.length > LONGEST) continue
-    const path = withoutEnd(token.replace(/^[@(]*(\.\/)?/, ''), '.:!?').replace(/(?::\d[\d:-]*|#l?\d[\w-]*)$/, '')
-    if (path !== '') named.set(lastOf(path), (named.get(lastOf(path)) ?? new Set()).add(path))
+    const path = trimTrailing(token.replace(/^[@(]*(\.\/)?/, ''), '.:!?').replace(/(?::\d[\d:-]*|#l?\d[\w-]*)$/, '')
+    if (path !== '') named.set(fileNameOf(path), (named.get(fileNameOf(path)) ?? new Set()).add(path))
   }
   const bearers = new Map<string, number>()
   for (const { kind, text } of among) {
-    const name = lastOf(plain(text))
+    const name = fileNameOf(normalizeText(text))
     if (kind === 'file') bearers.set(name, (bearers.get(name) ?? 0) + 1)
   }
   return {
     file(text) {
-      const path = plain(text)
-      const name = lastOf(path)
+      const path = normalizeText(text)
+      const name = fileNameOf(path)
       const telling = (bearers.get(name) ?? 0) < 2 && name.length > 4 && !COMMON.test(name)
       return [...(named.get(name) ?? [])].some(
         (mention) =>
@@ -136,4 +147,4 @@ function makeMentions(whole: string, among: readonly Fact[]): { file(path: strin
   }
 }
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

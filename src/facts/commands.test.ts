@@ -3,69 +3,69 @@ import type { Entry } from '../contract/conversation.js'
 import { called, ran, returned } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
-function told(kind: string, ...entries: Entry[]) {
+function collectFacts(kind: string, ...entries: Entry[]) {
   const facts = startFacts()
-  for (const entry of entries) facts.take(entry)
+  for (const entry of entries) facts.add(entry)
   return facts.facts().filter((fact) => fact.kind === kind)
 }
 
-test('a command with its exit status; run again it is one fact with its last end', () => {
+test('a command that ran twice is one fact with its last exit status', () => {
   const entries = [
     ...ran('npm test', 'no', { exitCode: 1, ok: false, line: 2 }),
     ...ran('npm test', 'yes', { line: 4 }),
   ]
-  expect(told('command', ...entries)).toMatchObject([
+  expect(collectFacts('command', ...entries)).toMatchObject([
     { text: 'npm test', state: 'ok', line: 4, detail: { exitCode: 0, runs: 2 } },
   ])
-  expect(told('command', ...ran('false', '', { exitCode: 1, ok: false }))).toMatchObject([
+  expect(collectFacts('command', ...ran('false', '', { exitCode: 1, ok: false }))).toMatchObject([
     { state: 'failed', detail: { exitCode: 1 } },
   ])
 })
 
-test('in the background it runs until its end is told', () => {
+test('a background command is running until its end is reported', () => {
   const call = called({ type: 'command', command: 'npm run dev', background: true })
   const started = returned(call, 'Command running in background')
-  expect(told('command', call, started)).toMatchObject([{ state: 'running' }])
+  expect(collectFacts('command', call, started)).toMatchObject([{ state: 'running' }])
   const ended = returned(call, 'exit code 4', { ok: false, exitCode: 4, line: 9 })
-  expect(told('command', call, started, ended)).toMatchObject([
+  expect(collectFacts('command', call, started, ended)).toMatchObject([
     { state: 'failed', line: 9, detail: { exitCode: 4, runs: 1 } },
   ])
 })
 
-test('what was refused never ran; what was stopped or never came back is unknown', () => {
-  expect(told('command', ...ran('rm -rf /', 'no', { ok: false, exitCode: null, refused: true }))).toEqual([])
-  expect(told('command', ...ran('make', '', { ok: false, exitCode: null, interrupted: true }))).toMatchObject([
+test('a refused command is no fact, and one that was interrupted or never returned is unknown', () => {
+  expect(collectFacts('command', ...ran('rm -rf /', 'no', { ok: false, exitCode: null, refused: true }))).toEqual([])
+  expect(collectFacts('command', ...ran('make', '', { ok: false, exitCode: null, interrupted: true }))).toMatchObject([
     { state: 'unknown' },
   ])
-  expect(told('command', called({ type: 'command', command: 'make', background: false }))).toMatchObject([
+  expect(collectFacts('command', called({ type: 'command', command: 'make', background: false }))).toMatchObject([
     { state: 'unknown' },
   ])
 })
 
-test('what Baton refused while it wanted a brief is no error; what another refused is', () => {
+test('a call that Baton refused is no error, and one that another hook refused is', () => {
   const refused = { ok: false, exitCode: null, refused: true }
-  expect(told('error', ...ran('make', 'hook error: [baton] The brief is wanted now.', refused))).toEqual([])
-  expect(told('error', ...ran('make', 'hook error: not on Fridays', refused))).toHaveLength(1)
+  expect(collectFacts('error', ...ran('make', 'hook error: [baton] The brief is wanted now.', refused))).toEqual([])
+  expect(collectFacts('error', ...ran('make', 'hook error: not on Fridays', refused))).toHaveLength(1)
 })
 
-test('errors are told in their own words, and whether the same worked later', () => {
+test('an error is quoted, and marked as overcome when the same command works later', () => {
   const output = "Exit code 2\nsrc/a.ts(1,2): error TS2304: Cannot find name 'last'.\nfound 1 error"
   const failed = ran('npx tsc', output, { exitCode: 2, ok: false })
-  expect(told('error', ...failed)).toMatchObject([
+  expect(collectFacts('error', ...failed)).toMatchObject([
     {
       text: expect.stringContaining("error TS2304: Cannot find name 'last'."),
       detail: { of: 'npx tsc', overcome: false },
     },
   ])
-  expect(told('error', ...failed, ...ran('npx tsc'))).toMatchObject([{ detail: { overcome: true } }])
-  expect(told('error', ...failed, ...ran('ls'))).toMatchObject([{ detail: { overcome: false } }])
+  expect(collectFacts('error', ...failed, ...ran('npx tsc'))).toMatchObject([{ detail: { overcome: true } }])
+  expect(collectFacts('error', ...failed, ...ran('ls'))).toMatchObject([{ detail: { overcome: false } }])
 })
 
-test('a tool that failed is an error too', () => {
+test('a failed tool call is an error too', () => {
   const edit = called({ type: 'change', path: '/a' })
   const error = returned(edit, '<tool_use_error>String to replace not found in file.</tool_use_error>', {
     ok: false,
     refused: true,
   })
-  expect(told('error', edit, error)).toMatchObject([{ text: 'String to replace not found in file.' }])
+  expect(collectFacts('error', edit, error)).toMatchObject([{ text: 'String to replace not found in file.' }])
 })

@@ -5,7 +5,10 @@ import { programOf, runsOf } from './shell.js'
 import { readTestRun, runsTests, type TestRun } from './test-runners.js'
 import type { Watcher } from './watcher.js'
 
-/** Commands with how they ended. One that ran several times is one fact: how it ended last, and how often it ran. */
+/**
+ * Collects commands with their results. A command that ran several times is one fact:
+ * its last result and the number of runs.
+ */
 export function watchCommands(
   state: { found: Map<string, Fact>; open: Map<string, CallEntry> } = { found: new Map(), open: new Map() },
 ): Watcher {
@@ -64,20 +67,20 @@ function stateOf(call: CallEntry, { ok, exitCode, interrupted }: ResultEntry, fi
   return ok === null ? 'unknown' : ok ? 'ok' : 'failed'
 }
 
-/** How many lines of an output are told, and how long each may be. */
+/** Number of lines of an output that are quoted, and their maximum length. */
 const MOST_LINES = 3
 const LONGEST = 300
-/** Of the same thing tried again and again the newest errors are told to be overcome; that is enough. */
+/** Maximum number of open errors per command; a success marks the newest as overcome. */
 const MOST_STANDING = 20
 const MOST_LOOKED_AT = 10_000
 
 interface ErrorState {
   found: Map<string, Fact>
-  /** Errors that stand, by what was tried: the same objects as in `found`. */
+  /** Open errors by the command that failed. The facts are the same objects as in `found`. */
   standing: Map<string, Fact[]>
 }
 
-/** Errors met, in the words of what failed, and whether the same was done again and worked. */
+/** Collects errors, quoted from the output, and whether the same call worked later. */
 export function watchErrors(state: ErrorState = { found: new Map(), standing: new Map() }): Watcher {
   const { found, standing } = state
 
@@ -89,10 +92,10 @@ export function watchErrors(state: ErrorState = { found: new Map(), standing: ne
   return {
     state,
     returned: (returned, call) => {
-      const key = keyOf(call)
+      const key = attemptOf(call)
       if (key === null || returned.interrupted) return
       if (returned.ok === true) overcome(key)
-      // What Baton itself refused, because the brief was wanted, was no attempt at the work.
+      // A call that Baton itself refused, because it wanted the brief, was no attempt at the work.
       if (returned.ok !== false || (returned.refused && returned.text.includes('[baton] '))) return
       const text = errorIn(returned)
       if (text === '') return
@@ -105,15 +108,15 @@ export function watchErrors(state: ErrorState = { found: new Map(), standing: ne
   }
 }
 
-/** What was tried: the command, or the tool and its file. */
-function keyOf(call: CallEntry): string | null {
+/** Identifies what was tried: the command, or the tool and its file. */
+function attemptOf(call: CallEntry): string | null {
   const { act } = call
   if (act.type === 'command') return commandOf(call)
   if (act.type === 'read' || act.type === 'change') return `${act.type} ${act.path}`
   return act.type === 'other' ? `${call.tool} ${act.words.slice(0, 200)}` : null
 }
 
-const TELLING = [
+const ERROR_SIGNS = [
   /(?:Error|Exception|Failure|panic|fatal|FATAL|Unhandled|Traceback)\b.*[:!]|Failure at /,
   /\berror(?:\[\w+\]| TS\d+)?:/i,
   /^E\s{2,}\S/,
@@ -122,8 +125,8 @@ const TELLING = [
   /\b(?:error|fail|[A-Z]{1,4}\d{3,4})\b/i,
 ]
 
-/** Something of this stands in every line that tells an error. */
-const CHEAP =
+/** Quick filter: every line that reports an error contains one of these. */
+const QUICK_FILTER =
   /error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch|[A-Z]\d{3}/i
 
 function errorIn({ text }: ResultEntry): string {
@@ -135,8 +138,8 @@ function errorIn({ text }: ResultEntry): string {
     .map((line) => line.trim().slice(0, LONGEST))
     .filter((line) => line !== '')
   const picked = new Set<string>()
-  const telling = lines.filter((line) => CHEAP.test(line))
-  for (const sign of TELLING) {
+  const telling = lines.filter((line) => QUICK_FILTER.test(line))
+  for (const sign of ERROR_SIGNS) {
     for (const line of telling) {
       if (picked.size >= MOST_LINES) break
       if (sign.test(line)) picked.add(line)
@@ -153,7 +156,9 @@ interface TestState {
   failing: Set<string>
 }
 
-/** Test runs and tests that failed, as they stand at the end: one that failed and passed later passed. */
+/**
+ * Collects test runs and failed tests with their final state: a test that passed later has passed.
+ */
 export function watchTests(state: TestState = { runs: new Map(), tests: new Map(), failing: new Set() }): Watcher {
   const { runs, tests, failing } = state
 
@@ -166,7 +171,7 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
     const detail = { exitCode, failing: told?.failing.length ?? null }
     runs.set(command, { kind: 'test', text: command, line, at, state: failed ? 'failed' : 'passed', detail })
     if (told === null) {
-      // A runner asked to be quiet says nothing when all is well.
+      // A quiet runner prints nothing when all tests pass.
       if (!failed && exitCode === 0 && !command.includes('|'))
         settle(command, { passed: true, failing: [], passing: () => [] }, line, at)
       return
@@ -178,7 +183,7 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
     }
   }
 
-  /** What failed before and was run again without failing now passes. */
+  /** Marks tests as passed that failed before and did not fail in this run. */
   const settle = (command: string, told: TestRun, line: number, at: number | null): void => {
     const open = [...failing].filter((name) => !told.failing.includes(name))
     const filters = open.length === 0 ? [] : filtersOf(command)
@@ -208,7 +213,7 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
   }
 }
 
-/** Which tests were asked for: paths and patterns on the command line. None: all. */
+/** Returns the tests that a command selects by paths and patterns. Empty means all. */
 function filtersOf(command: string): string[] {
   return runsOf(command)
     .filter((run) => runsTests(run.words.map(({ text }) => text).join(' ')))

@@ -4,16 +4,16 @@ import type { Fact } from '../contract/fact.js'
 import { ran, said } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
-function facts(kind: Fact['kind'], entries: Entry[]): Fact[] {
+function collectFacts(kind: Fact['kind'], entries: Entry[]): Fact[] {
   const collected = startFacts()
-  for (const entry of entries) collected.take(entry)
+  for (const entry of entries) collected.add(entry)
   return collected.facts().filter((fact) => fact.kind === kind)
 }
-const commits = (...entries: Entry[]) => facts('commit', entries).map(({ text, detail }) => [text, detail.id])
-const branch = (...entries: Entry[]) => facts('branch', entries).map(({ text }) => text)
+const commits = (...entries: Entry[]) => collectFacts('commit', entries).map(({ text, detail }) => [text, detail.id])
+const branch = (...entries: Entry[]) => collectFacts('branch', entries).map(({ text }) => text)
 
-test('a commit is known by git’s own words', () => {
-  const [fact] = facts(
+test('a commit is recognised by the output of git', () => {
+  const [fact] = collectFacts(
     'commit',
     ran('git add -A && git commit -m "Cap it"', '[fix/burst 81c0e4a] Cap it\n 1 file changed'),
   )
@@ -25,14 +25,14 @@ test('a commit is known by git’s own words', () => {
   expect(commits(...ran('git commit -m "Begin"', '[main (root-commit) 1a2b3c4] Begin'))).toEqual([['Begin', '1a2b3c4']])
 })
 
-test('a quiet one by its message', () => {
+test('a quiet commit is recognised by its message', () => {
   expect(commits(...ran('git commit -qm "Split it"'))).toEqual([['Split it', null]])
   expect(commits(...ran('git commit -q -m "$(cat <<\'EOF\'\nAdd it (at last)\n\nBody.\nEOF\n)"'))).toEqual([
     ['Add it (at last)', null],
   ])
 })
 
-test('an amended one replaces the last', () => {
+test('an amended commit replaces the last one', () => {
   const entries = [...ran('git commit -m a', '[main 1111111] a'), ...ran('git commit --amend -m b', '[main 2222222] b')]
   expect(commits(...entries)).toEqual([['b', '2222222']])
   expect(commits(...ran('git commit -m a', '[main 1111111] a'), ...ran('git commit -q --amend --no-edit'))).toEqual([
@@ -40,14 +40,14 @@ test('an amended one replaces the last', () => {
   ])
 })
 
-test('none was made when a hook refused, there was nothing, or it was reset away', () => {
+test('no commit is recorded when a hook refused, nothing changed, or it was reset', () => {
   expect(commits(...ran('git commit -m a', 'pre-commit hook failed', { exitCode: 1, ok: false }))).toEqual([])
   expect(commits(...ran('git commit -m a; true', 'nothing to commit, working tree clean'))).toEqual([])
   expect(commits(...ran('git commit -m a', '[main 1111111] a'), ...ran('git reset --hard HEAD~1'))).toEqual([])
   expect(commits(...ran('git log --oneline', '3f9d2c1 fix(queue): x\n[main 1111111] a'))).toEqual([])
 })
 
-test('a commit stands although what followed it failed', () => {
+test('a commit is recorded although a later command on the same line failed', () => {
   const entries = ran('git commit -m a && git push', '[main 1111111] a\n ! [rejected] main -> main', {
     exitCode: 1,
     ok: false,
@@ -55,7 +55,7 @@ test('a commit stands although what followed it failed', () => {
   expect(commits(...entries)).toEqual([['a', '1111111']])
 })
 
-test('several in one command are several', () => {
+test('several commits in one command are recorded separately', () => {
   const entries = ran('git commit -m a; git commit -m b', '[main 1111111] a\n 1 file changed\n[main 2222222] b')
   expect(commits(...entries)).toEqual([
     ['a', '1111111'],
@@ -63,7 +63,7 @@ test('several in one command are several', () => {
   ])
 })
 
-test('the branch at the end: by git’s words, by a quiet command, by the agent’s own note where it is newer', () => {
+test('the branch comes from the output of git, a quiet command, or the newer note of the agent', () => {
   expect(
     branch(said('user', 'x', { branch: 'main' }), ...ran('git checkout -b fix', "Switched to a new branch 'fix'")),
   ).toEqual(['fix'])

@@ -1,13 +1,16 @@
 import type { Fact } from '../contract/fact.js'
 import { gitRuns } from './git.js'
-import type { Word } from './shell.js'
+import type { ShellWord } from './shell.js'
 import type { Watcher } from './watcher.js'
 
-/** Git's own words: `[main 1a2b3c4] Subject`. */
-const MADE = /^[ \t]*\[(?:(detached HEAD)|([^\s\]]+))(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$/gm
+/** Output of git for a new commit: `[main 1a2b3c4] Subject`. */
+const COMMIT_LINE = /^[ \t]*\[(?:(detached HEAD)|([^\s\]]+))(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$/gm
 const COMMITTING = new Set(['commit', 'cherry-pick', 'revert', 'merge', 'am', 'rebase'])
 
-/** Commits made and kept: an amended one replaces the last, one that is reset away is none, nor is one a hook refused. */
+/**
+ * Collects commits that still exist: an amended one replaces the last, and a reset removes them.
+ * A commit that a hook refused is not recorded.
+ */
 export function watchCommits(state: { made: Fact[] } = { made: [] }): Watcher {
   return {
     state,
@@ -15,7 +18,7 @@ export function watchCommits(state: { made: Fact[] } = { made: [] }): Watcher {
       if (act.type !== 'command' || refused) return
       const runs = gitRuns(act.command)
       if (runs.length === 0) return
-      const told = runs.some(({ verb }) => COMMITTING.has(verb)) ? [...text.matchAll(MADE)] : []
+      const told = runs.some(({ verb }) => COMMITTING.has(verb)) ? [...text.matchAll(COMMIT_LINE)] : []
       const succeeded = ok !== false && !interrupted && (exitCode ?? 0) === 0
       let next = 0
       for (const { verb, args } of runs) {
@@ -26,7 +29,13 @@ export function watchCommits(state: { made: Fact[] } = { made: [] }): Watcher {
         if (match !== undefined) {
           next++
           add(match[4]!, match[3]!, match[2] ?? null, amend)
-        } else if (verb === 'commit' && succeeded && told.length === 0 && !isDry(args) && !NOTHING_TO.test(text)) {
+        } else if (
+          verb === 'commit' &&
+          succeeded &&
+          told.length === 0 &&
+          !isDry(args) &&
+          !NOTHING_TO_COMMIT.test(text)
+        ) {
           add(subjectOf(args) ?? (amend ? (state.made.at(-1)?.text ?? '') : ''), null, null, amend)
         }
       }
@@ -49,12 +58,12 @@ export function watchCommits(state: { made: Fact[] } = { made: [] }): Watcher {
   }
 }
 
-const NOTHING_TO = /nothing to commit|no changes added to commit|nothing added to commit/
-const isDry = (args: Word[]): boolean =>
+const NOTHING_TO_COMMIT = /nothing to commit|no changes added to commit|nothing added to commit/
+const isDry = (args: ShellWord[]): boolean =>
   args.some(({ text }) => text === '--dry-run' || text === '-h' || text === '--help')
 
-/** The first line of the message on the command line; null: it came from elsewhere. */
-function subjectOf(args: Word[]): string | null {
+/** Returns the first line of the message on the command line. Null when it came from elsewhere. */
+function subjectOf(args: ShellWord[]): string | null {
   for (const [i, { text }] of args.entries()) {
     const joined = /^(?:--message=|-\w*m(?==))=?(.*)$/s.exec(text)
     const message = joined ? joined[1]! : /^(?:-\w*m|--message)$/.test(text) ? (args[i + 1]?.text ?? '') : null
@@ -69,8 +78,8 @@ function firstLine(message: string): string | null {
   return lines.map((line) => line.trim()).find((line) => line !== '') ?? null
 }
 
-/** How many commits a reset takes away, as far as it is counted from HEAD. */
-function stepsBack(args: Word[]): number {
+/** Returns how many commits a reset removes, as far as it counts from HEAD. */
+function stepsBack(args: ShellWord[]): number {
   const target = args.find(({ text }) => /^(?:HEAD|@)[~^]/.test(text))?.text
   if (target === undefined) return 0
   const count = /~(\d+)$/.exec(target)
@@ -78,31 +87,31 @@ function stepsBack(args: Word[]): number {
 }
 
 interface BranchWatcher extends Watcher {
-  /** The agent's own word, which may lag behind a command. */
-  told(name: string, entry: { line: number; at: number | null }): void
+  /** Records the branch that the agent reports, which may lag behind a command. */
+  reported(name: string, entry: { line: number; at: number | null }): void
 }
 
-/** The branch at the end: git's own words first, then the command's, then the agent's note beside its entries. */
+/** Tracks the current branch: from the output of git, else the command, else the agent's report. */
 export function watchBranch(state: { last: Fact | null } = { last: null }): BranchWatcher {
   const put = (text: string, line: number, at: number | null): void => {
     state.last = { kind: 'branch', text, line, at, state: null, detail: {} }
   }
   return {
     state,
-    told: (name, { line, at }) => put(name, line, at),
+    reported: (name, { line, at }) => put(name, line, at),
     returned: ({ ok, refused, text, line, at }, { act }) => {
       if (act.type !== 'command' || refused) return
       const runs = gitRuns(act.command)
-      if (!runs.some(({ verb }) => TELLING.has(verb))) return
-      const name = saidBy(text, runs) ?? (ok === false ? null : askedOf(runs))
+      if (!runs.some(({ verb }) => BRANCH_VERBS.has(verb))) return
+      const name = branchInOutput(text, runs) ?? (ok === false ? null : branchInCommand(runs))
       if (name !== null) put(name, line, at)
     },
     facts: () => (state.last === null ? [] : [state.last]),
   }
 }
 
-/** What can change the branch, or tells it. */
-const TELLING = new Set([
+/** Git commands that change the branch or print it. */
+const BRANCH_VERBS = new Set([
   'checkout',
   'switch',
   'commit',
@@ -118,7 +127,7 @@ const TELLING = new Set([
 
 type GitRuns = ReturnType<typeof gitRuns>
 
-function saidBy(output: string, runs: GitRuns): string | null {
+function branchInOutput(output: string, runs: GitRuns): string | null {
   let name: string | null = null
   for (const pattern of [
     /^(?:Switched to (?:a new )?branch|Already on) '([^']+)'/gm,
@@ -130,8 +139,8 @@ function saidBy(output: string, runs: GitRuns): string | null {
   return name
 }
 
-/** A quiet switch says nothing: then what was asked for. */
-function askedOf(runs: GitRuns): string | null {
+/** Returns the branch that a command asked for, because a quiet switch prints nothing. */
+function branchInCommand(runs: GitRuns): string | null {
   let name: string | null = null
   for (const { verb, args } of runs) {
     const words = args.filter(({ open }) => !open).map(({ text }) => text)

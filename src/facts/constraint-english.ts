@@ -1,33 +1,34 @@
 export type Demand = 'required' | 'forbidden'
 
 /**
- * Whether an English sentence of the user's is a rule for the work. Orders are told by where they stand (the start of a clause), since
- * the same words tell of faults further on: "don't cache it" forbids, "the tests don't pass" does not.
+ * Returns whether an English sentence of the user is a rule for the work. Null when it is not.
+ * Orders are recognised at the start of a clause, because the same words describe faults elsewhere:
+ * "don't cache it" forbids, "the tests don't pass" does not.
  */
 export function englishDemand(sentence: string, question: boolean): Demand | null {
   const straight = sentence.replace(/[’‘]/g, "'")
   const plain = /[*_]/.test(straight) ? straight.replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '') : straight
-  if (!CHEAP.test(plain)) return null
+  if (!QUICK_FILTER.test(plain)) return null
   if (question && !POLITE.test(plain)) return null
   const words = plain.replace(POLITE, '')
   if (ABOUT_THE_PAST.test(words) && !STRONG.test(words)) return null
   const starts = clauseStarts(words)
-  if (ordered(FORBIDDING, words, starts) || FORBIDS.some((holds) => holds(words))) return 'forbidden'
-  if (ordered(REQUIRING, words, starts) || REQUIRES.some((holds) => holds(words))) return 'required'
+  if (beginsClause(FORBIDDING, words, starts) || FORBIDS.some((holds) => holds(words))) return 'forbidden'
+  if (beginsClause(REQUIRING, words, starts) || REQUIRES.some((holds) => holds(words))) return 'required'
   return null
 }
 
-/** Words one of which stands in every rule: most sentences hold none. */
-const CHEAP =
+/** Quick filter: every rule contains one of these words, and most sentences contain none. */
+const QUICK_FILTER =
   /\b(?:not|cannot|\w+n't|dont|cant|mustnt|shouldnt|never|no|nobody|none|nothing|without|avoid\w*|leave|keep|off|limits|forbidden|prohibited|taboo|banned|frozen|untouchable|sacred|scope|away|stay|out|steer|refrain|stop|quit|skip|rather|unwanted|undesirable|unacceptable|disallowed|must|has|have|shall|needs?|required|mandatory|obligatory|should|ought|always|sure|ensure|careful|take|see|remember|forget|mind|only|solely|exclusively|strictly|stick|adhere|comply|conform|follow|respect|preserve|maintain|retain|honou?r|limit|restrict|prefer|match|just|use|work|do|commit|develop|put|ask|check|tell|show|wait|warn|ping|consult|before|now|forward|future|times|every|circumstances|exception|most|least|than|max(?:imum)?|up|under|below|within|less|fewer|rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|style|insist|require|demand|expect|want|compatib\w*|\w+wards?|exactly|verbatim|word|byte|letter|important|crucial|essential|vital|critical|imperative|key|each|all|any|budget|deadline|ceiling|cap|minimum|names?|comments?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?|answer|reply|respond|write|document|report|speak|talk|summari[sz]e|implement|make|solve|ship|deliver|split|treat|belongs?|run|add|start|fix|first|hold|postpone|possible|one|let|everything|in|non-negotiable|read-only)\b/i
 
 const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
-/** Told, not ordered. */
+/** Descriptions of the past, which are no orders. */
 const ABOUT_THE_PAST =
   /^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have(?! to)|has(?! to)|did|tried|thought|saw|noticed|forgot|used)\b|yesterday|last (?:week|time|month)|the (?:build|test|tests|ci|server|page|app|log|logs|error|bug)\b[^,;:]{0,30}\b(?:fails?|failed|says?|said|shows?|crash\w*|never|always|only|still)\b)/i
 const STRONG = /\b(?:must|please|make sure|from now on|do not|don't|never)\b/i
 
-/** What a clause begins behind, other than the beginning of the sentence. */
+/** Separators after which a new clause begins. */
 const BEFORE_A_CLAUSE =
   /[,;:(—–]\s*|\s-+\s|\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here)[,:]?\s+/gi
 
@@ -36,14 +37,14 @@ function clauseStarts(words: string): number[] {
   BEFORE_A_CLAUSE.lastIndex = 0
   for (let found = BEFORE_A_CLAUSE.exec(words); found !== null; found = BEFORE_A_CLAUSE.exec(words)) {
     starts.push(found.index + found[0].length)
-    // One may begin within another: "but - no".
+    // Separators may overlap, as in "but - no".
     BEFORE_A_CLAUSE.lastIndex = found.index + 1
   }
   return starts
 }
 
-/** Whether one of the orders begins where a clause does. */
-function ordered(orders: RegExp, words: string, starts: readonly number[]): boolean {
+/** Returns true when one of the orders begins at the start of a clause. */
+function beginsClause(orders: RegExp, words: string, starts: readonly number[]): boolean {
   return starts.some((start) => {
     orders.lastIndex = start
     return orders.test(words)
@@ -54,19 +55,19 @@ const orders = (...sources: string[]): RegExp => new RegExp(sources.join('|'), '
 
 type Rule = (words: string) => boolean
 
-const says =
+const matching =
   (pattern: RegExp): Rule =>
   (words) =>
     pattern.test(words)
 
-/** Dear patterns are asked only where a cheap one holds. */
-const saysWith =
+/** Runs an expensive pattern only when a cheap one matches. */
+const matchingBoth =
   (cheap: RegExp, pattern: RegExp): Rule =>
   (words) =>
     cheap.test(words) && pattern.test(words)
 
-/** `pattern` holds, unless the sentence tells what something does before it says `not`: then it is no order. */
-const unlessTold =
+/** Matches `pattern`, unless a verb before `not` shows that the sentence describes a behaviour. */
+const unlessDescribed =
   (pattern: RegExp, verbs: RegExp, not: RegExp): Rule =>
   (words) => {
     if (!pattern.test(words)) return false
@@ -89,52 +90,52 @@ const FORBIDDING = orders(
 )
 
 const FORBIDS: Rule[] = [
-  says(
+  matching(
     /\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i,
   ),
-  says(
+  matching(
     /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
   ),
-  says(
+  matching(
     /\b(?:we|you) (?:can't|cannot|can not|cant) (?!reproduce|find|see|tell|figure|get|log|connect|reach|open|build|run|explain|say|remember|believe|wait|imagine|access|start|even|know|understand|seem|really|be sure|think|recall|load|read\b|parse|resolve|deploy right)\w/i,
   ),
-  says(
+  matching(
     /\b(?:can't|cannot|can not|must not|may not|are not to|is not to|isn't to|aren't to|not to) be (?:changed|touched|modified|moved|broken|removed|renamed|used|deleted|edited|altered|altered|exceeded|shared|committed|pushed|logged|cached|rounded|counted|restarted|upgraded)/i,
   ),
-  says(
+  matching(
     /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
   ),
-  says(
+  matching(
     /\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i,
   ),
-  says(/\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i),
-  says(/\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i),
-  says(new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i')),
-  says(
+  matching(/\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i),
+  matching(/\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i),
+  matching(new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i')),
+  matching(
     /\bwithout (?:any |a |an )?(?:new|extra|additional|breaking|external|third|further|my (?:ok|okay|approval|permission|consent)|asking|changes? to|downtime|adding)\b/i,
   ),
-  saysWith(
+  matchingBoth(
     /\b(?:alone|as[- ]|un|intact|out of)/i,
     /\b(?:leave|keep)\b.{1,80}\b(?:alone|as[- ](?:it |they )?(?:is|are|was|were)|untouched|unchanged|intact|out of (?:it|this|the|scope))\b/i,
   ),
-  says(
+  matching(
     /\b(?:off[- ]limits|off the table|not (?:allowed|permitted|acceptable|an option|negotiable|ok to|okay to|to touch|to be touched)|forbidden|prohibited|taboo|a no[- ]go|no[- ]go|out of scope|out of bounds|hands off|stay away from|keep away from|keep your hands off|stay out of|steer clear|refrain from|banned|disallowed|verboten|read[- ]only for you|non-negotiable)\b/i,
   ),
-  says(/\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i),
-  says(/\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b/i),
-  says(
+  matching(/\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i),
+  matching(/\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b/i),
+  matching(
     /\b(?:under no circumstances|in no case|by no means|on no account|not? ever|not welcome|unwanted|undesirable|unacceptable)\b/i,
   ),
-  says(/\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i),
-  says(/\bunder any circumstances\b/i),
-  says(/\bnothing (?:risky|fancy|new|clever|async|experimental|exotic|breaking|big|special)\b/i),
-  says(/\bnot (?:a single|one single|even a)\b/i),
-  unlessTold(
+  matching(/\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i),
+  matching(/\bunder any circumstances\b/i),
+  matching(/\bnothing (?:risky|fancy|new|clever|async|experimental|exotic|breaking|big|special)\b/i),
+  matching(/\bnot (?:a single|one single|even a)\b/i),
+  unlessDescribed(
     /(?:^|[,;:(] ?|\b(?:but|and|please) )not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\b(?! (?:sure|only|least|first|clear))/i,
     /\b(?:works?|worked|fails?|failed|happens?|occurs?|pass(?:es)?|runs?|is|are|was|were|does|did|returns?|shows?|gives?|prints?|gets?|takes?|sends?|loads?|displays?|accepts?)\b/i,
     /\bnot\b/gi,
   ),
-  says(/\b(?:is|are) (?:frozen|untouchable|sacred)\b/i),
+  matching(/\b(?:is|are) (?:frozen|untouchable|sacred)\b/i),
 ]
 
 const REQUIRING = orders(
@@ -154,68 +155,68 @@ const REQUIRING = orders(
 )
 
 const REQUIRES: Rule[] = [
-  says(
+  matching(
     /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:the|a|an|some|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
   ),
-  says(
+  matching(
     /\b(?:should|ought to) (?:always|only|still|stay|remain|keep|continue|at (?:least|most)|be (?:at most|at least|under|below|no (?:more|longer|larger)|kept|left|backwards?|compatible|limited|able to run))\b/i,
   ),
-  says(/\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i),
-  saysWith(
+  matching(/\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i),
+  matchingBoth(
     /\bonly\b/i,
     /\b(?:use|touch|change|edit|modify|add|work|run|commit|write|do|want|need|allow|support|accept|rely|depend|read|look|fix|test|take|go|be|allowed)\b[^.;]{0,40}\bonly\b/i,
   ),
-  saysWith(
+  matchingBoth(
     / only(?:[.,;!)]|$| please)/i,
     /\b(?=[\w`.)+-]{1,60}(?: [\w`.)+-]{1,60}){0,4} only(?:[.,;!)]|$| please))(?<!\b(?:is|are|was|not|it|read)\b.{0,3})/i,
   ),
-  says(/^(?:no, |yes, |please )?just (?:a|an|the|plain|one|use|css|html|sql|bash)\b(?: [\w`-]+){0,5}[.!]?$/i),
-  says(/\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i),
-  says(
+  matching(/^(?:no, |yes, |please )?just (?:a|an|the|plain|one|use|css|html|sql|bash)\b(?: [\w`-]+){0,5}[.!]?$/i),
+  matching(/\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i),
+  matching(
     /\b(?:before (?:you |any |each |every )?(?:commit|push|merg|deploy|delet|chang|releas|run|edit)\w*)\b[^.;]{0,60}\b(?:ask|run|show|wait|tell|check|let|make|get)\b/i,
   ),
-  says(
+  matching(
     /\b(?:from now on|going forward|from here on|henceforth|in (?:the )?future|at all times|in every|no matter what|under all circumstances|non-negotiable|without exception)\b(?=.)/i,
   ),
-  says(
+  matching(
     /\b(?=(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?)))(?<!\b(?:takes?|took|was|were|happens?|happened|fails?|failed|seen|lost)\b.{0,20})/i,
   ),
-  says(
+  matching(
     /\b(?:rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|house style|ground rules?|deal[- ]?breakers?)\b[^:.?!]{0,40}: ?\S/i,
   ),
-  says(
+  matching(
     /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
   ),
-  says(/\b(?:backwards?|forwards?)[- ]compatib/i),
-  says(
+  matching(/\b(?:backwards?|forwards?)[- ]compatib/i),
+  matching(
     /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
   ),
-  unlessTold(
+  unlessDescribed(
     /[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ){0,3}[\w`'./-]+ ?[.!,;]?$/i,
     /\b(?:returns?|shows?|gives?|prints?|is|are|was|were|says?|gets?|takes?|does|loads?|sends?|contains?|displays?|accepts?|sees?|works?|fails?)\b/i,
     /, (?:and )?not\b/gi,
   ),
-  says(
+  matching(
     /\b(?:it is|it's|is|are) (?:very |really |absolutely )?(?:important|crucial|essential|vital|critical|imperative|key) (?:that|to)\b/i,
   ),
-  says(/\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i),
-  says(
+  matching(/\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i),
+  matching(
     /\b(?:every|each|all|any)(?: new| single)?\b.{1,50}\b(?:needs?|gets?|requires?|has to|have to|must|goes|go|is to|are to)\b/i,
   ),
-  says(/\b(?:is|are) the (?:limit|maximum|max|minimum|cap|ceiling|budget)\b/i),
-  says(/\b(?:budget|limit|maximum|deadline|ceiling) (?:is|of|for)\b[^.]{0,30}\d/i),
-  says(
+  matching(/\b(?:is|are) the (?:limit|maximum|max|minimum|cap|ceiling|budget)\b/i),
+  matching(/\b(?:budget|limit|maximum|deadline|ceiling) (?:is|of|for)\b[^.]{0,30}\d/i),
+  matching(
     /^(?:all )?(?:names?|comments?|commit messages?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?) (?:in|as) [\w`'-]+/i,
   ),
-  says(/\b\w+ first, then\b/i),
-  says(/\bas [\w-]+ as possible\b/i),
-  says(/^one [\w -]{2,30} per \w+/i),
-  says(/^(?:everything|all of (?:it|this|that)|it all)\b.{0,20}\b(?:behind|under|through|via|inside|in)\b/i),
-  says(
+  matching(/\b\w+ first, then\b/i),
+  matching(/\bas [\w-]+ as possible\b/i),
+  matching(/^one [\w -]{2,30} per \w+/i),
+  matching(/^(?:everything|all of (?:it|this|that)|it all)\b.{0,20}\b(?:behind|under|through|via|inside|in)\b/i),
+  matching(
     /^(?:[\w-]+ ){1,3}in (?:plain |simple |british |american )?(?:english|german|french|spanish|italian|japanese|chinese|russian|snake_case|camelcase|utc|markdown)\b/i,
   ),
-  says(/\bbelongs? (?:in|into|to|under|on)\b/i),
-  says(
+  matching(/\bbelongs? (?:in|into|to|under|on)\b/i),
+  matching(
     /^(?!(?:it|this|that|the (?:bug|problem|issue|error|test|failure|crash|page|app))\b).*\bonly (?:from|via|through|by|after|with|under|inside|within|behind)\b/i,
   ),
 ]

@@ -1,32 +1,35 @@
 import { type Demand, englishDemand } from './constraint-english.js'
 import type { Language } from './language.js'
 
-interface Words {
+interface DemandPatterns {
   forbids: RegExp[]
   requires: RegExp[]
 }
 
-/** Whether a sentence requires or forbids something. English is read closely, the others by their usual forms. */
+/**
+ * Returns whether a sentence requires or forbids something. Null when it does neither.
+ * English is analysed closely, other languages by their usual forms.
+ */
 export function demandOf(sentence: string, question: boolean, language: Language): Demand | null {
   if (language === 'en') return englishDemand(sentence, question)
   if (question) return null
   const words = OTHERS[language]
   if (words.forbids.some((one) => one.test(sentence))) return 'forbidden'
   if (words.requires.some((one) => one.test(sentence))) return 'required'
-  // Prompts mix languages: an English rule stays one.
+  // Prompts mix languages, so an English rule counts in any of them.
   return /[a-z]{3}/i.test(sentence) && /^[\x20-\x7e’“”]+$/.test(sentence) ? englishDemand(sentence, question) : null
 }
 
-/** A letter's edge in any script. */
+/** Matches whole words in any script. */
 const word = (source: string): RegExp => new RegExp(`(?<!\\p{L})(?:${source})(?!\\p{L})`, 'iu')
-/** Where an order begins: at the start of a clause. */
+/** Matches an order, which begins at the start of a clause. */
 const order = (source: string): RegExp =>
   new RegExp(
     `(?:^|[,;:–—(-]\\s*|(?<!\\p{L})(?:und|aber|bitte|also|y|pero|e|et|mais|por favor|merci de|donc|и|но|пожалуйста|surtout|además|auch|aussi|также)\\s+)(?:${source})(?!\\p{L})`,
     'iu',
   )
 
-const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
+const OTHERS: Record<Exclude<Language, 'en'>, DemandPatterns> = {
   de: {
     forbids: [
       word('niemals|auf keinen fall|keinesfalls|verboten|untersagt|tabu|finger weg'),

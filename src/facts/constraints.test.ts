@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { said } from '../testing/sample-conversation.js'
 import { watchConstraints } from './facts.js'
 
-function constraints(text: string, by: 'user' | 'agent' | 'other' = 'user'): [string, string | null][] {
+function constraintsIn(text: string, by: 'user' | 'agent' | 'other' = 'user'): [string, string | null][] {
   const watcher = watchConstraints()
   watcher.said!(said(by, text))
   return watcher.facts().map(({ text: words, state }) => [words, state])
@@ -34,8 +34,8 @@ test.each([
   'Refrain from reformatting unrelated files.',
   'The wire format is frozen.',
   'Could you rename it without touching the tests?',
-])('forbids: %s', (sentence) => {
-  expect(constraints(sentence)).toEqual([[sentence, 'forbidden']])
+])('a prohibition is recognised: %s', (sentence) => {
+  expect(constraintsIn(sentence)).toEqual([[sentence, 'forbidden']])
 })
 
 test.each([
@@ -61,8 +61,8 @@ test.each([
   'Follow the style guide in docs/style.md.',
   'Preserve the order of the keys.',
   'Wait for my review before merging.',
-])('requires: %s', (sentence) => {
-  expect(constraints(sentence)).toEqual([[sentence, 'required']])
+])('a requirement is recognised: %s', (sentence) => {
+  expect(constraintsIn(sentence)).toEqual([[sentence, 'required']])
 })
 
 test.each([
@@ -93,11 +93,11 @@ test.each([
   'I was not able to reproduce it.',
   'Rename foo to bar in all files.',
   'Do I have to restart the server?',
-])('is no constraint: %s', (sentence) => {
-  expect(constraints(sentence)).toEqual([])
+])('a sentence that is no constraint is ignored: %s', (sentence) => {
+  expect(constraintsIn(sentence)).toEqual([])
 })
 
-test('what the user pastes is not his word', () => {
+test('pasted text of the user contains no constraints', () => {
   const text = [
     'CI is red, please fix it. Do not disable the job.',
     '',
@@ -114,15 +114,15 @@ test('what the user pastes is not his word', () => {
     'The customer must always see a price.',
     '</ticket>',
   ].join('\n')
-  expect(constraints(text)).toEqual([['Do not disable the job.', 'forbidden']])
+  expect(constraintsIn(text)).toEqual([['Do not disable the job.', 'forbidden']])
 })
 
-test('only the user’s prompts are asked', () => {
-  expect(constraints('Never push to main.', 'agent')).toEqual([])
-  expect(constraints('Never push to main.', 'other')).toEqual([])
+test('only prompts of the user contain constraints', () => {
+  expect(constraintsIn('Never push to main.', 'agent')).toEqual([])
+  expect(constraintsIn('Never push to main.', 'other')).toEqual([])
 })
 
-test('a list of rules gives one constraint each, and a repeated one counts once, where it was last said', () => {
+test('every rule of a list is a constraint, and a repeated one counts once, at its last line', () => {
   const watcher = watchConstraints()
   watcher.said!(said('user', 'Rules:\n- never use any\n- always add tests\n1. Keep it small', { line: 3 }))
   watcher.said!(said('user', 'Never use any', { line: 9 }))
@@ -133,8 +133,8 @@ test('a list of rules gives one constraint each, and a repeated one counts once,
   ])
 })
 
-test('a wrapped sentence is told whole', () => {
-  expect(constraints('Whatever you do, please do not\nchange the public interface.')).toEqual([
+test('a constraint that wraps over two lines is quoted completely', () => {
+  expect(constraintsIn('Whatever you do, please do not\nchange the public interface.')).toEqual([
     ['Whatever you do, please do not change the public interface.', 'forbidden'],
   ])
 })
@@ -156,8 +156,8 @@ test.each([
   ['ja', '必ずテストを追加してください。', 'required'],
   ['ru', 'Не меняй публичный интерфейс.', 'forbidden'],
   ['ru', 'Код должен работать на старой версии.', 'required'],
-])('%s: %s', (_, sentence, state) => {
-  expect(constraints(sentence)).toEqual([[sentence, state]])
+])('a constraint in %s is recognised: %s', (_, sentence, state) => {
+  expect(constraintsIn(sentence)).toEqual([[sentence, state]])
 })
 
 test.each([
@@ -166,6 +166,6 @@ test.each([
   'Ça ne marche pas du tout.',
   '这个功能不能运行。',
   'Тест не проходит.',
-])('a fault told in another language is no constraint: %s', (sentence) => {
-  expect(constraints(sentence)).toEqual([])
+])('a description of a fault in another language is no constraint: %s', (sentence) => {
+  expect(constraintsIn(sentence)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { said } from '../testing/sample-conversation.js'
 import { watchDecisions } from './facts.js'
 
-function decisions(text: string, by: 'agent' | 'user' | 'other' = 'agent'): string[] {
+function decisionsIn(text: string, by: 'agent' | 'user' | 'other' = 'agent'): string[] {
   const watcher = watchDecisions()
   watcher.said!(said(by, text))
   return watcher.facts().map((fact) => fact.text)
@@ -24,8 +24,8 @@ test.each([
   '我决定用缓存而不是数据库，因为它更快。',
   'キャッシュではなくデータベースを使うことにしました。',
   'Я решил оставить старый формат.',
-])('is a decision: %s', (sentence) => {
-  expect(decisions(sentence)).toEqual([sentence])
+])('a decision is recognised: %s', (sentence) => {
+  expect(decisionsIn(sentence)).toEqual([sentence])
 })
 
 test.each([
@@ -37,11 +37,11 @@ test.each([
   'All ten tests pass.',
   'The user is redirected to /login instead of /home.',
   'Next I run the linter.',
-])('is narration: %s', (sentence) => {
-  expect(decisions(sentence)).toEqual([])
+])('narration is no decision: %s', (sentence) => {
+  expect(decisionsIn(sentence)).toEqual([])
 })
 
-test('what other programs say decides nothing', () => {
-  expect(decisions('We decided to use Postgres.', 'other')).toEqual([])
-  expect(decisions("Let's go with the second one.", 'user')).toEqual(["Let's go with the second one."])
+test('text of other programs contains no decisions', () => {
+  expect(decisionsIn('We decided to use Postgres.', 'other')).toEqual([])
+  expect(decisionsIn("Let's go with the second one.", 'user')).toEqual(["Let's go with the second one."])
 })

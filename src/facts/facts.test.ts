@@ -16,17 +16,17 @@ const DAY: Entry[] = [
   said('agent', 'One test still fails. Shall I skip it?', { line: 9 }),
 ]
 
-test('a rule stays one beside a token that is too long to be looked at', () => {
+test('a rule is recognised beside a token that is too long to analyse', () => {
   const facts = startFacts()
-  facts.take(said('user', `Never push to main. ${'a.b.'.repeat(1_000)}c only`))
+  facts.add(said('user', `Never push to main. ${'a.b.'.repeat(1_000)}c only`))
   expect(facts.facts().flatMap(({ kind, text }) => (kind === 'constraint' ? [text] : []))).toEqual([
     'Never push to main.',
   ])
 })
 
-test('the user’s words are kept whole, those of programs are not his', () => {
+test('requests of the user are kept verbatim, and text of programs is not taken for his', () => {
   const facts = startFacts()
-  for (const entry of DAY) facts.take(entry)
+  for (const entry of DAY) facts.add(entry)
   const told = facts.facts()
   const of = (kind: Fact['kind']) => told.filter((fact) => fact.kind === kind).map(({ text }) => text)
   expect(of('request')).toEqual(['Fix the parser. Never touch the lexer.'])
@@ -34,20 +34,20 @@ test('the user’s words are kept whole, those of programs are not his', () => {
   expect(of('branch')).toEqual(['main'])
 })
 
-test('facts can be asked for at any time, and what was given out does not change', () => {
+test('facts can be read at any time, and later entries do not change facts already returned', () => {
   const facts = startFacts()
-  for (const entry of DAY.slice(0, 6)) facts.take(entry)
+  for (const entry of DAY.slice(0, 6)) facts.add(entry)
   const early = structuredClone(facts.facts())
   const given = facts.facts()
-  for (const entry of [...DAY.slice(6), ...ran('pytest', '1 passed in 0.1s', { line: 20 })]) facts.take(entry)
+  for (const entry of [...DAY.slice(6), ...ran('pytest', '1 passed in 0.1s', { line: 20 })]) facts.add(entry)
   expect(given).toEqual(early)
   expect(facts.facts()).not.toEqual(early)
 })
 
-test('ranked: the last request, then what binds, is open or failing; what can be looked up comes last', () => {
+test('the last request ranks first, then what binds, is open or fails, and what can be looked up last', () => {
   const facts = startFacts()
   for (const entry of [...DAY, ...ran('ls', '', { line: 12 }), said('user', 'No, fix it.', { line: 13 })])
-    facts.take(entry)
+    facts.add(entry)
   const ranked = rankFacts(facts.facts()).map(({ kind, text }) => `${kind} ${text}`)
   expect(ranked.slice(0, 5)).toEqual([
     'request No, fix it.',
@@ -59,9 +59,9 @@ test('ranked: the last request, then what binds, is open or failing; what can be
   expect(ranked.at(-1)).toBe('command ls')
 })
 
-test('ranking keeps every fact, and the list it was given', () => {
+test('ranking keeps every fact and does not change the given list', () => {
   const facts = startFacts()
-  for (const entry of DAY) facts.take(entry)
+  for (const entry of DAY) facts.add(entry)
   const before = facts.facts()
   const copy = [...before]
   expect(rankFacts(before)).toHaveLength(before.length)

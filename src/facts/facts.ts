@@ -5,24 +5,32 @@ import { watchBranch, watchCommits } from './commits.js'
 import type { Demand } from './constraint-english.js'
 import { demandOf } from './constraint-words.js'
 import { type Language, languageOf } from './language.js'
-import { resolvePath, shownPath } from './paths.js'
+import { relativePath, resolvePath } from './paths.js'
 import { watchQuestions } from './questions.js'
 import { sentencesOf } from './sentences.js'
 import { filesOf } from './shell-files.js'
 import type { Watcher } from './watcher.js'
 
+/** A collector of facts from one conversation. */
 export interface Facts {
-  take(entry: Entry): void
-  /** What happened so far, kind by kind, each in the order it was first met. */
+  /** Processes the next entry of the conversation. */
+  add(entry: Entry): void
+  /** Returns the facts so far, kind by kind, each in the order of its first occurrence. */
   facts(): Fact[]
-  /** All that is remembered, as plain data with maps and sets: copy it before the next entry. `startFacts` goes on from a copy. */
+  /**
+   * Returns the collector's state as plain data with maps and sets. Copy it before the next entry;
+   * `startFacts` continues from a copy.
+   */
   state(): FactsState
 }
 
-/** Raise it with every change to what a watcher remembers or makes of an entry: what was kept before is then read anew. */
+/**
+ * Version of the stored state. Raise it when a watcher stores or extracts something else,
+ * so that stored states are discarded and transcripts read again.
+ */
 export const FACTS_FORMAT = 1
 
-/** Opaque but to the watchers: they alone know what is in it. */
+/** The state of all watchers. Only the watchers know its content. */
 export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>
 
 const WATCHERS = {
@@ -39,7 +47,10 @@ const WATCHERS = {
   errors: watchErrors,
 }
 
-/** Begins to collect what happened in a conversation, or goes on from what an earlier one remembered. Give it every entry in order. */
+/**
+ * Starts to collect facts, or continues from the state of an earlier collector.
+ * Every entry must be given in order.
+ */
 export function startFacts(before: FactsState | null = null): Facts {
   const begin = <Kind extends keyof typeof WATCHERS>(kind: Kind): ReturnType<(typeof WATCHERS)[Kind]> =>
     (WATCHERS[kind] as (state?: unknown) => Watcher)(before?.[kind]) as ReturnType<(typeof WATCHERS)[Kind]>
@@ -52,8 +63,8 @@ export function startFacts(before: FactsState | null = null): Facts {
   const calling = watchers.filter((one) => one.called !== undefined)
   const returning = watchers.filter((one) => one.returned !== undefined)
   return {
-    take: (entry) => {
-      if (entry.branch !== undefined) branch.told(entry.branch, entry)
+    add: (entry) => {
+      if (entry.branch !== undefined) branch.reported(entry.branch, entry)
       if (entry.kind === 'said') for (const one of saying) one.said!(entry)
       else if (entry.kind === 'called') {
         calls.set(entry.callId, entry)
@@ -61,7 +72,7 @@ export function startFacts(before: FactsState | null = null): Facts {
       } else if (entry.kind === 'returned') {
         const call = calls.get(entry.callId)
         if (call === undefined) return
-        if (!goesOn(call, entry)) calls.delete(entry.callId)
+        if (!isStillRunning(call, entry)) calls.delete(entry.callId)
         for (const one of returning) one.returned!(entry, call)
       }
     },
@@ -70,12 +81,15 @@ export function startFacts(before: FactsState | null = null): Facts {
   }
 }
 
-/** It was only started: its end is told later. */
-function goesOn(call: CallEntry, returned: ResultEntry): boolean {
+/** Returns true for a background command that has only started; its end is reported later. */
+function isStillRunning(call: CallEntry, returned: ResultEntry): boolean {
   return call.act.type === 'command' && call.act.background && returned.ok !== false && returned.exitCode === null
 }
 
-/** Everything the user asked, word for word. What no rule recognises as a constraint or question is not lost: it stands here. */
+/**
+ * Collects every prompt of the user verbatim, so that nothing is lost that no other rule
+ * recognises.
+ */
 function watchRequests(state: { found: Fact[] } = { found: [] }): Watcher {
   const { found } = state
   return {
@@ -87,7 +101,10 @@ function watchRequests(state: { found: Fact[] } = { found: [] }): Watcher {
   }
 }
 
-/** Sentences of the user's that require or forbid. Only his own prose: never what a tool returned, nor what he pasted. */
+/**
+ * Collects sentences of the user that require or forbid something.
+ * Only his own prose counts: no output of tools and no pasted text.
+ */
 export function watchConstraints(state: { found: Map<string, Fact> } = { found: new Map() }): Watcher {
   const { found } = state
   return {
@@ -113,19 +130,22 @@ function demandsIn(text: string): { words: string; demand: Demand; language: str
   })
 }
 
-interface Kept extends Todo {
+interface KeptTodo extends Todo {
   line: number
   at: number | null
 }
 
 interface TodoState {
-  kept: Map<string, Kept>
-  /** No longer on the list that is written as a whole. */
-  past: Map<string, Kept>
+  kept: Map<string, KeptTodo>
+  /** Todos that are no longer on the agent's list. */
+  past: Map<string, KeptTodo>
   open: Map<string, CallEntry>
 }
 
-/** The agent's todos, kept as one list or by id. What left the list unfinished was dropped. */
+/**
+ * Collects the agent's todos, kept as one list or by id.
+ * A todo that left the list unfinished was dropped.
+ */
 function watchTodos(state: TodoState = { kept: new Map(), past: new Map(), open: new Map() }): Watcher {
   const { open } = state
 
@@ -174,13 +194,13 @@ function watchTodos(state: TodoState = { kept: new Map(), past: new Map(), open:
       if (returned.ok !== false && !returned.refused) apply(call, returned)
     },
     facts: () => {
-      if (open.size === 0) return [...state.past.values(), ...state.kept.values()].map(factOf)
-      // What was asked last and did not come back is taken for made: the list as the agent wanted it. It may still come back otherwise.
+      if (open.size === 0) return [...state.past.values(), ...state.kept.values()].map(todoFact)
+      // A call without a result counts as made for now: the list is as the agent wanted it.
       const { kept, past } = state
       state.kept = new Map(kept)
       state.past = new Map(past)
       for (const call of open.values()) apply(call, null)
-      const facts = [...state.past.values(), ...state.kept.values()].map(factOf)
+      const facts = [...state.past.values(), ...state.kept.values()].map(todoFact)
       state.kept = kept
       state.past = past
       return facts
@@ -190,13 +210,16 @@ function watchTodos(state: TodoState = { kept: new Map(), past: new Map(), open:
 
 const isOpen = ({ status }: Todo): boolean => status === 'open' || status === 'doing'
 
-const STATE: Record<Todo['status'], FactState> = { open: 'open', doing: 'open', done: 'done', dropped: 'dropped' }
+const TODO_STATES: Record<Todo['status'], FactState> = { open: 'open', doing: 'open', done: 'done', dropped: 'dropped' }
 
-function factOf({ id, text, status, line, at }: Kept): Fact {
-  return { kind: 'todo', text, line, at, state: STATE[status], detail: { id, doing: status === 'doing' } }
+function todoFact({ id, text, status, line, at }: KeptTodo): Fact {
+  return { kind: 'todo', text, line, at, state: TODO_STATES[status], detail: { id, doing: status === 'doing' } }
 }
 
-/** Choices somebody stated, with their reason where they stand in one sentence. What the user chose in a dialog stands with its question. */
+/**
+ * Collects stated choices, with their reason if it is in the same sentence.
+ * Choices of the user in a dialog are part of that question.
+ */
 export function watchDecisions(state: { found: Map<string, Fact> } = { found: new Map() }): Watcher {
   const { found } = state
   const put = (text: string, line: number, at: number | null, by: string): void => {
@@ -222,7 +245,7 @@ const BOTH = [
   /\b(?:going|go|went|stick(?:ing)?) with (?!the flow)[\w`"']/i,
   /\b(?:we|i) (?:agreed|agree) (?:on|to|that)\b/i,
 ]
-/** What an agent does by choice, with what it was preferred to or why. */
+/** Verbs with which an agent describes a choice of its own. */
 const CHOOSES =
   "(?:'ll| will|'m going to| am going to|'m| am|'d| would)?(?: (?:now|also|still|therefore|deliberately))? (?:keep|kept|use|used|using|put|made|make|leave|left|store|stored|storing|moved?|moving|write|wrote|do|did|load|loaded|read|parse|hash|sort|sorted|decode|split|stay|stayed|stick|stuck|prefer|preferred|take|took|add|added|avoid|avoided|subscribe|subscribed|call|called|cache|cached|build|built|return|handle|handled|wrap|wrapped|place|placed|do it|did it|did this|went|go|pass|passed|treat|treated|rename|renamed|pin|pinned|model|modelled|choose|chose|implement|implemented|run|hold|held|skip|skipped|revert|reverted|merge|merged|turn|turned|let|limit|limited|set|drop|dropped|require|required|compute|computed|generate|generated|catch|caught|raise|raised|log|logged|switch|switched|replace|replaced|extend|extended|copy|copied|check|checked|validate|validated|round|rounded)\\b"
 const AGENT = [
@@ -231,7 +254,7 @@ const AGENT = [
   /\b(?:i|we)(?:'m| am|'re| are) (?:dropping|rejecting|ruling out|abandoning|discarding|choosing|picking|opting|keeping|sticking|leaving out|skipping)\b/i,
   /\b(?:my|the|a) (?:better |best |right |safer |simpler )?(?:choice|decision|approach|design)(?: here)?(?:: | (?:is|was|will be|i took|we take)\b)/i,
 ]
-/** Those that name a reason or what was not taken. */
+/** Patterns of choices that name a reason or the rejected alternative. */
 const REASONED = [
   /\b(?:i'd|we'd|i would|we would) rather\b.{3,160}\bthan\b/i,
   new RegExp(
@@ -259,16 +282,16 @@ const OTHERS: Record<Exclude<Language, 'en'>, RegExp> = {
   ru: /(?<!\p{L})(?:я |мы )?(?:решил[аи]?|выбрал[аи]?|предпочёл|предпочел|предпочла)(?!\p{L})|(?<!\p{L})(?:использую|оставляю|сделал[аи]?|беру) (?:\S+ ){0,12}(?:вместо|потому что|так как)(?!\p{L})/iu,
 }
 
-/** Words one of which stands in every decision: most sentences hold none. */
-const CHEAP =
+/** Quick filter: every decision contains one of these, and most sentences contain none. */
+const QUICK_FILTER =
   /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|recommend|suggest|propos|favou?r|keep|skip|leav|pick|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll/i
 
-/** Intentions of the next minute are no decisions. */
+/** Intentions for the next minute, which are no decisions. */
 const NEXT_STEP =
   /^(?:(?:ok|okay|now|first|next|good|great|right|so|then|alright)[,.! ]+)*(?:let me|i'll (?:look|check|start|read|run|see|now|first|begin|try|have to|take a look|go through|have a look|search|find|open|verify|fix (?:that|this|it)|add a test)|i will (?:look|check|start|read|run|now|first)|let's (?:see|look|check|start|run|try|find))\b/i
 
 function isDecision(sentence: string, signs: RegExp[]): boolean {
-  if (signs.length > 1 && !CHEAP.test(sentence)) return false
+  if (signs.length > 1 && !QUICK_FILTER.test(sentence)) return false
   const plain = sentence.replace(/[’‘]/g, "'")
   if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
   if (signs.some((one) => one.test(plain))) return true
@@ -277,12 +300,15 @@ function isDecision(sentence: string, signs: RegExp[]): boolean {
 
 interface FileState {
   found: Map<string, Fact>
-  /** Changes whose call did not come back: they may have been made. */
+  /** Changes whose call did not return. They may have been made. */
   open: Map<string, CallEntry>
   root: string | null
 }
 
-/** Files read and changed, by tools and by what command lines evidently do. A file that was changed once stays changed. */
+/**
+ * Collects files that were read or changed, by tools or evidently by commands.
+ * A file that was changed once stays changed.
+ */
 function watchFiles(state: FileState = { found: new Map(), open: new Map(), root: null }): Watcher {
   const { found, open } = state
 
@@ -290,7 +316,7 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     let fact = found.get(path)
     if (fact === undefined) {
       const detail = { reads: 0, changes: 0, removed: false }
-      fact = { kind: 'file', text: shownPath(path, state.root), line, at, state: 'read', detail }
+      fact = { kind: 'file', text: relativePath(path, state.root), line, at, state: 'read', detail }
       found.set(path, fact)
     }
     const { detail } = fact
@@ -325,7 +351,7 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
 
   function byCommand(command: string, cwd: string | null, returned: ResultEntry, background: boolean): void {
     const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
-    // What goes on in the background may not have come to it yet.
+    // A background command may not have read its files yet.
     if (!background) for (const path of read) put(path, false, returned.line, returned.at)
     for (const { path, removed } of changed) put(path, true, returned.line, returned.at, removed)
   }
@@ -335,6 +361,8 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     const path = resolvePath(call.act.path, call.cwd ?? state.root)
     if (found.get(path)?.state === 'changed') return []
     const detail = { reads: 0, changes: 1, removed: false, unconfirmed: true }
-    return [{ kind: 'file', text: shownPath(path, state.root), line: call.line, at: call.at, state: 'changed', detail }]
+    return [
+      { kind: 'file', text: relativePath(path, state.root), line: call.line, at: call.at, state: 'changed', detail },
+    ]
   }
 }

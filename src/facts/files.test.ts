@@ -3,9 +3,9 @@ import type { Entry } from '../contract/conversation.js'
 import { called, ran, returned } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
-function files(...entries: Entry[]): Record<string, string | null> {
+function fileStates(...entries: Entry[]): Record<string, string | null> {
   const facts = startFacts()
-  for (const entry of entries) facts.take(entry)
+  for (const entry of entries) facts.add(entry)
   return Object.fromEntries(
     facts
       .facts()
@@ -13,27 +13,31 @@ function files(...entries: Entry[]): Record<string, string | null> {
       .map(({ text, state }) => [text, state]),
   )
 }
-const changed = (command: string, more: Parameters<typeof ran>[2] = {}, output = ''): string[] =>
-  Object.entries(files(...ran(command, output, more))).flatMap(([path, state]) => (state === 'changed' ? [path] : []))
+const changedFiles = (command: string, more: Parameters<typeof ran>[2] = {}, output = ''): string[] =>
+  Object.entries(fileStates(...ran(command, output, more))).flatMap(([path, state]) =>
+    state === 'changed' ? [path] : [],
+  )
 
-test('files read and changed by tools, relative inside the folder the session began in', () => {
+test('files that tools read and changed are relative to the folder where the session began', () => {
   const read = called({ type: 'read', path: '/home/me/project/a.ts' })
   const outside = called({ type: 'read', path: '/etc/hosts' })
   const change = called({ type: 'change', path: '/home/me/project/src/b.ts' })
-  expect(files(read, returned(read, 'x'), outside, returned(outside, 'x'), change, returned(change, 'ok'))).toEqual({
+  expect(
+    fileStates(read, returned(read, 'x'), outside, returned(outside, 'x'), change, returned(change, 'ok')),
+  ).toEqual({
     'a.ts': 'read',
     '/etc/hosts': 'read',
     'src/b.ts': 'changed',
   })
 })
 
-test('what was not there or failed is none; what was changed stays changed', () => {
+test('a missing file or a refused change is no fact, and a changed file stays changed', () => {
   const missing = called({ type: 'read', path: '/home/me/project/none' })
   const change = called({ type: 'change', path: '/home/me/project/a.ts' })
   const again = called({ type: 'read', path: '/home/me/project/a.ts' })
   const refused = called({ type: 'change', path: '/home/me/project/b.ts' })
   expect(
-    files(
+    fileStates(
       ...[missing, returned(missing, 'File does not exist.', { ok: false })],
       ...[change, returned(change, 'ok'), again, returned(again, 'x')],
       ...[refused, returned(refused, 'no', { ok: false, refused: true })],
@@ -41,9 +45,9 @@ test('what was not there or failed is none; what was changed stays changed', () 
   ).toEqual({ 'a.ts': 'changed' })
 })
 
-test('a change that never came back may have been made, and says so', () => {
+test('a change without a result counts as changed and is marked as unconfirmed', () => {
   const facts = startFacts()
-  facts.take(called({ type: 'change', path: '/home/me/project/a.ts' }))
+  facts.add(called({ type: 'change', path: '/home/me/project/a.ts' }))
   expect(facts.facts()).toMatchObject([{ text: 'a.ts', state: 'changed', detail: { unconfirmed: true } }])
 })
 
@@ -71,19 +75,19 @@ test.each<[string, string[]]>([
   ["sed -n '1,5p' a.ts", []],
   ['git rm --cached a.ts', []],
   ['grep -c x a.ts', []],
-])('%s changes', (command, expected) => {
-  expect(changed(command)).toEqual(expected)
+])('the command %s changes the expected files', (command, expected) => {
+  expect(changedFiles(command)).toEqual(expected)
 })
 
-test('a command that failed changed nothing but what it opened to write', () => {
+test('a failed command changed nothing except the files it opened for writing', () => {
   const failed = { exitCode: 2, ok: false }
-  expect(changed("sed -i 's/x/y/' none.sh", failed, "sed: can't read none.sh")).toEqual([])
-  expect(changed('./run.sh > out.log', failed, 'no')).toEqual(['out.log'])
-  expect(changed("sed -i 's/x/y/' a.ts && npm test", failed, '1 failed')).toEqual(['a.ts'])
-  expect(changed("sed -i 's/x/y/' a.ts && npm test", failed, "sed: can't read a.ts")).toEqual([])
-  expect(changed('rm a.ts', { ok: false, refused: true })).toEqual([])
+  expect(changedFiles("sed -i 's/x/y/' none.sh", failed, "sed: can't read none.sh")).toEqual([])
+  expect(changedFiles('./run.sh > out.log', failed, 'no')).toEqual(['out.log'])
+  expect(changedFiles("sed -i 's/x/y/' a.ts && npm test", failed, '1 failed')).toEqual(['a.ts'])
+  expect(changedFiles("sed -i 's/x/y/' a.ts && npm test", failed, "sed: can't read a.ts")).toEqual([])
+  expect(changedFiles('rm a.ts', { ok: false, refused: true })).toEqual([])
 })
 
-test('looking at a file in the shell is reading it', () => {
-  expect(files(...ran('cat a.ts && head -n 5 b.ts'))).toEqual({ 'a.ts': 'read', 'b.ts': 'read' })
+test('printing a file in the shell counts as reading it', () => {
+  expect(fileStates(...ran('cat a.ts && head -n 5 b.ts'))).toEqual({ 'a.ts': 'read', 'b.ts': 'read' })
 })

@@ -1,22 +1,22 @@
 import { baseName } from './paths.js'
-import { programOf, runsOf, type Word } from './shell.js'
+import { programOf, runsOf, type ShellWord } from './shell.js'
 
-/** The git commands of a command line: what is asked of git, and its words from there on. */
+/** Returns the git commands of a command line: the verb, and the words behind it. */
 export function gitRuns(command: string): GitRun[] {
   if (command === last.command) return last.runs
-  last = { command, runs: /\bgit\b/.test(command) ? read(command) : [] }
+  last = { command, runs: /\bgit\b/.test(command) ? parseGitRuns(command) : [] }
   return last.runs
 }
 
 interface GitRun {
   verb: string
-  args: Word[]
+  args: ShellWord[]
 }
 
-/** Commits and branch look at the same command one after the other. */
+/** Cached, because the watchers of commits and of the branch read the same command in turn. */
 let last: { command: string; runs: GitRun[] } = { command: '', runs: [] }
 
-function read(command: string): GitRun[] {
+function parseGitRuns(command: string): GitRun[] {
   return runsOf(command).flatMap((run) => {
     const words = programOf(run)
     if (baseName(words[0]?.text ?? '') !== 'git') return []
@@ -25,8 +25,8 @@ function read(command: string): GitRun[] {
   })
 }
 
-/** Git's words without its own options before what is asked of it. */
-export function fromVerb(words: readonly Word[]): Word[] {
+/** Returns the words from git's verb on, without the options before it. */
+export function fromVerb(words: readonly ShellWord[]): ShellWord[] {
   let first = 0
   while (words[first]?.text.startsWith('-')) first += /^-[cC]$/.test(words[first]!.text) ? 2 : 1
   return words.slice(first)

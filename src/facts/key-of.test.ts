@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { aFact } from '../testing/sample-fact.js'
-import { keyOf, namedBy } from './key-of.js'
+import { isNamedBy, keyOf } from './key-of.js'
 
 const long = 'Never touch the tables of the shop. '.repeat(10)
 
-test('long texts that begin alike have names of their own, wherever they differ', () => {
+test('long texts with the same beginning have different keys, wherever they differ', () => {
   const texts = [
     `${long}Not in May.`,
     `${long}Not in Mai.`,
@@ -15,11 +15,11 @@ test('long texts that begin alike have names of their own, wherever they differ'
   expect(keyOf(aFact('request', 'a'))).not.toBe(keyOf(aFact('todo', 'a')))
 })
 
-test('a fact is named by its key, and by the key records of before have', () => {
+test('a fact is found by its key and by the older key of earlier versions', () => {
   const fact = aFact('constraint', `${long}Not in May.`)
   const before = `constraint ${fact.text.slice(0, 200)} #${fact.text.length}`
-  expect([namedBy([keyOf(fact)])(fact), namedBy([before])(fact)]).toEqual([true, true])
-  expect(namedBy([keyOf(aFact('constraint', `${long}Not in Mai.`))])(fact)).toBe(false)
-  expect(namedBy(['constraint Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(true)
-  expect(namedBy(['todo Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(false)
+  expect([isNamedBy([keyOf(fact)])(fact), isNamedBy([before])(fact)]).toEqual([true, true])
+  expect(isNamedBy([keyOf(aFact('constraint', `${long}Not in Mai.`))])(fact)).toBe(false)
+  expect(isNamedBy(['constraint Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(true)
+  expect(isNamedBy(['todo Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(false)
 })

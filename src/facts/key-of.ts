@@ -1,30 +1,37 @@
 import type { Fact } from '../contract/fact.js'
 import type { CompactionRecord } from '../contract/records/compaction.js'
 
-type Named = Pick<Fact, 'kind' | 'text'>
+type FactName = Pick<Fact, 'kind' | 'text'>
 
 const KEY = 200
 
-/** Names a fact over several looks at the same conversation. Long texts that begin alike are told apart by all of their words. */
-export function keyOf({ kind, text }: Named): string {
+/**
+ * Returns a key that identifies a fact whenever the same conversation is read.
+ * A digest distinguishes long texts with the same beginning.
+ */
+export function keyOf({ kind, text }: FactName): string {
   return text.length <= KEY ? `${kind} ${text}` : `${beginning({ kind, text })} ${digest(text)}`
 }
 
-/** Whether one of `keys` names a fact: as it is named now, or as it was before long texts were told apart by all of their words. */
-export function namedBy(keys: Iterable<string>): (fact: Named) => boolean {
+/**
+ * Returns a check whether one of `keys` names a fact.
+ * Keys of earlier versions, without a digest for long texts, are accepted too.
+ */
+export function isNamedBy(keys: Iterable<string>): (fact: FactName) => boolean {
   const known = new Set(keys)
   return (fact) => known.has(keyOf(fact)) || (fact.text.length > KEY && known.has(beginning(fact)))
 }
 
 /**
- * Whether one of the two steps of recovery told the agent a fact again. A fact is "put back" where a
- * summary lost it and this is true; the first step also repeats facts that the summary turns out to carry.
+ * Returns a check whether a recovery step gave a fact back to the agent.
+ * A fact counts as "put back" when the summary lost it and this check is true;
+ * the first step also repeats facts that the summary turns out to contain.
  */
-export function toldAgain({ first, second }: Pick<CompactionRecord, 'first' | 'second'>): (fact: Named) => boolean {
-  return namedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
+export function isPutBack({ first, second }: Pick<CompactionRecord, 'first' | 'second'>): (fact: FactName) => boolean {
+  return isNamedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
 }
 
-const beginning = ({ kind, text }: Named): string => `${kind} ${text.slice(0, KEY)} #${text.length}`
+const beginning = ({ kind, text }: FactName): string => `${kind} ${text.slice(0, KEY)} #${text.length}`
 
 function digest(text: string): string {
   let sum = 0x811c9dc5

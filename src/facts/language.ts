@@ -19,7 +19,7 @@ const COMMON: [Language, RegExp][] = [
   ],
 ]
 
-/** Letters and forms only one of them has. */
+/** Letters and forms that only one of these languages has. */
 const LETTERS: Partial<Record<Language, RegExp>> = {
   de: /[äöüß]/gi,
   es: /[ñ¿¡áíó]/gi,
@@ -29,7 +29,10 @@ const NONE = /(?!)/g
 
 const PLAINLY_ENGLISH = /\b(?:the|and|is|this|it|you|please|to)\b/i
 
-/** The language a text is written in, by its letters or its commonest words. Short texts without any are taken for English. */
+/**
+ * Returns the language of a text, by its letters or most common words.
+ * Short texts without any of them count as English.
+ */
 export function languageOf(text: string): Language {
   if (PLAINLY_ENGLISH.test(text) && !/[^\x20-\x7e\s’‘“”–—…→]/.test(text)) return 'en'
   if (/[\u3040-\u30ff]/.test(text)) return 'ja'

@@ -1,26 +1,30 @@
-import { denies, isFirm, meaningOf, plain } from './words.js'
+import { denies, isFirm, meaningWords, normalizeText } from './words.js'
 
-/** How much of a sentence's meaning must stand close together to count as said. */
+/** Share of a sentence's meaning that must be close together to count as said. */
 const ENOUGH = 0.65
-/** How much of a text of many sentences must have been said. */
+/** Share of a text of many sentences that must have been said. */
 const MOST = 0.8
-/** Sentences that count as close together. A thought of a few words has its place in one. */
+/** Number of sentences that count as close together. A fact of a few words must be in one. */
 const NEAR = 3
 export const FEW_WORDS = 3
 
-interface Strict {
-  /** Figures, files and addresses must be the same ones. */
+/** Additional conditions of a comparison. */
+interface MatchRules {
+  /** Numbers, files and addresses must be the same. */
   firm?: boolean
-  /** What is denied must be denied there, and what is not must not. */
+  /** Denied parts must be denied in the text too, and others must not. */
   denied?: boolean
-  /** Meanings it could be taken for. Where only what it shares with one of them stands, beside words of that one alone, that one is said. */
+  /**
+   * Meanings of similar facts. When the text has only shared words and words of another fact,
+   * that other fact was said.
+   */
   others?: () => Iterable<ReadonlySet<string>>
 }
 
-/** Whether a text says what a sentence, or most of several, means. */
-export function makeMeaning(text: string): (part: string, strict?: Strict) => boolean {
+/** Returns a check whether a text says what a sentence means, or most of several sentences. */
+export function prepareMeaning(text: string): (part: string, strict?: MatchRules) => boolean {
   const sentences = sentencesOf(text)
-  const meanings = sentences.map(meaningOf)
+  const meanings = sentences.map(meaningWords)
   const places = new Map<string, number[]>()
   for (const [i, words] of meanings.entries()) {
     for (const word of words) {
@@ -37,7 +41,7 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
   }
   const count = (word: string): number => places.get(word)?.length ?? 0
 
-  const saidNear = (part: string, words: ReadonlySet<string>, strict: Strict): boolean => {
+  const saidNear = (part: string, words: ReadonlySet<string>, strict: MatchRules): boolean => {
     const near = words.size <= FEW_WORDS ? 1 : NEAR
     const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
     const firm = strict.firm ? [...words].filter(isFirm) : []
@@ -50,30 +54,30 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
       if (strict.others && saysOther(strict.others(), words, has)) return false
       return (
         clauses === null ||
-        agrees(
+        deniesTheSame(
           clauses,
           here.flatMap((_, i) => clausesAt(start + i)),
         )
       )
     }
-    // Where none of the rarest stands, too few of all can.
+    // A match must contain one of the rarest words, so only their places are checked.
     const rarest = [...words].sort((a, b) => count(a) - count(b)).slice(0, words.size - needed + 1)
     const starts = new Set(rarest.flatMap((word) => places.get(word) ?? []).flatMap((at) => startsOf(at, near)))
     return [...starts].some(holds)
   }
   return (part, strict = {}) => {
-    const parts = sentencesOf(part).map((sentence) => ({ sentence, words: meaningOf(sentence) }))
+    const parts = sentencesOf(part).map((sentence) => ({ sentence, words: meaningWords(sentence) }))
     const all = parts.reduce((sum, { words }) => sum + words.size, 0)
-    // One word alone says little, but for "no Redis".
+    // A single word says too little, except in a prohibition such as "no Redis".
     if (all < 2 && !(all === 1 && strict.denied && denies(part))) return false
     const said = parts.filter(({ sentence, words }) => words.size > 0 && saidNear(sentence, words, strict))
     const enough = said.reduce((sum, { words }) => sum + words.size, 0) >= all * MOST
-    return enough || saidNear(part, meaningOf(part), strict)
+    return enough || saidNear(part, meaningWords(part), strict)
   }
 }
 
-/** Every decision is told with these: they do not tell one from another. */
-const TOLD_WITH = meaningOf(
+/** Words that every decision contains, so they do not distinguish one from another. */
+const DECISION_WORDS = meaningWords(
   'decided decision decide rather than instead choose chose chosen prefer preferred over pick picked went go going',
 )
 
@@ -82,12 +86,12 @@ function saysOther(
   words: ReadonlySet<string>,
   has: (word: string) => boolean,
 ): boolean {
-  const telling = [...words].filter((word) => !TOLD_WITH.has(word))
+  const telling = [...words].filter((word) => !DECISION_WORDS.has(word))
   const there = telling.filter(has)
   if (there.length === telling.length) return false
   for (const other of others) {
-    const isOnlyOthers = (word: string): boolean => !words.has(word) && !TOLD_WITH.has(word) && has(word)
-    // The same meaning in other words has none that only it has.
+    const isOnlyOthers = (word: string): boolean => !words.has(word) && !DECISION_WORDS.has(word) && has(word)
+    // A paraphrase of the same meaning has no words of its own.
     if (there.every((word) => other.has(word)) && [...other].some(isOnlyOthers)) return true
   }
   return false
@@ -106,40 +110,47 @@ interface Clause {
 }
 
 const DENIAL = "(?:never|not|no|do not|don'?t|nie|niemals|nicht|kein\\p{L}*|nunca|no|jamais|ne|не|никогда)"
-/** Where another thing begins: at marks, at words that turn or condition it, and at an "and" that begins to deny. */
-const BETWEEN = new RegExp(
+/**
+ * Separators of clauses: punctuation, words such as "but" or "when", and an "and" before a denial.
+ */
+const CLAUSE_SEPARATOR = new RegExp(
   `[,;:()–—，、；：（）]\\s*|\\s-+\\s|\\s(?=(?:but|however|when|while|unless|because|instead|aber|wenn|weil|sondern|pero|cuando|mais|quand|но|когда)\\s)|\\s(?=(?:and|or|und|oder|y|o|et|ou|и|или)\\s+${DENIAL}(?!\\p{L}))`,
   'iu',
 )
 
-/** The clauses of a sentence that mean something. A "never" that stands alone ("Never, ever, …") denies all behind it; a "no" does not. */
+/**
+ * Splits a sentence into the clauses that mean something.
+ * A "never" alone ("Never, ever, …") denies everything behind it; a "no" alone does not.
+ */
 function clausesOf(sentence: string): Clause[] {
   const found: Clause[] = []
   let all = false
-  for (const part of sentence.split(BETWEEN)) {
-    const words = meaningOf(part)
+  for (const part of sentence.split(CLAUSE_SEPARATOR)) {
+    const words = meaningWords(part)
     const denied = denies(part)
     if (words.size > 0) found.push({ words, denied: denied || all })
-    else if (denied && !/^(?:no|non|nein|нет|não)[.!]?$/.test(plain(part))) all = true
+    else if (denied && !/^(?:no|non|nein|нет|não)[.!]?$/.test(normalizeText(part))) all = true
   }
   return found
 }
 
 /**
- * Whether `there` denies what `here` denies, and nothing else of it: each clause is held against those that share most of its words.
- * A denial that has no such clause is not there. One clause may say both: "accounting owns it and it must not be touched".
+ * Returns true when `there` denies exactly what `here` denies.
+ * A clause is compared with those that share most of its words;
+ * a denial without such a clause is missing.
+ * A clause may say two things: "accounting owns it and it must not be touched".
  */
-function agrees(here: readonly Clause[], there: readonly Clause[]): boolean {
-  const denials = new Set(here.filter(({ denied }) => denied).flatMap((clause) => nearest(clause, there)))
+function deniesTheSame(here: readonly Clause[], there: readonly Clause[]): boolean {
+  const denials = new Set(here.filter(({ denied }) => denied).flatMap((clause) => nearestClauses(clause, there)))
   return here.every((clause) => {
-    const found = nearest(clause, there)
+    const found = nearestClauses(clause, there)
     if (found.length === 0) return !clause.denied
     return found.some((one) => one.denied === clause.denied || (!clause.denied && denials.has(one)))
   })
 }
 
-/** Those that share most of its words; none shares any: []. */
-function nearest({ words }: Clause, there: readonly Clause[]): Clause[] {
+/** Returns the clauses that share most of its words. Empty when none shares any. */
+function nearestClauses({ words }: Clause, there: readonly Clause[]): Clause[] {
   const shared = there.map((clause) => [...words].filter((word) => clause.words.has(word)).length)
   const most = Math.max(0, ...shared)
   return most === 0 ? [] : there.filter((_, i) => shared[i] === most)

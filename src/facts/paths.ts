@@ -1,11 +1,11 @@
-/** Paths as text: facts are judged without looking at a disk. */
+/** Resolves a path as text. Facts are judged without access to the disk. */
 export function resolvePath(path: string, cwd: string | null): string {
-  if (path.startsWith('/') || path.startsWith('~') || cwd === null) return tidy(path)
-  return tidy(`${cwd}/${path}`)
+  if (path.startsWith('/') || path.startsWith('~') || cwd === null) return normalizePath(path)
+  return normalizePath(`${cwd}/${path}`)
 }
 
-/** As people would write it: relative inside `root`, else as it is. */
-export function shownPath(path: string, root: string | null): string {
+/** Returns the path as users write it: relative inside `root`, else unchanged. */
+export function relativePath(path: string, root: string | null): string {
   if (root === null || root === '/') return path
   if (path === root) return '.'
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
@@ -15,7 +15,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function tidy(path: string): string {
+function normalizePath(path: string): string {
   const clean =
     !path.includes('//') && !path.includes('/.') && !path.startsWith('.') && (!path.endsWith('/') || path === '/')
   if (clean) return path

@@ -7,10 +7,10 @@ type AskedQuestion = Omit<Fact, 'state' | 'kind'>
 
 interface State {
   answered: Fact[]
-  /** In the newest text of the agent: a question only counts when nothing more came from him. */
+  /** Questions in the agent's newest text. They count only if the agent does not continue. */
   agents: AskedQuestion[]
   users: AskedQuestion[]
-  /** Put off by the user: open until he speaks of it again. */
+  /** Questions that the user put off. They stay open until he mentions them again. */
   left: AskedQuestion[]
   dialogs: Map<string, { call: CallEntry; declined: boolean }>
   endsWithText: boolean
@@ -26,14 +26,16 @@ const newState = (): State => ({
 })
 
 /**
- * Questions nobody answered. The agent's: asked by tool, or standing in the text its turn ended with. The user's: no text that ends a
- * turn came after it. Whether an answer is a good one, code cannot tell: any is taken for one.
+ * Collects questions and whether they were answered.
+ * A question of the agent counts if a tool asked it or its turn ended with it.
+ * A question of the user is answered by the next text that ends a turn.
+ * Code cannot judge the quality of an answer, so any reply counts.
  */
 export function watchQuestions(state: State = newState()): Watcher {
   const { answered, dialogs } = state
 
   const settle = (questions: AskedQuestion[]): void => {
-    for (const one of questions) answered.push(close(one))
+    for (const one of questions) answered.push(answeredQuestion(one))
   }
 
   return {
@@ -50,7 +52,7 @@ export function watchQuestions(state: State = newState()): Watcher {
         const putsOff = (state.left.length > 0 || asked.length > 0) && PUTS_OFF.test(entry.text)
         if (putsOff) state.left = [...state.left, ...asked]
         else {
-          state.left = unspoken(state.left, entry.text)
+          state.left = unmentioned(state.left, entry.text)
           const unanswered = unansweredOf(asked, entry.text)
           state.left.push(...unanswered)
           settle(asked.filter((one) => !unanswered.includes(one)))
@@ -88,51 +90,52 @@ export function watchQuestions(state: State = newState()): Watcher {
         ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)),
         ...state.agents,
       ]
-      if (state.endsWithText) return [...answered, ...state.users.map(close), ...open.map(leave)]
-      return [...answered, ...[...open, ...state.users].map(leave)]
+      if (state.endsWithText) return [...answered, ...state.users.map(answeredQuestion), ...open.map(openQuestion)]
+      return [...answered, ...[...open, ...state.users].map(openQuestion)]
     },
   }
 }
 
-/** The user has read the question and answers later, or leaves it to others. */
+/** Replies that put a question off: the user answers later, or leaves it to others. */
 const PUTS_OFF =
   /\b(?:(?:i|we)(?:'ll| will| have to| need to|'ve got to) (?:tell|let you know|get back|come back|decide|think|ask|check|see|find out|discuss|clarify|figure)|not sure(?: yet)?|don't know(?: yet)?|no idea(?: yet)?|let me (?:think|ask|check|sleep|get back)|(?:ask|decide|tell you|answer|discuss|talk about|come back to|get to) (?:me |that |this |it |about it )?(?:again )?(?:later|tomorrow|another time|next week|afterwards|after)|have to ask|need to ask|still (?:thinking|undecided|open)|leave (?:that|it|this) open|(?:that|this|the) (?:question|one) (?:stays|can wait|has to wait|is still open|must wait)|park (?:that|it|this))\b|\b(?:klären wir|kläre ich|weiß ich (?:noch )?nicht|sage ich dir|später|muss ich (?:noch )?(?:fragen|klären)|entscheide[n]? (?:ich|wir)|lo vemos|te digo|no sé|más tarde|luego te|je te dirai|je ne sais pas|plus tard|on verra|je demande)|稍后|以后再|还不确定|再说|后で|まだ(?:わから|決ま)|確認してから|позже|потом скажу|не знаю|уточню/i
 
-/** The questions a text does not take up again: it shares few words with them that carry meaning. */
-function unspoken(questions: AskedQuestion[], text: string): AskedQuestion[] {
+/** Returns the questions that a text does not mention: it shares fewer than two words with them. */
+function unmentioned(questions: AskedQuestion[], text: string): AskedQuestion[] {
   if (questions.length === 0) return questions
-  const words = new Set(carrying(text))
-  return questions.filter((one) => carrying(one.text).filter((word) => words.has(word)).length < 2)
+  const words = new Set(meaningfulWords(text))
+  return questions.filter((one) => meaningfulWords(one.text).filter((word) => words.has(word)).length < 2)
 }
 
 /**
- * Of a list of questions those the reply leaves out: fewer sentences than questions, and no word in common. A reply to one or two
- * questions is taken for an answer to both, and so is a general one.
+ * Returns the questions of a list that the reply omits: it has fewer sentences than questions,
+ * and shares no word with them.
+ * A reply to one or two questions, or a general one, answers all.
  */
 function unansweredOf(asked: AskedQuestion[], reply: string): AskedQuestion[] {
   const told = sentencesOf(reply).length
   if (asked.length < 3 || asked.length > MOST_ASKED || told >= asked.length || GENERAL.test(reply)) return []
   const words = reply.slice(0, MOST_READ).toLowerCase()
-  const untouched = asked.filter(({ text }) => !carrying(text).some((word) => words.includes(word)))
+  const untouched = asked.filter(({ text }) => !meaningfulWords(text).some((word) => words.includes(word)))
   return untouched.slice(Math.max(0, untouched.length - (asked.length - told)))
 }
 
-/** Nobody answers more one by one. */
+/** Upper limit; no user answers more questions one by one. */
 const MOST_ASKED = 50
 const MOST_READ = 20_000
 
 const GENERAL =
   /\b(?:all|both|each|every|any|whatever|you decide|your call|up to you|as you|either|yes to|same|defaults?)\b|^(?:yes|no|ok|okay|sure|fine|go ahead|do it)\b/i
 
-/** The words of a sentence that carry meaning. */
-const carrying = (text: string): string[] =>
+/** Returns the words of a sentence that carry meaning. */
+const meaningfulWords = (text: string): string[] =>
   (text.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => !COMMON.test(word))
 
 const COMMON =
   /^(?:which|what|when|where|should|shall|would|could|want|have|that|this|with|there|from|them|they|then|into|also|like|soll|eine|oder|auch|para|como|pour|dans)$/
 
-const leave = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'open' })
-const close = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'answered' })
+const openQuestion = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'open' })
+const answeredQuestion = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'answered' })
 
 function dialogQuestions(call: CallEntry): AskedQuestion[] {
   if (call.act.type !== 'ask') return []
@@ -144,7 +147,7 @@ function dialogQuestions(call: CallEntry): AskedQuestion[] {
   }))
 }
 
-/** Offers of help at the end ask nothing. */
+/** Offers of help at the end, which ask nothing. */
 const COURTESY =
   /^(?:any(?:thing)? (?:else|questions|other)|is there anything else|does that (?:help|make sense)|make sense|sound good|what's next|what next|right|ok|okay)\b/i
 
@@ -155,13 +158,14 @@ function agentsQuestions({ text, line, at }: Pick<TextEntry, 'text' | 'line' | '
     .map((one) => ({ text: one.text, line, at, detail: { by: 'agent', dialog: false } }))
 }
 
-/** Behind so many characters a question is no longer what an answer ends with. */
+/** Maximum distance in characters between the last question and the end of the answer. */
 const MOST_BEHIND = 600
 const LONGEST_CLOSING = 1_500
 
 /**
- * The question to the user that an answer of the agent ends with, from the first of several on, with
- * the choices that follow it. Null when the answer ends with none.
+ * Returns the question to the user with which an answer of the agent ends,
+ * from the first of several questions on, with the choices that follow it.
+ * Null when the answer ends without a question.
  */
 export function closingQuestion(answer: string): string | null {
   const text = answer.trimEnd()
@@ -175,16 +179,16 @@ export function closingQuestion(answer: string): string | null {
   return text.slice(first).slice(0, LONGEST_CLOSING).trim()
 }
 
-/** The questions an answer of the agent asks, as they stand in it. */
+/** Returns the questions in an answer of the agent, as written there. */
 export function questionsOf(answer: string): string[] {
   return agentsQuestions({ text: answer, line: 0, at: null }).map(({ text }) => text)
 }
 
-/** "Why? Because …": asked for effect. */
+/** Returns true for a rhetorical question: "Why? Because …". */
 const answersItself = (next: string | undefined): boolean =>
   next !== undefined && /^(?:because|since|yes\b|no\b|it turns out|the answer|simple|turns out)/i.test(next)
 
-/** A request put as a question wants deeds, not an answer. */
+/** Requests in the form of a question, which want an action and no answer. */
 const REQUEST =
   /^(?:(?:and|so|ok|okay|also|but|then|please|hey|hi|thanks|great|good|now)[,.! ]+)*(?:(?:can|could|would|will) (?:you|we)|would you mind|mind|why don't (?:you|we)|how about (?:you|we)|shall we)\b(?! (?:tell|explain|say|know|confirm))/i
 

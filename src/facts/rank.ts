@@ -1,9 +1,10 @@
 import type { Fact } from '../contract/fact.js'
 
 /**
- * Facts by how much further work depends on each, most first; those of equal weight newest first. What is open comes before what is
- * over, what binds every step (constraints) before what binds one, and what can be looked up again (files read, commands that
- * worked) last. The list given is left as it is.
+ * Sorts facts by how much further work depends on them; equal ones newest first.
+ * Open facts come before settled ones, and constraints before facts about one step.
+ * Facts that can be looked up again (files read, successful commands) come last.
+ * The given list is not changed.
  */
 export function rankFacts(facts: readonly Fact[]): Fact[] {
   const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
@@ -13,7 +14,7 @@ export function rankFacts(facts: readonly Fact[]): Fact[] {
     .map(({ fact }) => fact)
 }
 
-/** From 0 (nothing depends on it) to 100. */
+/** Returns the weight of a fact, from 0 (nothing depends on it) to 100. */
 export function weightOf(fact: Fact, lastRequestLine: number): number {
   switch (fact.kind) {
     case 'request':

@@ -1,22 +1,25 @@
-/** What is longer was pasted, or is no sentence: nobody looks for meaning in it. A request is kept word for word all the same. */
+/**
+ * Longer text was pasted or is no sentence, so it is not analysed.
+ * A request is kept verbatim in any case.
+ */
 const LONGEST = 2_000
 
-/** A sentence of prose, as it stands in the text. */
+/** A sentence of prose, as written in the text. */
 interface Sentence {
   text: string
   question: boolean
 }
 
-/** What a person wrote himself, sentence by sentence: without code, logs and what he quotes from elsewhere. */
+/** Returns the sentences that a user wrote himself, without code, logs and quotations. */
 export function sentencesOf(text: string): readonly Sentence[] {
   if (text !== last.text) last = { text, sentences: paragraphsOf(withoutBlocks(text)).flatMap(split) }
   return last.sentences
 }
 
-/** Several kinds of facts look at the same text one after the other. */
+/** Cached, because the watchers of several kinds read the same text in turn. */
 let last: { text: string; sentences: readonly Sentence[] } = { text: '', sentences: [] }
 
-/** A line nobody writes as prose. */
+/** Patterns of lines that are not prose: logs, code, quotations. */
 const PASTED = [
   /^\s*>/,
   /^(?: {4,}|\t)(?![-*•]|\d+[.)])/,
@@ -32,7 +35,7 @@ const PASTED = [
   /^\s*(?:\/\/|\/\*|#!|<!--|import |from \S+ import|const |let |var |function |class |def |return\b|if \(|\}|\{)/,
   /^\s*\|.*\|\s*$/,
 ]
-/** Most lines begin as prose does: none of the above can be one. */
+/** Quick filter: most lines begin like prose, so none of the patterns above can match. */
 const PROSE = /^(?!File |Traceback )[A-Z][a-z]{0,15} (?! )/
 
 function isPasted(line: string): boolean {
@@ -41,7 +44,7 @@ function isPasted(line: string): boolean {
 
 const BULLET = /^\s*(?:[-*•–]|\d+[.)]|\[[ x]\])\s+/
 
-/** Lines that belong together: a wrapped line goes on where it does not end and the next begins small. */
+/** Joins wrapped lines: a line continues when it has no end and the next begins in lower case. */
 function paragraphsOf(prose: string): string[] {
   const found: string[][] = []
   let open = false
@@ -58,7 +61,7 @@ function paragraphsOf(prose: string): string[] {
   return found.map((lines) => lines.join(' '))
 }
 
-/** No word for the end of a sentence is longer. */
+/** Longest abbreviation below; more text before a full stop is not checked. */
 const NO_END_LONGEST = 10
 const NO_END =
   /(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|nr|z\.B|d\.h|bzw|ca|usw|p\.ej|Dr|Mr|Mrs|St|Fig|v)|\b\p{Lu})\.$/iu
@@ -90,7 +93,7 @@ function split(paragraph: string): Sentence[] {
 }
 
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^`~]*$/
-/** `<tag>` alone on a line. */
+/** A line with only `<tag>`. */
 const OPENING = /^[ \t]*<([a-zA-Z][\w-]*)(?:\s[^>]*)?>[ \t]*$/
 const CLOSING = /^[ \t]*<\/([a-zA-Z][\w-]*)>[ \t]*$/
 const RULED = /^-{3,}\s*(?:BEGIN|START|8<|cut here)/i
@@ -98,8 +101,8 @@ const RULED_END = /^-{3,}\s*(?:END|STOP|8<|cut here)/i
 const TRIPLE = /^[ \t]*("""|''')[\s\S]*?\1/gm
 
 /**
- * A text without its fenced code, its documents in tags around lines of their own, and its ruled and triple quotes. Read line by line,
- * so that whatever stands there takes a time that grows with its length and no faster.
+ * Removes fenced code, documents in tags on lines of their own, and ruled or triple quotes.
+ * Works line by line, so that the time grows linearly with the length of the text.
  */
 function withoutBlocks(text: string): string {
   const triple = text.includes('"""') || text.includes("'''")
@@ -119,7 +122,10 @@ function withoutBlocks(text: string): string {
   return triple ? prose.replace(TRIPLE, '\n\n') : prose
 }
 
-/** The last line of the block that begins at line `i`; null: none begins there, or it never ends. */
+/**
+ * Returns the last line of the block that begins at line `i`.
+ * Null when none begins there or it never ends.
+ */
 function blockEnd(lines: readonly string[], i: number, ends: Ends): number | null {
   const line = lines[i]!
   const fence = line.includes('```') || line.includes('~~~') ? FENCE.exec(line)?.[1] : undefined

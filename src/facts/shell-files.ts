@@ -1,36 +1,38 @@
 import { fromVerb } from './git.js'
 import { baseName, resolvePath } from './paths.js'
-import { programOf, type Run, runsOf, type Word } from './shell.js'
+import { programOf, runsOf, type ShellRun, type ShellWord } from './shell.js'
 
 interface ShellChange {
   path: string
   removed: boolean
 }
 
-/** What a command line tells of files without anybody looking: what it read, and what it wrote, moved or removed. */
+/**
+ * Files that a command line evidently read, wrote, moved or removed, without access to the disk.
+ */
 interface ShellFiles {
   changed: ShellChange[]
   read: string[]
 }
 
-/** Cheap look: whether reading the command line word by word can tell anything. */
+/** Quick filter: parsing other commands cannot find any file. */
 const EVIDENT =
   />|\b(?:sed|perl|mv|rm|cp|tee|touch|ln|truncate|dd|git|curl|wget|cat|head|tail|less|more|nl|bat|unlink|rsync|install|patch|awk)\b/
 
 export function filesOf(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
   if (failed) return readFiles(command, cwd, true, output)
   const key = `${cwd}\n${command}`
-  const known = told.get(key)
-  if (known !== undefined) return known
-  if (told.size >= MOST_TOLD) told.clear()
+  const cached = cache.get(key)
+  if (cached !== undefined) return cached
+  if (cache.size >= MOST_CACHED) cache.clear()
   const files = readFiles(command, cwd, false, '')
-  told.set(key, files)
+  cache.set(key, files)
   return files
 }
 
-/** The same commands are run again and again. */
-const told = new Map<string, ShellFiles>()
-const MOST_TOLD = 200
+/** Cached, because the same commands run again and again. */
+const cache = new Map<string, ShellFiles>()
+const MOST_CACHED = 200
 
 function readFiles(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
   const files: ShellFiles = { changed: [], read: [] }
@@ -45,14 +47,15 @@ function readFiles(command: string, cwd: string | null, failed: boolean, output:
       here = to === undefined || to.open ? null : resolvePath(to.text, here)
       return
     }
-    // Of a list that failed, the last program is the likely one; what opened a file to write to it did so all the same.
+    // In a failed list the last program is the likely cause.
+    // Files opened for writing were changed in any case.
     const done = !failed || (i < runs.length - 1 && !complains(program, output))
-    const at = (word: Word): string[] => (isPath(word) ? [resolvePath(word.text, here)] : [])
+    const at = (word: ShellWord): string[] => (isPath(word) ? [resolvePath(word.text, here)] : [])
     for (const { to } of run.redirects) {
       for (const path of at(to)) if (done || run.after !== '&&') files.changed.push({ path, removed: false })
     }
     if (!done) return
-    const told = actOf(program, words.slice(1), run)
+    const told = touchedFiles(program, words.slice(1), run)
     for (const word of told.removed) for (const path of at(word)) files.changed.push({ path, removed: true })
     for (const word of told.written) for (const path of at(word)) files.changed.push({ path, removed: false })
     for (const word of told.read) files.read.push(...at(word))
@@ -64,21 +67,21 @@ function complains(program: string, output: string): boolean {
   return new RegExp(`^(?:\\S*/)?${program.replace(/\W/g, '\\$&')}: |^(?:fatal|error): `, 'm').test(output)
 }
 
-function isPath({ text, open }: Word): boolean {
+function isPath({ text, open }: ShellWord): boolean {
   return (
     !open && text !== '' && text !== '-' && !text.startsWith('/dev/') && !/^\w+:\/\//.test(text) && !/[\n]/.test(text)
   )
 }
 
 interface TouchedFiles {
-  written: Word[]
-  removed: Word[]
-  read: Word[]
+  written: ShellWord[]
+  removed: ShellWord[]
+  read: ShellWord[]
 }
 
 const NOTHING: TouchedFiles = { written: [], removed: [], read: [] }
 
-function actOf(program: string, args: Word[], run: Run): TouchedFiles {
+function touchedFiles(program: string, args: ShellWord[], run: ShellRun): TouchedFiles {
   const plain = operands(args)
   switch (program) {
     case 'sed':
@@ -88,12 +91,12 @@ function actOf(program: string, args: Word[], run: Run): TouchedFiles {
         ? { ...NOTHING, written: scriptOperands(args, /^-\w*[eE]$/) }
         : NOTHING
     case 'mv':
-      return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
+      return { ...NOTHING, removed: plain.slice(0, -1), written: copyTargets(plain) }
     case 'cp':
     case 'ln':
     case 'rsync':
     case 'install':
-      return isTree(args) ? NOTHING : { ...NOTHING, written: into(plain) }
+      return isTree(args) ? NOTHING : { ...NOTHING, written: copyTargets(plain) }
     case 'rm':
     case 'unlink':
       return isTree(args) ? { ...NOTHING, removed: plain.filter(looksLikeFile) } : { ...NOTHING, removed: plain }
@@ -127,19 +130,19 @@ function actOf(program: string, args: Word[], run: Run): TouchedFiles {
   }
 }
 
-function sed(args: Word[]): TouchedFiles {
+function sed(args: ShellWord[]): TouchedFiles {
   const inPlace = args.some(({ text }) => /^(?:-i|--in-place|-[nErs]*i)/.test(text))
-  // BSD's sed wants the suffix as a word of its own.
+  // The sed of BSD takes the suffix as a separate word.
   const files = scriptOperands(args, /^(?:-e|-f|--expression|--file)$/).filter(({ text }) => text !== '')
   return inPlace ? { ...NOTHING, written: files } : { ...NOTHING, read: files }
 }
 
-function git(args: Word[]): TouchedFiles {
+function git(args: ShellWord[]): TouchedFiles {
   const rest = fromVerb(args)
   const plain = operands(rest.slice(1))
   switch (rest[0]?.text) {
     case 'mv':
-      return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
+      return { ...NOTHING, removed: plain.slice(0, -1), written: copyTargets(plain) }
     case 'rm':
       return rest.some(({ text }) => text === '--cached')
         ? NOTHING
@@ -157,8 +160,11 @@ function git(args: Word[]): TouchedFiles {
   }
 }
 
-/** Into a folder several go under their own names; whether one name is a folder is only evident from its slash. */
-function into(plain: Word[]): Word[] {
+/**
+ * Returns the targets of a copy or move. Several files go into a folder under their own names;
+ * whether a single target is a folder is evident only from its slash.
+ */
+function copyTargets(plain: ShellWord[]): ShellWord[] {
   const last = plain.at(-1)
   if (last === undefined || plain.length < 2) return []
   const folder = plain.length > 2 || /\/$|^\.{1,2}$/.test(last.text)
@@ -167,28 +173,29 @@ function into(plain: Word[]): Word[] {
   return plain.slice(0, -1).map(({ text, open }) => ({ text: `${under}/${baseName(text)}`, open: open || last.open }))
 }
 
-const looksLikeFile = ({ text }: Word): boolean =>
+const looksLikeFile = ({ text }: ShellWord): boolean =>
   /\.\w+$/.test(baseName(text)) || /^(?:Makefile|Dockerfile|LICENSE)$/.test(baseName(text))
-const isTree = (args: Word[]): boolean => args.some(({ text }) => /^-\w*[rRa]|^--(?:recursive|archive)$/.test(text))
+const isTree = (args: ShellWord[]): boolean =>
+  args.some(({ text }) => /^-\w*[rRa]|^--(?:recursive|archive)$/.test(text))
 
-function operands(args: Word[]): Word[] {
+function operands(args: ShellWord[]): ShellWord[] {
   const dashes = args.findIndex(({ text }) => text === '--')
   const before = dashes < 0 ? args : args.slice(0, dashes)
   return [...before.filter(({ text }) => !text.startsWith('-')), ...(dashes < 0 ? [] : args.slice(dashes + 1))]
 }
 
-/** Operands where some options take the next word as their value. */
-function optionOperands(args: Word[], valued: RegExp): Word[] {
+/** Returns the operands, where some options take the next word as their value. */
+function optionOperands(args: ShellWord[], valued: RegExp): ShellWord[] {
   return operands(args.filter((_, i) => !valued.test(args[i - 1]?.text ?? '')))
 }
 
-/** The first operand is the script, unless an option gave it. */
-function scriptOperands(args: Word[], valued: RegExp): Word[] {
+/** Returns the operands after the script, which is the first one unless an option gave it. */
+function scriptOperands(args: ShellWord[], valued: RegExp): ShellWord[] {
   const given = args.some(({ text }) => valued.test(text))
   const rest = optionOperands(args, valued)
   return given ? rest : rest.slice(1)
 }
 
-function valueAfter(args: Word[], option: RegExp): Word[] {
+function valueAfter(args: ShellWord[], option: RegExp): ShellWord[] {
   return args.filter((_, i) => option.test(args[i - 1]?.text ?? ''))
 }

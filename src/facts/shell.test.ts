@@ -20,11 +20,11 @@ test.each<[string, string[][]]>([
   ['sort < in.txt > out.txt', [['sort']]],
   ['echo "unfinished', [['echo', 'unfinished']]],
   ['', []],
-])('reads %s', (command, expected) => {
+])('the command line %j is parsed into programs and words', (command, expected) => {
   expect(words(command)).toEqual(expected)
 })
 
-test('redirections are told apart from arguments', () => {
+test('redirections are not taken for arguments', () => {
   expect(runsOf('make >> build.log 2>err.log < in')[0]).toMatchObject({
     words: [{ text: 'make' }],
     redirects: [
@@ -42,11 +42,11 @@ test('a message in a here-document stays one word', () => {
   ])
 })
 
-test('words with variables and patterns are not taken for what they stand for', () => {
+test('words with variables and patterns are marked as not evident', () => {
   expect(runsOf('rm "$FILE" *.log a.txt')[0]!.words.map(({ open }) => open)).toEqual([false, true, true, false])
 })
 
-test('assignments and what only starts a program are left out', () => {
+test('assignments and wrappers such as sudo are not taken for the program', () => {
   const program = (command: string) => programOf(runsOf(command)[0]!).map(({ text }) => text)
   expect(program('CI=1 sudo rm x')).toEqual(['rm', 'x'])
   expect(program('timeout 10 npm test')).toEqual(['npm', 'test'])

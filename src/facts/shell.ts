@@ -1,14 +1,19 @@
-/** One program run by a command line: its words, where its output goes, and how it hangs on the one before. */
-export interface Run {
-  words: Word[]
-  redirects: { append: boolean; to: Word }[]
-  /** What stands before it: the beginning or `;` (always run), `&&`, `||`, `|`. */
+/** A program of a command line: its words, its redirections, and the operator before it. */
+export interface ShellRun {
+  words: ShellWord[]
+  redirects: { append: boolean; to: ShellWord }[]
+  /**
+   * The operator before the program. Empty for the beginning or `;`, after which it always runs.
+   */
   after: '' | '&&' | '||' | '|'
 }
 
-export interface Word {
+/** A word of a command line. */
+export interface ShellWord {
   text: string
-  /** It holds variables, substitutions or patterns: what it stands for is not evident. */
+  /**
+   * True when the word contains variables, substitutions or patterns, so its value is not evident.
+   */
   open: boolean
 }
 
@@ -32,28 +37,31 @@ const KEYWORDS = new Set([
 const WRAPPERS = new Set(['sudo', 'env', 'command', 'nohup', 'exec', 'time', 'nice', 'builtin'])
 
 /**
- * Reads a command line as a shell would, as far as it is evident: quotes, lists, pipes, redirections, here-documents. Never throws;
- * what it does not understand (functions, case) yields runs whose words mean nothing to anybody.
+ * Parses a command line as a shell would, as far as it is evident:
+ * quotes, lists, pipes, redirections and here-documents.
+ * Never throws. Unsupported syntax (functions, case) yields words that no rule recognises.
  */
-export function runsOf(command: string): readonly Run[] {
-  const known = read.get(command)
+export function runsOf(command: string): readonly ShellRun[] {
+  const known = parsed.get(command)
   if (known !== undefined) return known
-  const reader = new Reader(command)
+  const reader = new ShellReader(command)
   reader.read()
-  if (read.size >= MOST_READ) read.clear()
-  read.set(command, reader.runs)
+  if (parsed.size >= MOST_READ) parsed.clear()
+  parsed.set(command, reader.runs)
   return reader.runs
 }
 
-/** Several kinds of facts look at the same command, and the same commands are run again and again. */
-const read = new Map<string, readonly Run[]>()
+/** Cached, because several watchers read the same command and commands are repeated. */
+const parsed = new Map<string, readonly ShellRun[]>()
 const MOST_READ = 100
 
-/** Characters that mean nothing but themselves. */
+/** Characters without a special meaning. */
 const PLAIN = /[^\s\\'"`$#;&|()<>*?{[]+/y
 
-/** The words of a run from its program on: without assignments and without what only starts another program. */
-export function programOf(run: Run): Word[] {
+/**
+ * Returns the words of a run from its program on, without assignments and wrappers such as sudo.
+ */
+export function programOf(run: ShellRun): ShellWord[] {
   const { words } = run
   let at = 0
   while (at < words.length) {
@@ -65,15 +73,15 @@ export function programOf(run: Run): Word[] {
   return words.slice(at)
 }
 
-class Reader {
-  readonly runs: Run[] = []
+class ShellReader {
+  readonly runs: ShellRun[] = []
   private at = 0
-  private run: Run = { words: [], redirects: [], after: '' }
-  private word: Word | null = null
-  /** Ends of the here-documents that begin on the next line. */
+  private run: ShellRun = { words: [], redirects: [], after: '' }
+  private word: ShellWord | null = null
+  /** Delimiters of the here-documents that begin on the next line. */
   private readonly documents: { end: string; indented: boolean }[] = []
   private redirect: { append: boolean } | null = null
-  /** Here-documents that were looked for and have no end. */
+  /** Names of here-documents that were searched for and have no end. */
   private readonly endless = new Set<string>()
 
   constructor(private readonly text: string) {}
@@ -146,7 +154,7 @@ class Reader {
     this.at++
   }
 
-  /** Kept as it stands, so that a message made by `$(cat <<EOF …)` can be found in it. */
+  /** Kept verbatim, so that a message from `$(cat <<EOF …)` can be found in it. */
   private substitution(): void {
     const { text } = this
     const start = this.at
@@ -168,7 +176,10 @@ class Reader {
     this.add(text.slice(start, this.at), true)
   }
 
-  /** The position behind the here-document that is announced at `at`, or behind its sign when it has no end. */
+  /**
+   * Returns the position behind the here-document that starts at `at`,
+   * or behind its operator when it has no end.
+   */
   private pastDocument(at: number): number {
     const sign = /^<<-?\s*(['"]?)([\w.-]+)\1/.exec(this.text.slice(at, at + 100))
     if (sign === null) return at + 2
@@ -183,7 +194,7 @@ class Reader {
   private redirection(): void {
     const { text } = this
     const both = text[this.at] === '&'
-    // The number before it is the stream's, not a word.
+    // A number before the operator is a file descriptor, not a word.
     if (!both && this.word !== null && /^\d+$/.test(this.word.text)) this.word = null
     this.endWord()
     const op = /^(?:&>>|&>|<<<|<<-?|<>|<&|<\(|<|>>|>\||>&|>\(|>)/.exec(text.slice(this.at, this.at + 3))?.[0] ?? '<'
@@ -207,7 +218,7 @@ class Reader {
     if (this.redirect === null) this.skipTarget()
   }
 
-  /** What is read from is no argument. */
+  /** Skips the source of an input redirection, which is no argument. */
   private skipTarget(): void {
     const { words } = this.run
     const before = words.length
@@ -257,7 +268,7 @@ class Reader {
     this.redirect = null
   }
 
-  private endRun(next: Run['after']): void {
+  private endRun(next: ShellRun['after']): void {
     this.endWord()
     this.redirect = null
     const { words, redirects } = this.run

@@ -152,10 +152,10 @@ Failed!  - Failed:     1, Passed:    11, Skipped:     0, Total:    12`,
   ],
 ]
 
-test.each(RUNS)('%s: a failing run names what failed', (_, command, output, failing) => {
+test.each(RUNS)('a failing run of %s names the tests that failed', (_, command, output, failing) => {
   expect(runsTests(command)).toBe(true)
   expect(readTestRun(output, command)).toMatchObject({ passed: false, failing })
-  // the same through a script of the project
+  // The same output through a script of the project, whose command does not name the runner.
   expect(readTestRun(output, 'make test')).toMatchObject({ passed: false, failing: expect.arrayContaining(failing) })
 })
 
@@ -174,7 +174,7 @@ test.each([
   ['./gradlew test', 'BUILD SUCCESSFUL in 6s'],
   ['mvn test', '[INFO] Tests run: 6, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS'],
   ['dotnet test', 'Passed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12'],
-])('%s: a passing run', (command, output) => {
+])('a passing run of %s is recognised', (command, output) => {
   expect(readTestRun(output, command)).toMatchObject({ passed: true, failing: [] })
   expect(readTestRun(output, 'make test')).toMatchObject({ passed: true, failing: [] })
 })
@@ -186,10 +186,10 @@ test.each([
   'cat test/a.test.ts',
   'grep -rn jest.config .',
   'python report.py',
-])('runs no tests: %s', (command) => {
+])('the command %s runs no tests', (command) => {
   expect(runsTests(command)).toBe(false)
 })
 
-test('other output tells nothing', () => {
+test('output of other programs is not taken for a test run', () => {
   expect(readTestRun('total 16\n-rw-r--r-- 1 root root 512 README', 'make test')).toBeNull()
 })

@@ -1,12 +1,12 @@
-/** What one run of tests tells: null where the output does not say. */
+/** The result of one test run. */
 export interface TestRun {
   passed: boolean
   failing: string[]
-  /** Names told as passed; looked for only when asked, because there may be thousands. */
+  /** Returns the names of passed tests; computed on demand, because there may be thousands. */
   passing: () => string[]
 }
 
-/** Commands that run tests, as people write them. */
+/** Commands that run tests, as users write them. */
 const RUNS_TESTS =
   /(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|rails test|(?:\.\/)?gradlew?\b[^;&|]{0,300}\b(?:test|check)\w*|mvnw?\b[^;&|]{0,300}\b(?:test|verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]{0,300}\btest|deno test|bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|yarn (?:run )?test|make (?:\S{1,300} ){0,30}(?:test|check)s?\b|composer (?:run )?test|bazel test|meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)/
 
@@ -15,14 +15,14 @@ export function runsTests(command: string): boolean {
 }
 
 interface Runner {
-  /** How a command names it. */
+  /** Matches commands that name the runner. */
   named: RegExp
-  /** One of these stands in its summary: looked for first, because it is cheap. */
+  /** Texts of which every summary contains one. They are searched first, because that is cheap. */
   signs: string[]
-  /** How a line of its summary looks, and whether it tells of failures. */
+  /** Matches a line of the summary; `failed` matches one that reports failures. */
   summary: RegExp
   failed: RegExp
-  /** Names of tests that failed, each in the first group. */
+  /** Patterns of failed tests, with the name in the first group. */
   failing: RegExp[]
   passing: RegExp[]
 }
@@ -56,7 +56,7 @@ const RUNNERS: Runner[] = [
     signs: [' passing'],
     summary: /^[ \t]*\d+ passing\b/m,
     failed: /^[ \t]*[1-9]\d* failing\b/m,
-    // In the list above its details; without a suite only there.
+    // Names are in the list above the details; tests without a suite are only in the details.
     failing: [/^ {4,}\d+\) (\S.*?)[ \t]*$/gm, /^ {2}\d+\) (\S.*?):[ \t]*$/gm],
     passing: [/^[ \t]*✔\s+(.+?)(?: \(\d+ms\))?[ \t]*$/gm],
   },
@@ -151,9 +151,9 @@ const RUNNERS: Runner[] = [
   },
 ]
 
-/** What test runners print, whichever it was. null: no runner's summary is in it. */
+/** Parses the output of any known test runner. Null when it contains no runner's summary. */
 export function readTestRun(printed: string, command: string): TestRun | null {
-  const output = tidied(printed)
+  const output = shortenOutput(printed)
   const own = RUNNERS.filter(({ named, summary }) => named.test(command) && summary.test(output))
   const told =
     own.length > 0
@@ -172,11 +172,11 @@ export function readTestRun(printed: string, command: string): TestRun | null {
   return { passed, failing, passing: () => names('passing') }
 }
 
-/** No line of a runner's own is longer. */
+/** Limit of a line; no runner prints longer ones. */
 const LONGEST_LINE = 500
 
-/** Without long lines and wide gaps, in which patterns would look again and again. */
-function tidied(printed: string): string {
+/** Shortens long lines and wide gaps, in which patterns would backtrack too often. */
+function shortenOutput(printed: string): string {
   const lined = printed.includes('\r') ? printed.replace(/\r+\n?/g, '\n') : printed
   const output = lined.replace(/[ \t]{9,}/g, '        ').replace(/\n{3,}/g, '\n\n')
   for (let start = 0; start < output.length; ) {

@@ -9,9 +9,9 @@ const RED =
 const HALF = 'FAILED tests/test_b.py::test_y - KeyError\n=== 1 failed, 4 passed in 0.1s ==='
 const GREEN = '=== 5 passed in 0.1s ==='
 
-function tests(...entries: Entry[]): Record<string, string | null> {
+function testStates(...entries: Entry[]): Record<string, string | null> {
   const facts = startFacts()
-  for (const entry of entries) facts.take(entry)
+  for (const entry of entries) facts.add(entry)
   return Object.fromEntries(
     facts
       .facts()
@@ -20,29 +20,29 @@ function tests(...entries: Entry[]): Record<string, string | null> {
   )
 }
 
-test('a run and the tests it named as failed', () => {
-  expect(tests(...ran('pytest', RED, FAILED))).toEqual({
+test('a failed run is a fact, and so is each test that it names as failed', () => {
+  expect(testStates(...ran('pytest', RED, FAILED))).toEqual({
     pytest: 'failed',
     'tests/test_a.py::test_x': 'failed',
     'tests/test_b.py::test_y': 'failed',
   })
 })
 
-test('what no longer fails passes', () => {
-  expect(tests(...ran('pytest', RED, FAILED), ...ran('pytest', HALF, FAILED))).toMatchObject({
+test('a failed test that no longer fails has passed', () => {
+  expect(testStates(...ran('pytest', RED, FAILED), ...ran('pytest', HALF, FAILED))).toMatchObject({
     pytest: 'failed',
     'tests/test_a.py::test_x': 'passed',
     'tests/test_b.py::test_y': 'failed',
   })
-  expect(Object.values(tests(...ran('pytest', RED, FAILED), ...ran('pytest', GREEN)))).toEqual([
+  expect(Object.values(testStates(...ran('pytest', RED, FAILED), ...ran('pytest', GREEN)))).toEqual([
     'passed',
     'passed',
     'passed',
   ])
 })
 
-test('a run of some tests settles only those', () => {
-  expect(tests(...ran('pytest', RED, FAILED), ...ran('pytest tests/test_a.py', GREEN))).toEqual({
+test('a run of some tests changes the state of those tests only', () => {
+  expect(testStates(...ran('pytest', RED, FAILED), ...ran('pytest tests/test_a.py', GREEN))).toEqual({
     pytest: 'failed',
     'pytest tests/test_a.py': 'passed',
     'tests/test_a.py::test_x': 'passed',
@@ -50,19 +50,19 @@ test('a run of some tests settles only those', () => {
   })
 })
 
-test('the exit status counts where the output says nothing, and the output where a pipe hides the status', () => {
-  expect(tests(...ran('make test', 'make: *** [test] Error 1', FAILED))).toEqual({ 'make test': 'failed' })
-  expect(tests(...ran('make test', ''))).toEqual({ 'make test': 'passed' })
-  expect(tests(...ran('pytest | tail -3', HALF))).toMatchObject({ 'pytest | tail -3': 'failed' })
+test('the exit status counts when the output is silent, and the output when a pipe hides the status', () => {
+  expect(testStates(...ran('make test', 'make: *** [test] Error 1', FAILED))).toEqual({ 'make test': 'failed' })
+  expect(testStates(...ran('make test', ''))).toEqual({ 'make test': 'passed' })
+  expect(testStates(...ran('pytest | tail -3', HALF))).toMatchObject({ 'pytest | tail -3': 'failed' })
 })
 
-test('a quiet run that worked settles what failed before', () => {
-  expect(tests(...ran('pytest', RED, FAILED), ...ran('pytest', ''))).toMatchObject({
+test('a successful quiet run marks earlier failures as passed', () => {
+  expect(testStates(...ran('pytest', RED, FAILED), ...ran('pytest', ''))).toMatchObject({
     'tests/test_a.py::test_x': 'passed',
   })
 })
 
-test('what was refused or printed by another command is no run', () => {
-  expect(tests(...ran('pytest', RED, { ok: false, refused: true }))).toEqual({})
-  expect(tests(...ran('cat ci.log', RED))).toEqual({})
+test('a refused test command, or test output of another command, is no run', () => {
+  expect(testStates(...ran('pytest', RED, { ok: false, refused: true }))).toEqual({})
+  expect(testStates(...ran('cat ci.log', RED))).toEqual({})
 })

@@ -3,15 +3,15 @@ import type { Entry, Todo } from '../contract/conversation.js'
 import { called, returned } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
-function todos(...entries: Entry[]): [string, string | null][] {
+function todoStates(...entries: Entry[]): [string, string | null][] {
   const facts = startFacts()
-  for (const entry of entries) facts.take(entry)
+  for (const entry of entries) facts.add(entry)
   return facts
     .facts()
     .filter(({ kind }) => kind === 'todo')
     .map(({ text, state }) => [text, state])
 }
-const list = (...items: [string, Todo['status']][]): Entry[] => {
+const writeList = (...items: [string, Todo['status']][]): Entry[] => {
   const call = called({
     type: 'todos',
     whole: true,
@@ -19,35 +19,37 @@ const list = (...items: [string, Todo['status']][]): Entry[] => {
   })
   return [call, returned(call, 'ok')]
 }
-const byId = (todo: Todo, more: Parameters<typeof returned>[2] = {}): Entry[] => {
+const changeTodo = (todo: Todo, more: Parameters<typeof returned>[2] = {}): Entry[] => {
   const call = called({ type: 'todos', whole: false, todos: [todo] })
   return [call, returned(call, 'ok', more)]
 }
 
-test('a list written anew replaces the old one; what left it unfinished was dropped', () => {
-  const first = list(['read', 'doing'], ['write', 'open'], ['cache', 'open'])
-  expect(todos(...first)).toEqual([
+test('a new todo list replaces the old one, and unfinished todos that left it were dropped', () => {
+  const first = writeList(['read', 'doing'], ['write', 'open'], ['cache', 'open'])
+  expect(todoStates(...first)).toEqual([
     ['read', 'open'],
     ['write', 'open'],
     ['cache', 'open'],
   ])
-  expect(todos(...first, ...list(['read', 'done'], ['write', 'doing']), ...list(['write', 'done']))).toEqual([
+  expect(
+    todoStates(...first, ...writeList(['read', 'done'], ['write', 'doing']), ...writeList(['write', 'done'])),
+  ).toEqual([
     ['cache', 'dropped'],
     ['read', 'done'],
     ['write', 'done'],
   ])
 })
 
-test('by id: made, changed, deleted', () => {
+test('todos with ids can be created, changed and deleted', () => {
   const made = (id: string, text: string) =>
-    byId({ id: null, text, status: 'open' }, { todos: [{ id, text, status: 'open' }] })
+    changeTodo({ id: null, text, status: 'open' }, { todos: [{ id, text, status: 'open' }] })
   expect(
-    todos(
+    todoStates(
       ...made('1', 'first'),
       ...made('2', 'second'),
-      ...byId({ id: '1', text: '', status: 'done' }),
-      ...byId({ id: '2', text: 'the second', status: 'dropped' }),
-      ...byId({ id: '9', text: '', status: 'done' }),
+      ...changeTodo({ id: '1', text: '', status: 'done' }),
+      ...changeTodo({ id: '2', text: 'the second', status: 'dropped' }),
+      ...changeTodo({ id: '9', text: '', status: 'done' }),
     ),
   ).toEqual([
     ['first', 'done'],
@@ -55,13 +57,13 @@ test('by id: made, changed, deleted', () => {
   ])
 })
 
-test('a refused change changes nothing; one that never came back is taken for made', () => {
+test('a refused change of todos has no effect, and one without a result counts as made', () => {
   const call = called({ type: 'todos', whole: true, todos: [{ id: null, text: 'a', status: 'open' }] })
-  expect(todos(call, returned(call, 'no', { ok: false, refused: true }))).toEqual([])
-  expect(todos(call)).toEqual([['a', 'open']])
+  expect(todoStates(call, returned(call, 'no', { ok: false, refused: true }))).toEqual([])
+  expect(todoStates(call)).toEqual([['a', 'open']])
   const facts = startFacts()
-  facts.take(call)
+  facts.add(call)
   expect(facts.facts()).toHaveLength(1)
-  facts.take(returned(call, 'no', { ok: false, refused: true }))
+  facts.add(returned(call, 'no', { ok: false, refused: true }))
   expect(facts.facts()).toEqual([])
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { denies, isFirm, meaningOf, plain } from './words.js'
+import { denies, isFirm, meaningWords, normalizeText } from './words.js'
 
-const words = (text: string): string[] => [...meaningOf(text)].sort()
+const words = (text: string): string[] => [...meaningWords(text)].sort()
 
-test('writing marks, case and spaces make no difference', () => {
-  expect(plain('  The `user_id`\n  is **“Fixed”** ')).toBe('the userid is fixed')
-  expect(plain('ﬁle ＡＢＣ')).toBe('file abc')
+test('punctuation, case and spaces make no difference in a comparison', () => {
+  expect(normalizeText('  The `user_id`\n  is **“Fixed”** ')).toBe('the userid is fixed')
+  expect(normalizeText('ﬁle ＡＢＣ')).toBe('file abc')
 })
 
 test.each([
@@ -14,13 +14,13 @@ test.each([
   ['running commits', 'committed runs'],
   ['die Ordner leeren', 'den Ordnern'],
   ['изменяй миграции', 'изменять миграций'],
-])('forms of the same words are the same: %s, %s', (one, other) => {
-  const shared = words(one).filter((word) => meaningOf(other).has(word))
+])('forms of the same words are compared as equal: %s, %s', (one, other) => {
+  const shared = words(one).filter((word) => meaningWords(other).has(word))
   expect(shared.length).toBeGreaterThanOrEqual(1)
-  expect(shared.length / meaningOf(one).size).toBeGreaterThanOrEqual(0.5)
+  expect(shared.length / meaningWords(one).size).toBeGreaterThanOrEqual(0.5)
 })
 
-test('names stay whole, little words and list numbers carry nothing, figures do', () => {
+test('names stay whole, numbers count, and filler words and list numbers are ignored', () => {
   expect(words('the src/a.test.ts of v2.1')).toEqual(['src/a.test.ts', 'v2.1'])
   expect(words('at most 3 retries')).toContain('3')
   expect(words('1. retry')).toEqual(words('retry'))
@@ -30,12 +30,12 @@ test.each([
   ['データベースを変更しない', 'データベース'],
   ['不要修改迁移文件', '迁移文件'],
   ['마이그레이션을 수정하지 마세요', '마이그레이션은'],
-])('writing without spaces between words is compared by pairs: %s', (whole, part) => {
-  const shared = words(part).filter((pair) => meaningOf(whole).has(pair))
+])('text without spaces between words is compared by pairs of characters: %s', (whole, part) => {
+  const shared = words(part).filter((pair) => meaningWords(whole).has(pair))
   expect(shared.length).toBeGreaterThanOrEqual(words(part).length - 1)
 })
 
-test('figures, files and addresses are firm, other words are not', () => {
+test('numbers, files and addresses are firm, other words are not', () => {
   for (const word of ['200ms', '3', 'a.ts', 'me@example.com', 'v2']) expect(isFirm(word)).toBe(true)
   for (const word of ['retry', 'e.g', 'and/or', 'read-only']) expect(isFirm(word)).toBe(false)
 })
@@ -53,7 +53,7 @@ test.each([
   '不要修改',
   '変更しないでください',
   '수정하지 않는다',
-])('it is heard that something is denied: %s', (text) => expect(denies(text)).toBe(true))
+])('a denial is recognised: %s', (text) => expect(denies(text)).toBe(true))
 
 test.each([
   'Touch it',
@@ -64,4 +64,4 @@ test.each([
   'трогай',
   '修改文件',
   '変更してください',
-])('nothing is denied: %s', (text) => expect(denies(text)).toBe(false))
+])('a text without a denial is recognised: %s', (text) => expect(denies(text)).toBe(false))

@@ -9,7 +9,7 @@ import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { ArchiveRecord, Hit } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { App } from '../../engine/open-engine.js'
-import { toldAgain } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/key-of.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -224,7 +224,7 @@ function newest(app: App, named: string | null, own: string | undefined, back: n
 }
 
 function view(found: Reported | null, lost: LossReport['lost']): Record<string, unknown> {
-  const back = found ? toldAgain(found) : () => false
+  const back = found ? isPutBack(found) : () => false
   return {
     session_id: found?.sessionId ?? null,
     compaction_started_at: found?.startedAt ?? null,
@@ -259,7 +259,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
       )
     : []
   if (found === null) return unreported ? note : wrap('No compaction is known here.', columns, 0)
-  const back = toldAgain(found)
+  const back = isPutBack(found)
   const more = matching - shown.length
   const place = archived ? `; the transcript before it is archive ${found.archiveId}` : ''
   const nothing = found.loss.lost.length === 0 ? 'Nothing was lost.' : 'Nothing that was lost has these words.'

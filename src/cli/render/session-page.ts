@@ -4,7 +4,7 @@ import type { Archive } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { Event } from '../../contract/records/event.js'
 import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
-import { toldAgain } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/key-of.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
@@ -270,7 +270,7 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   const head = `${stamp(one.startedAt)}  ${one.trigger === 'manual' ? 'by hand' : 'by the client'}`
   const { loss } = one
   if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
-  const back = toldAgain(one)
+  const back = isPutBack(one)
   const named = loss.lost.filter(back).length
   const lines = [
     head,

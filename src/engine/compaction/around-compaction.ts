@@ -17,7 +17,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Message } from '../../contract/records/message.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
-import { toldAgain } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/key-of.js'
 import { weightOf } from '../../facts/rank.js'
 import { patience } from '../../lib/patience.js'
 import { lossText } from '../../policy/texts.js'
@@ -269,7 +269,7 @@ export function recoverSecond(context: CompactionContext, summary: string | null
     second: tells ? { at, keys } : known.second,
   }
   deps.store.putCompaction(reported)
-  const back = loss.lost.filter(toldAgain(reported)).length
+  const back = loss.lost.filter(isPutBack(reported)).length
   emitLoss(context, reported, back)
   if (mayTell(context) && context.record.jobId === null) tellLoss(context, loss, back)
   putBackSteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)

@@ -3,7 +3,7 @@ import type { BriefKeeper } from '../../briefs/brief-keeper.js'
 import { usersFacts } from '../../briefs/needed-facts.js'
 import { LATE_TITLE } from '../../briefs/sections.js'
 import type { Fact } from '../../contract/fact.js'
-import { makeCarrier } from '../../facts/carries.js'
+import { prepareText } from '../../facts/carries.js'
 import { keyOf } from '../../facts/key-of.js'
 import { rankFacts } from '../../facts/rank.js'
 import type { SessionContext } from '../context.js'
@@ -17,13 +17,13 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
   const briefs = deps.store.briefsUsedBy(record.sessionId)
   if (briefs.length === 0) return []
   const said = briefs.flatMap(({ lasting }) => lasting ?? [])
-  const carrier = makeCarrier(said.map(({ text }) => text).join('\n\n'), said)
+  const carrier = prepareText(said.map(({ text }) => text).join('\n\n'), said)
   const texts = briefs.flatMap((brief) => [
     keeper.read(brief) ?? '',
     ...keeper.late(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
   ])
   const isSaid = (fact: Fact): boolean =>
-    (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.carries(fact)
+    (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.contains(fact)
   const written = texts.flatMap(factsOfBrief).filter((fact) => !isSaid(fact))
   return distinct([...said, ...written])
 }

@@ -88,7 +88,7 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
     onEntry(entry) {
       if (entry.kind === 'compacted') sinceLine = entry.line
       else if (entry.kind === 'said' && entry.by === 'agent') lastAnswer = entry.text.slice(-LONGEST_ANSWER)
-      facts.take(entry)
+      facts.add(entry)
     },
     onReached(reached) {
       const every = keeping?.every ?? null
@@ -149,7 +149,7 @@ function endOf(
     to: size,
     onEntry(entry) {
       if (entry.kind === 'said' && entry.by === 'agent') lastAnswer = entry.text.slice(-LONGEST_ANSWER)
-      facts.take(entry)
+      facts.add(entry)
     },
   })
   return { facts: facts.facts(), lastAnswer }

@@ -4,7 +4,7 @@ import type { ResolvedLevel } from '../../contract/level.js'
 import type { Policy } from '../../contract/policy.js'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
 import type { SeatRecord, SessionRecord, SubagentRecord } from '../../contract/records/session.js'
-import { toldAgain } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/key-of.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
@@ -150,7 +150,7 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
       facts_kept: loss.kept,
       by_kind: loss.byKind,
       lost: loss.lost.map(({ kind, text, state, line }) => ({ kind, text, state, line })),
-      put_back: loss.lost.filter(toldAgain({ first, second })).length,
+      put_back: loss.lost.filter(isPutBack({ first, second })).length,
     },
   ]
 }
