@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { keepTidy, makeKeeper, pickUpJobs } from '../app/background-work.js'
 import { shownBy } from '../app/sessions.js'
 import { loadConfig } from '../config/load-config.js'
+import { watchSpool } from '../delivery/watch-spool.js'
 import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { makePipe } from '../install/prepare-home.js'
@@ -97,7 +98,14 @@ function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): Serv
     const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([import('../app/app.js'), import('./own-program.js')])
     return useCasesOf(app, ownProgramOf(app, env, process.argv[1]!, ending))
   }
-  return { ...app, ...shownBy(app), openUseCases, web: join(program, 'web'), version: VERSION }
+  return {
+    ...app,
+    ...shownBy(app),
+    watchSpool: (arrived) => watchSpool(app.home.spool, app.log, arrived),
+    openUseCases,
+    web: join(program, 'web'),
+    version: VERSION,
+  }
 }
 
 /**

@@ -133,6 +133,18 @@ describe('word that a level is near', () => {
   })
 })
 
+describe('word that a batch need not wait', () => {
+  test('is the figure below which that holds, until hooks have to wait again', () => {
+    outbox.markFar('s1', 73_480)
+    expect(readFileSync(join(dir, 's1.far'), 'utf8')).toBe('73480\n')
+    outbox.markFar('s1', null)
+    expect(names()).toEqual([])
+    outbox.markFar('s1', 73_480)
+    outbox.markNear('s1', ['PostToolBatch'])
+    expect(names()).toEqual(['s1.near'])
+  })
+})
+
 describe('a session id from outside', () => {
   test.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
     mkdirSync(join(folder, 'etc'))

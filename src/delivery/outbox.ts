@@ -36,6 +36,18 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
 
+  /** An empty text removes the mark. */
+  const setMark = (name: string, text: string): void => {
+    const mark = join(dir, name)
+    // Asked first: what a failed read costs is a good part of what this costs in all.
+    if ((existsSync(mark) ? readFileSync(mark, 'utf8') : '\n') === `${text}\n`) return
+    if (text === '') rmSync(mark, { force: true })
+    else {
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      writeFileSync(mark, `${text}\n`, { mode: 0o600 })
+    }
+  }
+
   const unfinishedFolder = (sessionId: string): string => join(dir, `.${fileName(sessionId)}.${process.pid}`)
 
   return {
@@ -67,16 +79,11 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     contains: (sessionId, answers) => idsIn(join(dir, fileName(sessionId))).join() === allIds(answers).join(),
 
     markNear(sessionId, events) {
-      const mark = join(dir, `${fileName(sessionId)}.near`)
-      const text = `${events.join(' ')}\n`
-      // asked first: what a failed read costs is a good part of what this costs in all
-      if ((existsSync(mark) ? readFileSync(mark, 'utf8') : '\n') === text) return
-      if (events.length === 0) rmSync(mark, { force: true })
-      else {
-        mkdirSync(dir, { recursive: true, mode: 0o700 })
-        writeFileSync(mark, text, { mode: 0o600 })
-      }
+      setMark(`${fileName(sessionId)}.near`, events.join(' '))
+      setMark(`${fileName(sessionId)}.far`, '')
     },
+
+    markFar: (sessionId, below) => setMark(`${fileName(sessionId)}.far`, below === null ? '' : String(below)),
 
     store(sessionId, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -83,7 +83,7 @@ export function dropSpooled(path: string): void {
 }
 
 /** `<session>.<seconds>.<micros>.<pid>.<kind>`: by time over all sessions. */
-function bySequence(a: string, b: string): number {
+export function bySequence(a: string, b: string): number {
   const [, as = '', au = ''] = a.split('.')
   const [, bs = '', bu = ''] = b.split('.')
   return `${as}.${au}` < `${bs}.${bu}` ? -1 : 1

@@ -102,6 +102,8 @@ export interface TakeOptions {
   signalId?: string
   /** No server runs: the next hook is told whether to wait for the engine. */
   unserved?: boolean
+  /** A server takes it that watches the spool: the next hook is told whether to wait for an answer. */
+  served?: boolean
   /** Another look for the same signal: the figures may be newer, the event itself has been taken. */
   again?: boolean
   /**

@@ -78,12 +78,16 @@ const LEAST_SHARE = 0.03
  */
 export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boolean {
   // Before the first answer of a cycle every level may be near: a cycle may begin above it.
-  if (track.used === null) return true
+  return track.used === null || track.used >= nearFrom(track, levels)
+}
+
+/** Returns the figure from which on a level is near; infinite when no level has actions left. */
+export function nearFrom(track: Track, levels: readonly ResolvedLevel[]): number {
   const latched = new Set(track.latched.map((latch) => latch.name))
   const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))
-  if (!next) return false
+  if (!next) return Number.POSITIVE_INFINITY
   const [before, last] = track.seen.slice(-2)
   const growth = before !== undefined && last !== undefined ? Math.max(0, last - before) : 0
   const reach = 2 * Math.max(growth, (track.limits.point ?? 0) * LEAST_SHARE)
-  return track.used + reach >= next.atTokens!
+  return next.atTokens! - reach
 }

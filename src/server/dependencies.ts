@@ -3,6 +3,7 @@ import type { Session } from '../contract/api/session.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { RawSignal } from '../contract/signal.js'
+import type { LeftSignals } from '../delivery/watch-spool.js'
 import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
@@ -24,6 +25,11 @@ export interface ServerDependencies {
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /**
+   * Watches for signals that hooks left in the spool without waiting for an answer. Null where that
+   * cannot be done. Left out: hooks wait for every answer.
+   */
+  watchSpool?(arrived: () => void): LeftSignals | null
   /** Use cases that routes call. */
   useCases: UseCases
   /** The folder of the page's files; null: there is no page. */

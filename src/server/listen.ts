@@ -62,7 +62,7 @@ export async function listen(deps: ServerInput, options: ListenOptions): Promise
 async function listenLocked(deps: ServerInput, options: ListenOptions, lock: ServerLock): Promise<Listening> {
   const { host, port: wanted, token } = options
   const bound: Bound = { host, port: wanted, token }
-  const take = takeSignals(deps)
+  const { take, close: closeSignals } = takeSignals(deps)
   const routes = serveHttp(deps, bound, take)
   const http = createHttpServer({ connectionsCheckingInterval: 1_000 }, routes.listener)
   // Without a listener of its own Node would ask for the body before the caller was checked.
@@ -116,6 +116,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
       // Without the lock the announcement may already be that of another server.
       lease?.stop()
       announced.withdraw(lock.isCurrent())
+      closeSignals()
       routes.close()
       http.close()
       page?.close()

@@ -31,7 +31,7 @@ interface Waiting {
   raw: RawSignal
   options: TakeOptions
   reply: Reply
-  /** Forgets the copy in the spool. */
+  /** Removes the copy in the spool. */
   drop: (() => void) | null
 }
 
@@ -39,13 +39,25 @@ interface Waiting {
  * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive together share one commit, and
  * each is answered after it.
  */
-export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: Reply) => void {
+export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS
 
+  const left = deps.watchSpool?.(() => flush()) ?? null
+  const served = left !== null
+
+  /** Signals that nobody waits for. They came before those that wait: their hooks have ended. */
+  const leftInSpool = (): Waiting[] =>
+    (left?.take() ?? []).flatMap((signalId) => {
+      const spooled = deps.spooled(signalId)
+      const options: TakeOptions = { deliver: 'keep', origin: 'user', signalId, served }
+      return spooled === null ? [] : [{ raw: spooled.raw, options, reply: () => {}, drop: spooled.drop }]
+    })
+
   const flush = (): void => {
-    const batch = waiting.splice(0, MOST_AT_ONCE)
+    const batch = [...leftInSpool(), ...waiting.splice(0, MOST_AT_ONCE)]
+    if (batch.length === 0) return
     if (waiting.length > 0) setImmediate(flush)
     flushed = performance.now()
     gatherMs = batch.length >= CROWD ? CROWD_MS : GATHER_MS
@@ -73,7 +85,7 @@ export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: 
       one.reply(taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     } else if (one.raw.kind === 'status-line') {
       one.reply(200, deps.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
-    } else if (taken.behind) {
+    } else if (taken.behind && one.options.deliver === 'answer') {
       catchUp(one, Date.now() + patience(BEHIND_MS))
     } else {
       one.reply(200, taken.answer)
@@ -104,7 +116,7 @@ export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: 
     }
   }
 
-  return (request, reply) => {
+  const take: Take = (request, reply) => {
     const { path } = request
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
     if (!Object.hasOwn(deps.engine.deps.agents, agent)) {
@@ -113,9 +125,10 @@ export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: 
     }
     guarded(reply, () => enqueue(agent, kind, request, reply))
   }
+  return { take, close: () => left?.close() }
 
   function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: Reply): void {
-    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token' }
+    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token', served }
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
     const spooled = headers['x-baton-spooled'] && options.signalId ? deps.spooled(options.signalId) : null
@@ -129,8 +142,10 @@ export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: 
     }
     const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
     // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
-    if (/compact/i.test(kind)) whenSettled(one, Date.now() + patience(BEFORE_COMPACTION_MS))
-    else gather(one)
+    if (/compact/i.test(kind)) {
+      flush()
+      whenSettled(one, Date.now() + patience(BEFORE_COMPACTION_MS))
+    } else gather(one)
   }
 
   function whenSettled(one: Waiting, end: number): void {

@@ -14,7 +14,7 @@
 # launcher.ts fills in the words between @ at install time and removes the comments, because bash
 # reads them again at every run. Doctor finds the first line by its form.
 home=@HOME@ config=@CONFIG@ log=@LOG@ node=@NODE@ engine=@ENGINE@ agent=@AGENT@ unread=@UNREAD@ behind=@BEHIND@
-crlf=$'\r\n'
+crlf=$'\r\n' newline=$'\n'
 names=@NAMES@ values=@VALUES@ headers=@HEADERS@
 kind=$1 key=$2
 exec 2>/dev/null
@@ -63,7 +63,12 @@ now=$EPOCHSECONDS
 
 # Connect before reading stdin, so that the server accepts meanwhile. Only a file of this user says
 # where the server is.
-connected=
+connected='' far=''
+connect() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port" || return
+  connected=1
+  printf 'BATON %s\r\n' "$hello" >&3
+}
 if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   read -r port token pid hello proof <"$home/run/server" && [ -n "$proof" ]; then
   # The server keeps a byte in this pipe, which the kernel drops when the server ends. Without it,
@@ -83,22 +88,39 @@ if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   # A server that is stopped or flooded by connections does not renew its lease. Connecting to it
   # could take minutes too, and bash has no timeout for that.
   [ -e "$home/run/lease" ] && read -r lease <"$home/run/lease"
-  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ] && exec 3<>"/dev/tcp/127.0.0.1/$port"; then
-    connected=1
-    printf 'BATON %s\r\n' "$hello" >&3
+  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ]; then
+    # While the server has nothing to say to a session, it leaves here the figure up to which that
+    # holds, and the mod reports the figure of each batch before its hook runs. So nobody waits for
+    # the answer to this batch, and the server finds the signal in the spool.
+    case $kind$CLAUDE_CODE_SESSION_ID in "$unread"*[!A-Za-z0-9_-]*) ;; "$unread"?*)
+      mark=$home/outbox/$CLAUDE_CODE_SESSION_ID.far live=$home/live/$CLAUDE_CODE_SESSION_ID.json
+      if [ "$bash_version" -gt 3 ] && [ -f "$mark" ] && [ -O "$mark" ] && [ ! -L "$mark" ] &&
+        [ -f "$live" ] && [ -O "$live" ] && [ ! -L "$live" ] && read -r limit <"$mark"; then
+        read -r report <"$live"
+        figure=${report#*'"tokens":'}
+        figure=${figure%%,*}
+        case $figure in '' | *[!0-9]* | ??????????*) ;; *) [ "$figure" -lt "$limit" ] && far=1 ;; esac
+      fi ;;
+    esac
+    [ -n "$far" ] || connect
   fi
 fi
 
-body='' answer='' large=''
+body='' rest='' answer='' large=''
 if [ "$kind" = waiter ]; then
   :
 elif [ "$bash_version" -lt 4 ]; then
   body=$(cat)
 elif [ "$kind" = "$unread" ]; then
   # The beginning of a tool batch is enough; the rest is tool results, and Claude Code 2.1.325 accepts
-  # that it stays unread. Most batches are shorter, and all of their calls are counted.
-  IFS= read -r -t "$patience" -N 2048 body
-  [ ${#body} -eq 2048 ] && case $body in *"$behind"*) ;; *) large=1 ;; esac
+  # that it stays unread. Most batches are shorter, and all of their calls are counted. Calls are
+  # counted for sessions without a figure only: of any other batch what stands before them is enough.
+  [ -n "$far" ] && IFS= read -r -t "$patience" -N 600 body
+  case $body in *"$behind"*) ;; *)
+    IFS= read -r -t "$patience" -N $((2048 - ${#body})) rest
+    body=$body$rest
+    [ ${#body} -eq 2048 ] && case $body in *"$behind"*) ;; *) large=1 ;; esac ;;
+  esac
 else
   IFS= read -r -t "$patience" -N 3072 body
   [ ${#body} -eq 3072 ] && large=1
@@ -127,6 +149,24 @@ fi
 # These are rare, and the client itself takes many seconds then.
 case $name in PreCompact | Stop | SessionStart-compact | SessionStart-clear) answer_limit=$((4 * patience)) ;; esac
 id=$session.${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
+
+if [ -n "$far" ]; then
+  # A server that has not taken the signal before this one is asked for an answer, and avoided when it
+  # gives none.
+  earlier=("$home/spool/$session."*)
+  case $values in *[[:cntrl:]]*) ;; *)
+    if [ -z "$large" ] && [ "$session" = "$CLAUDE_CODE_SESSION_ID" ] && ! [ -e "${earlier[0]}" ] &&
+      [ -O "$home" ] && [ -O "$home/run" ] && [ -O "$home/spool" ] && [ ! -L "$home/spool" ]; then
+      umask 077
+      vars=@LINES@
+      vars=$agent$newline$kind$newline$now$newline$vars$newline$newline$body$newline#end$newline
+      # Bash writes its first output line by line, all later output at once.
+      printf ' ' >&2
+      printf %s "$vars" >"$home/spool/$id-far" && exit 0
+    fi ;;
+  esac
+  connect
+fi
 
 # Closes the connection and leaves the server alone for a minute.
 avoid_server() {

@@ -3,7 +3,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
 import { sanitizeName } from '../../lib/quote.js'
-import { isNearLevel, resolveLevels } from '../../policy/levels.js'
+import { isNearLevel, nearFrom, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { reopenLevels } from '../../tracker/tracker.js'
@@ -111,6 +111,7 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   const answer =
     said(context, options) ?? give(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
   if (options.unserved && !signal.subagent) expectAnswer(context)
+  if (options.served && !signal.subagent) markFar(context, observation)
   deps.store.putSession(record)
   const isLooking = observation.live === null || record.dueWarnings !== undefined
   const unsettled = !observation.settled && isLooking && !signal.subagent
@@ -391,4 +392,32 @@ function expectAnswer(context: SignalContext): void {
   const ends = openHandoff(context) !== null || awaitsTurnEnd(context)
   const awaited = [...(near ? agent.carriers.slice(0, 1) : []), ...(ends ? agent.turnEnds : [])]
   fallbackOnError(context, undefined, () => deps.outbox.markNear(record.sessionId, awaited))
+}
+
+/** Beyond every figure. */
+const NO_LEVEL_LEFT = 999_999_999
+
+/**
+ * With a server a tool batch need not wait for an answer while there is none to give: nothing waits
+ * for the session, no level is near, and the mod reports the figure by which its hook can tell. Every
+ * batch is judged anew, so whatever comes up meanwhile is said with the second batch at the latest.
+ */
+function markFar(context: SignalContext, { live }: Observation): void {
+  const { record, policy, deps, enabled, signal } = context
+  const levels = resolveLevels(policy.levels, record.track.limits)
+  // Hooks that do not wait read too little of their batch to count its calls.
+  const isSilent = signal.kind === 'tool-batch' && record.silence.toolCalls > signal.toolCalls
+  const isCalm =
+    enabled &&
+    live !== null &&
+    !isSilent &&
+    record.jobId === null &&
+    record.state === 'working' &&
+    (record.compaction === null || record.compaction.completed) &&
+    record.dueWarnings === undefined &&
+    !isNearLevel(record.track, levels) &&
+    deps.store.openMessages(record.seatId).length === 0 &&
+    openHandoff(context) === null
+  const below = isCalm ? Math.min(NO_LEVEL_LEFT, Math.floor(nearFrom(record.track, levels))) : null
+  fallbackOnError(context, undefined, () => deps.outbox.markFar(record.sessionId, below))
 }
