@@ -2,6 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { agents } from '../agents/index.js'
+import { readers } from '../agents/readers.js'
+import type { TranscriptReader } from '../agents/transcript-reader.js'
 import { emptyConfig } from '../config/compiled.js'
 import { policyFor } from '../config/policy-for.js'
 import type { ConfigProblem, Policy, ProjectFile } from '../contract/policy.js'
@@ -34,6 +36,17 @@ function newStore(path: string): void {
   for (const [end, bytes] of emptyStore) writeFileSync(`${path}${end}`, bytes, { mode: 0o600 })
 }
 
+/** The real readers without their time limit, which is measured by a clock that no test can hold. */
+const UNTIMED_READERS: Record<string, TranscriptReader> = Object.fromEntries(
+  Object.entries(readers).map(([agent, reader]) => [
+    agent,
+    {
+      ...reader,
+      conversation: (path, { withinMs: _, ...options }) => reader.conversation(path, options),
+    } satisfies TranscriptReader,
+  ]),
+)
+
 /** For tests: an engine with a real store, the real adapter and a clock that only moves when told. */
 export function testApp() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-engine-'))
@@ -51,8 +64,8 @@ export function testApp() {
   let waited = 0
   const logged: string[] = []
   const briefs = { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') }
-  // A slow machine must not use up the time that a compaction waits for git.
-  const sources = { ...rareWork.openSources(briefs), elapsed: () => 0 }
+  // A slow machine must not use up the time that a compaction waits for git and for a transcript.
+  const sources = { ...rareWork.openSources(briefs), readers: UNTIMED_READERS, elapsed: () => 0 }
   const secondEngine = (): Engine =>
     makeEngine({
       store,
