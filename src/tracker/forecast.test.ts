@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { growthOf, paceOf, stepsTo } from './forecast.js'
+import type { Track } from '../contract/records/session.js'
+import { growthOf, paceOf, stepsTo, stepsToCompaction } from './forecast.js'
+import { startTrack, applyReading } from './tracker.js'
 
 describe('the growth of a climb', () => {
   test('the growth is unknown before the second reading, and while nothing grows', () => {
@@ -55,6 +57,53 @@ describe('the steps left', () => {
     }
     expect(held / 500).toBeGreaterThan(0.72)
     expect(held / 500).toBeLessThan(0.92)
+  })
+})
+
+describe('the steps left from one step to the next', () => {
+  const at = '2026-03-01T10:00:00.000Z'
+  const limits = { window: 200_000, point: 167_000, mode: 'proactive', exact: true, reason: 'test' } as const
+
+  function climb(figures: readonly number[]): (number | null)[] {
+    let track: Track = { ...startTrack(at, 'start'), limits }
+    return figures.map((used) => {
+      const reading = { source: 'transcript', used, usage: null, exact: true, model: null, answerId: null, stamp: null }
+      track = applyReading(track, { ...reading, source: 'transcript' }, at, { transcript: true }).track
+      return stepsToCompaction(track)
+    })
+  }
+
+  test('a step smaller than the mean does not raise the steps left', () => {
+    const left = climb([20_000, 23_000, 26_000, 29_000, 31_000, 34_000, 36_000, 40_000, 42_000, 45_000])
+    const known = left.filter((steps) => steps !== null)
+    expect(known).toHaveLength(9)
+    for (const [i, steps] of known.entries()) if (i > 0) expect(steps).toBeLessThanOrEqual(known[i - 1]!)
+  })
+
+  test('the steps left rise when the climb clearly slows down', () => {
+    const fast = [20_000, 30_000, 40_000, 50_000, 60_000]
+    const slow = Array.from({ length: 14 }, (_, i) => 60_000 + (i + 1) * 500)
+    const left = climb([...fast, ...slow])
+    expect(left[4]).toBe(11)
+    expect(left.at(-1)).toBeGreaterThan(50)
+  })
+
+  test('the steps left rise after fewer than one step in ten of random climbs', () => {
+    let seed = 7
+    const random = (): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return seed / 2_147_483_648
+    }
+    let rises = 0
+    let steps = 0
+    for (let i = 0; i < 30; i++) {
+      const figures = [20_000]
+      while (figures.at(-1)! < 160_000) figures.push(Math.round(figures.at(-1)! + 200 + random() * 3_000))
+      const left = climb(figures).filter((one) => one !== null)
+      steps += left.length - 1
+      rises += left.slice(1).filter((one, k) => one > left[k]!).length
+    }
+    expect(rises / steps).toBeLessThan(0.1)
   })
 })
 

@@ -17,22 +17,46 @@ export interface StepsLeft {
 
 /** Standard deviations on either side of the mean that contain four of five cases. */
 const FOUR_OF_FIVE = 1.28
+/** Share of the mean that single steps are expected to differ by, also where the few known did not. */
+const LEAST_SPREAD = 0.5
 /** Upper limit; a larger number only says that the target is far. */
 const FURTHEST = 1_000_000
 /** Pauses count at most this long, so that a user's lunch break does not change the pace. */
 const LONGEST_GAP_MS = 10 * 60_000
 
 /**
- * Computes the average growth over the recorded readings of this cycle.
- * Null when there are too few of them, or the context did not grow.
+ * The growth that forecasts use: the held tokens per step (`holdGrowth`) with the spread of the
+ * recorded readings. Null when the cycle has fewer than two readings or did not grow.
  */
-export function growthOf({ seen }: Pick<Track, 'seen'>): Growth | null {
+export function growthOf({ seen, perStep }: Pick<Track, 'seen' | 'perStep'>): Growth | null {
+  const measured = measureGrowth(seen)
+  return measured && { ...measured, perStep: perStep ?? measured.perStep }
+}
+
+/**
+ * Returns the tokens per step to forecast with after a new reading, given what was used before it.
+ *
+ * The mean of the recorded readings falls with every step that is smaller than the mean, so a
+ * forecast by the mean alone showed more steps left after a third of all steps. The earlier value is
+ * therefore kept while it may still be true: until the mean is above it, or so far below it that
+ * four of five such climbs would not show it.
+ */
+export function holdGrowth(seen: readonly number[], held: number | null | undefined): number | null {
+  const measured = measureGrowth(seen)
+  if (measured === null) return null
+  const { perStep, steps } = measured
+  const spread = Math.max(measured.spread, perStep * LEAST_SPREAD)
+  const highest = perStep + (FOUR_OF_FIVE * spread) / Math.sqrt(steps)
+  return typeof held === 'number' && held > perStep && held <= highest ? held : perStep
+}
+
+function measureGrowth(seen: readonly number[]): Growth | null {
   const steps = seen.length - 1
   if (steps < 1) return null
   const perStep = (seen.at(-1)! - seen[0]!) / steps
   if (perStep <= 0) return null
   const off = seen.slice(1).reduce((sum, figure, i) => sum + (figure - seen[i]! - perStep) ** 2, 0)
-  return { perStep, spread: steps < 2 ? perStep / 2 : Math.sqrt(off / (steps - 1)), steps }
+  return { perStep, spread: steps < 2 ? perStep * LEAST_SPREAD : Math.sqrt(off / (steps - 1)), steps }
 }
 
 /**

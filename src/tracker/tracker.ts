@@ -1,6 +1,7 @@
 import { asksForHandoff, type ResolvedLevel } from '../contract/level.js'
 import type { Limits, Reading, Source } from '../contract/reading.js'
 import type { Latch, Track } from '../contract/records/session.js'
+import { holdGrowth } from './forecast.js'
 
 /**
  * Turns readings into a climb with cycles, and finds the levels that a cycle crosses.
@@ -35,6 +36,7 @@ export function startTrack(at: string, reason: Track['cycleReason']): Track {
     limits: NO_LIMITS,
     latched: [],
     ...emptySequence(),
+    perStep: null,
     before: emptySequence(),
     stamps: {},
     fresh: false,
@@ -130,7 +132,9 @@ export function applyReading(
   }
 
   const { verdict, sequence } = placeReading(track, reading.source, reading.used, quietMs < AHEAD_MS)
-  const placed = { ...track, ...sequence, stamps }
+  const isLonger = sequence.seen !== track.seen
+  const perStep = isLonger ? holdGrowth(sequence.seen, track.perStep) : track.perStep
+  const placed = { ...track, ...sequence, perStep, stamps }
   if (verdict === 'late') return { track: placed, outcome: 'late' }
   if (verdict === 'same' && track.source !== 'monitor') return { track: confirm(placed, reading), outcome: 'confirmed' }
   return {

@@ -37,6 +37,11 @@ export interface Track {
   latched: Latch[]
   /** Merged sequence of readings in this cycle, newest last, limited in length. */
   seen: number[]
+  /**
+   * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle did not grow yet; absent
+   * in records of earlier versions.
+   */
+  perStep?: number | null
   /** Index in `seen` that each source has reached. */
   reached: Partial<Record<Source, number>>
   /** The end of the previous cycle, to recognise readings that arrive late. */
