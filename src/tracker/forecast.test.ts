@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Track } from '../contract/records/session.js'
 import { growthOf, paceOf, stepsTo, stepsToCompaction } from './forecast.js'
-import { startTrack, applyReading } from './tracker.js'
+import { applyReading, startTrack } from './tracker.js'
 
 describe('the growth of a climb', () => {
   test('the growth is unknown before the second reading, and while nothing grows', () => {

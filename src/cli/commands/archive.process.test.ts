@@ -59,8 +59,8 @@ describe('baton archive', () => {
     ])
     expect(existsSync(archives[0].path)).toBe(true)
     const table = await trial.run(['archive', 'list'])
-    expect(table.stdout).toMatch(/^ARCHIVE +CREATED +SESSION +PROJECT +TRIGGER +SIZE +STORED +STATUS\narc_/)
-    expect((await trial.run(['archive', 'show', id.slice(0, 10)])).stdout).toMatch(/kept\n[\s\S]*subagent +agent-x1 +/)
+    expect(table.stdout).toMatch(/^ARCHIVE +CREATED +SESSION +PROJECT +TRIGGER +SIZE +STORED +STATUS\narc_.* on request /)
+    expect((await trial.run(['archive', 'show', id.slice(0, 10)])).stdout).toMatch(/kept\n[\s\S]*, on request\n[\s\S]*subagent +agent-x1 +/)
     expect((await trial.run(['archive', 'show', id.slice(4), '--json'])).json).toMatchObject({
       archive_id: id,
       transcript_path: path,

@@ -3,6 +3,7 @@ import { cleanupLimits } from '../../app/archives.js'
 import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/records/archive.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
+import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { checkForm, wrong } from '../parse-call.js'
@@ -186,7 +187,7 @@ export function archiveTable(archives: readonly Archive[], cli: Cli): string[] {
       ? [{ title: 'TITLE', dropAt: 4, shrinkTo: 14, cell: (a: Archive) => replaceControls(a.title ?? '–') }]
       : []),
     { title: 'PROJECT', dropAt: 5, shrinkTo: 12, cutFrom: 'start', cell: (a) => projectName(a.project, env.HOME) },
-    { title: 'TRIGGER', dropAt: 3, cell: (a) => a.trigger },
+    { title: 'TRIGGER', dropAt: 3, cell: (a) => archiveTriggerText(a.trigger) },
     { title: 'SIZE', dropAt: 1, align: 'right', cell: (a) => (a.status === 'failed' ? '–' : bytesText(a.bytes)) },
     {
       title: 'STORED',
@@ -231,10 +232,7 @@ function page(
     ['session', archive.session_id],
     ['project', archive.project === null ? null : shortenHome(archive.project, cli.env.HOME)],
     ['title', archive.title],
-    [
-      'created',
-      `${stamp(archive.created_at)}, ${archive.trigger === 'auto' ? 'the client compacted' : trigger(archive.trigger)}`,
-    ],
+    ['created', `${stamp(archive.created_at)}, ${archiveTriggerText(archive.trigger)}`],
     ['transcript', record.parts[0]?.path ? shortenHome(record.parts[0].path, cli.env.HOME) : null],
     ['size', archive.status === 'failed' ? null : `${bytesText(archive.bytes)} (${archive.bytes} bytes)`],
     ['stored', archive.status === 'kept' ? storedText(archive.stored_bytes, segments) : null],
@@ -274,19 +272,6 @@ function factLines(name: string, value: string, width: number): string[] {
       ? value
       : value.replace(/\S+/g, (word) => (word.length > room ? pieces(word) : word))
   return wrap(padEnd(name, NAME_WIDTH) + text, width, NAME_WIDTH)
-}
-
-function trigger(name: Archive['trigger']): string {
-  return {
-    auto: '',
-    manual: 'compacted by hand',
-    idle: 'compacted while idle',
-    handoff: 'at a handoff',
-    'session-end': 'at the end of the session',
-    sweep: 'found later: the session ended without a signal',
-    import: 'imported',
-    request: 'asked for',
-  }[name]
 }
 
 /** Ends with 1 when anything is wrong. What was never kept is told, but nothing can be wrong with it. */

@@ -95,7 +95,7 @@ test('archives are counted, with the newest’s age and size; those that wait or
   expect(archiveLines([], on)).toEqual([])
   expect(archiveLines([archive({ created_at: '2026-02-01T00:00:00.000000Z' }), archive()], on)).toEqual([
     '2 kept',
-    'newest 0123456789abcdef  4m ago, 1.2 MB, auto',
+    'newest 0123456789abcdef  4m ago, 1.2 MB, before a compaction',
   ])
   expect(archiveLines([archive({ status: 'pending' }), archive({ status: 'failed' })], on)).toEqual([
     '1 being kept, 1 failed (baton archive list)',

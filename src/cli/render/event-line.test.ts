@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { type Archive, TRIGGERS } from '../../contract/records/archive.js'
 import { EVENT_TYPES, type Event, type EventType } from '../../contract/records/event.js'
+import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { eventLine } from './event-line.js'
 import { plain } from './screen.js'
+import { archiveLines } from './session-page.js'
 import { stamp } from './text.js'
 
 const at = '2026-03-01T12:00:00.000Z'
@@ -37,6 +40,17 @@ test('a line tells when, where, what and the figures that matter', () => {
   expect(line(compacted)).toContain('completed · after a refusal · 190,000 → –')
 })
 
+test('each trigger of an archive has the same words among events and beside a session', () => {
+  const [now, columns] = [new Date(at), Number.POSITIVE_INFINITY]
+  for (const trigger of TRIGGERS) {
+    const words = archiveTriggerText(trigger)
+    expect(words).toMatch(/^(before|at|after|by|on) /)
+    expect(line(event('archive_created', { archive_id: 'a1', trigger, bytes: 10 }))).toContain(`  ${words} · 10 B · a1`)
+    const archive = { archive_id: 'a1', trigger, bytes: 10, created_at: at, status: 'kept' } as Archive
+    expect(archiveLines([archive], { columns, paint: plain, now })[1]).toMatch(new RegExp(`, ${words}$`))
+  }
+})
+
 test('what is done around a compaction is told by its figures, the figure first', () => {
   const archived = event('archive_created', {
     archive_id: 'a1b2',
@@ -45,7 +59,7 @@ test('what is done around a compaction is told by its figures, the figure first'
     subagents: 2,
     path: '/x',
   })
-  expect(line(archived)).toMatch(/archived {11}before a compaction by the client · 1\.2 MB · and 2 subagents · a1b2$/)
+  expect(line(archived)).toMatch(/archived {11}before a compaction · 1\.2 MB · and 2 subagents · a1b2$/)
   const loss = event('loss_report', {
     facts: 17,
     facts_kept: 12,

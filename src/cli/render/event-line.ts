@@ -1,6 +1,7 @@
 import type { Mode } from '../../contract/level.js'
 import type { Event } from '../../contract/records/event.js'
 import { replaceControls } from '../../lib/shown-text.js'
+import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
@@ -111,7 +112,7 @@ function detail(event: Event): string {
       return list([text(data.outcome), trigger(data), `${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`])
     case 'archive_created':
       return list([
-        words(data.trigger),
+        typeof data.trigger === 'string' ? archiveTriggerText(data.trigger) : null,
         typeof data.bytes === 'number' ? bytesText(data.bytes) : null,
         data.subagents ? `and ${count(data.subagents, 'subagent')}` : null,
         text(data.archive_id),
@@ -202,11 +203,7 @@ const WORDS: Record<string, string> = {
   query: 'by a query',
   sdk: 'by the SDK',
   monitor: 'by another program',
-  auto: 'before a compaction by the client',
-  manual: 'before a compaction by hand',
   handoff: 'at a handoff',
-  'session-end': 'at the end of the session',
-  request: 'asked for',
   startup: 'started',
   resume: 'resumed',
   clear: 'cleared',

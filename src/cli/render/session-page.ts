@@ -6,6 +6,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
 import { isPutBack } from '../../facts/key-of.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
+import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine } from './event-line.js'
@@ -252,7 +253,8 @@ export function archiveLines(archives: readonly Archive[], { columns, paint, now
   ].filter((part) => part !== null)
   if (counts.length === 0) return []
   const last =
-    newest && `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ${newest.trigger}`
+    newest &&
+    `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ${archiveTriggerText(newest.trigger)}`
   return [counts.join(', '), ...(last ? wrap(`newest ${last}`, columns, 7) : [])]
 }
 

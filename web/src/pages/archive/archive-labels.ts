@@ -1,15 +1,15 @@
 import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
 
-/** Why a transcript was kept. */
+/** When a transcript was archived, in the words of the command line, which a test compares. */
 export const TRIGGER: Record<ArchiveShown['trigger'], string> = {
   auto: 'before a compaction',
   manual: 'before /compact',
-  idle: 'before a compaction while idle',
+  idle: 'before an idle compaction',
   handoff: 'at a handoff',
-  'session-end': 'at its end',
-  sweep: 'after its end',
+  'session-end': 'at the end of the session',
+  sweep: 'after the session ended',
   import: 'by import',
-  request: 'by hand',
+  request: 'on request',
 }
 
 export const KIND: Record<HitShown['kind'], string> = {
