@@ -50,6 +50,23 @@ test('a hook whose signal another engine took first finds the word in the outbox
   expect(existsSync(join(app.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
 
+test('a session that is first heard of through the spool began with its signal, not with the draining', () => {
+  const [first, other] = [leave(20_000), testSession(app, 'bbbbbbbb-0002')]
+  const body = { session_id: other.id, cwd: other.project, hook_event_name: 'SessionStart', source: 'startup' }
+  const seconds = Number(first.split('.')[1])
+  const head = ['claude-code', 'SessionStart', seconds, `HOME=${app.folder}`, '']
+  const id = `${other.id}.${seconds}.250000.77.SessionStart`
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify(body)}\n#end\n`)
+  app.wait(3_600)
+  drainSpool(app.engine, spool)
+  const session = app.store.session(other.id)!
+  expect(session.startedAt).toBe(new Date(seconds * 1_000 + 250).toISOString())
+  expect(session.seenAt).toBe(app.now().toISOString())
+  expect(
+    app.store.events().filter(({ type, session_id }) => type === 'session_started' && session_id === other.id),
+  ).toHaveLength(1)
+})
+
 /** What the launcher leaves around a compaction, by a hook of this pid. */
 function leaveCompaction(name: 'PreCompact' | 'SessionStart-compact', pid: number): string {
   const seconds = Math.floor(Date.now() / 1000)

@@ -125,6 +125,8 @@ export interface SignalContext {
   parentSeatId: string | null
   policy: Policy
   enabled: boolean
+  /** This is the first signal of the session. */
+  isNew: boolean
   /** ISO time of this signal's handling: one clock for all it writes. */
   at: string
   events: Event[]

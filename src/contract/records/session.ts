@@ -113,7 +113,10 @@ export interface SessionRecord {
   process: { pid: number; startedAt: string } | null
   transcriptPath: string | null
   cursor: Cursor | null
+  /** The time of its first signal itself, which may have waited in the spool. */
   startedAt: string
+  /** Baton's time of the first signal. Absent: the same as `startedAt`. */
+  metAt?: string
   /** Baton's time of the last signal. */
   seenAt: string
   endedAt: string | null

@@ -90,7 +90,11 @@ function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord
   const next = deps.store
     .sessions({ seenSince })
     .filter(
-      (one) => one.cwd === gone.cwd && one.state !== 'ended' && one.attended === true && one.startedAt >= gone.seenAt,
+      (one) =>
+        one.cwd === gone.cwd &&
+        one.state !== 'ended' &&
+        one.attended === true &&
+        (one.metAt ?? one.startedAt) >= gone.seenAt,
     )
     .reduce<SessionRecord | null>((a, b) => (a !== null && a.startedAt >= b.startedAt ? a : b), null)
   const agent = deps.agents[next?.agent ?? '']

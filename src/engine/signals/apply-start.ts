@@ -20,7 +20,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   }
   // Another process begins: the one that was compacting has gone.
   closeUnfinished(context, 'unknown')
-  const again = record.startedAt !== context.at
+  const again = !context.isNew
   record.endedAt = null
   record.briefWanted = null
   record.state = 'idle'

@@ -113,12 +113,11 @@ function presentOf(context: SignalContext, observation: Observation, met: boolea
 }
 
 /** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
-function isMet({ signal, record }: SignalContext, observation: Observation): boolean {
+function isMet({ signal, record, isNew }: SignalContext, observation: Observation): boolean {
   if (observation.from?.answerId !== undefined) return false
   // A fork's transcript appears only with its first prompt.
   if (record.track.cycle === 1 && record.track.cycleReason === 'resume') return true
-  const first = record.startedAt === record.seenAt
-  return first && (signal.start === null || signal.start.source === 'compact')
+  return isNew && (signal.start === null || signal.start.source === 'compact')
 }
 
 function awaitsBoundary(context: SignalContext): boolean {

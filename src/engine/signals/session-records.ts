@@ -5,7 +5,9 @@ import { titleAfter } from './session-title.js'
 
 export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
+/** `at`: our time. A signal from the spool may be older, and the session began with the signal. */
 export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
+  const isEarlier = signal.at > 0 && signal.at < Date.parse(at)
   const source = signal.start?.source
   const reason = source === 'clear' ? 'clear' : source === 'resume' || source === 'fork' ? 'resume' : 'start'
   return {
@@ -24,7 +26,8 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
     process: null,
     transcriptPath: null,
     cursor: null,
-    startedAt: at,
+    startedAt: isEarlier ? new Date(signal.at).toISOString() : at,
+    ...(isEarlier ? { metAt: at } : {}),
     seenAt: at,
     endedAt: null,
     track: startTrack(at, reason),

@@ -184,6 +184,7 @@ function openContext(
     parentSeatId: seat.parentSeatId,
     policy,
     enabled,
+    isNew: known === null,
     at,
     events,
     instructions: '',
