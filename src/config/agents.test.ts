@@ -131,6 +131,13 @@ test('a problem in an agent is reported with its line', () => {
   ])
 })
 
+test('a path that no payload has is refused in a named hook, which any list may use', () => {
+  const hook = (when: string) => refused({ hooks: { save: { type: 'shell', command: 'x', when } } })
+  expect(hook('context.used')[0]).toMatch(/^hooks\.save\.when: the hook would never run/)
+  expect(hook('context.usage_percent')).toEqual([])
+  expect(hook('metadata.pull_request')).toEqual([])
+})
+
 describe('refused', () => {
   test.each<[object, string]>([
     [{ promt: 'x' }, 'agents[0].promt: unknown key `promt` | did you mean `prompt`?'],
@@ -177,6 +184,14 @@ describe('refused', () => {
     [{ hooks: { after_run: ['tell'] } }, 'agents[0].hooks.after_run[0]: there is no hook `tell` | add it'],
     [{ hooks: { after_run: [{ type: 'slack' }] } }, 'agents[0].hooks.after_run[0].channel_id: is missing'],
     [{ hooks: { after_runs: [] } }, 'agents[0].hooks.after_runs: unknown key `after_runs` | did you mean `after_run`?'],
+    [
+      { hooks: { on_error: [{ type: 'shell', command: 'x', when: 'result.eror' }] } },
+      'agents[0].hooks.on_error[0].when: the hook would never run: its payload has no `result.eror` | did you mean `result.error`?',
+    ],
+    [
+      { hooks: { on_session_start: [{ type: 'shell', command: 'x', when: 'result.error' }] } },
+      'its payload has no `result.error` | paths: hook_event_name, session, ',
+    ],
     [{ hooks: { on_error: [{ type: 'shell', command: 'x', tiemout: 3 }] } }, 'did you mean `timeout`?'],
     [{ levels: [{ name: 'mine' }] }, 'agents[0].levels[0]: there is no level `mine` to change'],
     [{ overrides: [] }, 'agents[0].overrides: `overrides` has no place here'],

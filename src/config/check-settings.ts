@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { HOOK_PAYLOAD_PATHS, type HookPayloadKind } from '../contract/hook-payloads.js'
 import type { ConfigProblem } from '../contract/policy.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { type KeyPath, MAX_BYTES, parseYaml } from '../lib/yaml-file.js'
@@ -57,6 +58,7 @@ export function checkSettings(
     ...checkLevels(value.levels, ['levels'], base, ignoresMost),
     ...checkOverrides(value.overrides, reach, ignoresMost),
     ...checkMonitor(value.context_monitor),
+    ...checkNamedHooks(value.hooks),
     ...checkAgents(value.agents, source, reach),
   ]
   // A key with a mistake is reported once, by that mistake.
@@ -161,7 +163,14 @@ function limitFindings(findings: ConfigFinding[]): ConfigFinding[] {
 type Entry = Record<string, unknown>
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
-const HOOK_LISTS = ['on_context_threshold', 'on_session_start', 'after_run', 'on_error']
+/** The payload that hooks of each list receive. */
+const HOOK_LISTS: Record<string, HookPayloadKind> = {
+  on_context_threshold: 'context_threshold',
+  on_session_start: 'session_start',
+  after_run: 'end',
+  on_error: 'end',
+}
+const EVERY_PAYLOAD = Object.keys(HOOK_PAYLOAD_PATHS) as HookPayloadKind[]
 
 /**
  * Checks of agents that the schema cannot make for one key alone.
@@ -216,7 +225,7 @@ function checkAgent(entry: Entry, path: KeyPath, reach: KnownNames): ConfigFindi
     ...onlyOne(entry, 'prompt', 'prompt_file', path),
     ...onlyOne(entry, 'tools', 'allowed_tools', path),
     ...checkLevels(entry.levels, [...path, 'levels'], reach, true),
-    ...(isEntry(entry.hooks) ? checkHookNames(entry.hooks, [...path, 'hooks'], reach) : []),
+    ...(isEntry(entry.hooks) ? checkHooks(entry.hooks, [...path, 'hooks'], reach) : []),
     ...(isEntry(entry.workspace) ? checkWorkspace(entry.workspace, [...path, 'workspace']) : []),
   ]
 }
@@ -232,10 +241,11 @@ function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): Co
   ]
 }
 
-function checkHookNames(hooks: Entry, path: KeyPath, reach: KnownNames): ConfigFinding[] {
-  return HOOK_LISTS.flatMap((list) => {
+function checkHooks(hooks: Entry, path: KeyPath, reach: KnownNames): ConfigFinding[] {
+  return Object.entries(HOOK_LISTS).flatMap(([list, payload]) => {
     const written: unknown[] = Array.isArray(hooks[list]) ? hooks[list] : []
     return written.flatMap((hook, index): ConfigFinding[] => {
+      if (isEntry(hook)) return checkWhen(hook.when, [payload], [...path, list, index, 'when'])
       if (typeof hook !== 'string' || reach.hooks.has(hook)) return []
       const hint = (): string => {
         const nearest = nearestName(hook, [...reach.hooks.keys()])
@@ -246,6 +256,23 @@ function checkHookNames(hooks: Entry, path: KeyPath, reach: KnownNames): ConfigF
       return [{ path: [...path, list, index], reason: `there is no hook \`${hook}\``, hint }]
     })
   })
+}
+
+/** Finds a `when` path that no payload has: its hook would never run. */
+function checkWhen(when: unknown, payloads: readonly HookPayloadKind[], path: KeyPath): ConfigFinding[] {
+  const known = [...new Set<string>(payloads.flatMap((payload) => HOOK_PAYLOAD_PATHS[payload]))]
+  if (typeof when !== 'string' || when === '' || known.includes(when)) return []
+  const hint = (): string => {
+    const nearest = nearestName(when, known)
+    return nearest ? `did you mean \`${nearest}\`?` : `paths: ${known.join(', ')}`
+  }
+  return [{ path, reason: `the hook would never run: its payload has no \`${when}\``, hint }]
+}
+
+function checkNamedHooks(hooks: unknown): ConfigFinding[] {
+  return (isEntry(hooks) ? Object.entries(hooks) : []).flatMap(([name, hook]) =>
+    isEntry(hook) ? checkWhen(hook.when, EVERY_PAYLOAD, ['hooks', name, 'when']) : [],
+  )
 }
 
 function checkWorkspace(workspace: Entry, path: KeyPath): ConfigFinding[] {

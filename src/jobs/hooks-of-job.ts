@@ -3,7 +3,7 @@ import type { AttemptRecord, HookEvent, JobLevel, JobRecord } from '../contract/
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { JobDependencies } from './dependencies.js'
-import { hooksFor } from './hooks/applies.js'
+import { hookListsFor, hooksFor } from './hooks/applies.js'
 import type { HookResult, HookRun } from './hooks/hook-result.js'
 import { type EndEvent, type EndHookPayload, type SessionStartHookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
@@ -85,11 +85,8 @@ export class HooksOfJob {
     const { cwd, ...context } = this.hookContext
     // The worktree may have been deleted, and an agent may have removed the folder it worked in.
     const there = [cwd, this.job.spec.folder].find((folder) => existsSync(folder)) ?? this.deps.folderOf(this.jobId)
-    this.note(
-      event,
-      await runHooks(hooksFor(this.job.spec.hooks, event), event, payload, { ...context, cwd: there }),
-      null,
-    )
+    for (const hooks of hookListsFor(this.job.spec.hooks, event))
+      this.note(event, await runHooks(hooks, event, payload, { ...context, cwd: there }), null)
   }
 
   private note(event: Parameters<typeof hookLogLines>[0], run: HookRun, verdict: Verdict | null): void {

@@ -234,7 +234,7 @@ test('hooks that flood, fail or reach nobody: the job goes on, and what was deci
   const failing = await scripted(
     it,
     `      on_error: [{ type: shell, command: "cat > error; exit 1", continue_on_error: false }]
-      after_run: [{ type: shell, command: "touch not-reached" }]
+      after_run: [{ type: shell, command: "touch reached" }]
 `,
     '    checks: ["false"]\n    check_rounds: 0\n    max_handoffs: 0\n',
   )
@@ -243,5 +243,5 @@ test('hooks that flood, fail or reach nobody: the job goes on, and what was deci
     event: 'failed',
     result: { success: false, error: expect.stringContaining('these checks do not pass: false') },
   })
-  expect(existsSync(path.join(it.home.project, 'not-reached'))).toBe(false)
+  expect(existsSync(path.join(it.home.project, 'reached'))).toBe(true)
 })

@@ -16,20 +16,25 @@ export function valueAt(payload: unknown, path: string): unknown {
   }, payload)
 }
 
-/**
- * Returns the hooks of an event in order.
- * A failure or timeout runs `on_error` before `after_run`; every end runs `after_run`.
- */
+/** Returns the hooks of an event in order. */
 export function hooksFor(hooks: JobHooks, event: HookEvent): HookSpec[] {
+  return hookListsFor(hooks, event).flat()
+}
+
+/**
+ * Returns the lists of hooks of an event, in order. A failing hook stops the rest of its own list only.
+ * `on_error` runs at a failure or a timeout, before `after_run`, which runs at every end.
+ */
+export function hookListsFor(hooks: JobHooks, event: HookEvent): HookSpec[][] {
   switch (event) {
     case 'context_threshold':
-      return hooks.onContextThreshold
+      return [hooks.onContextThreshold]
     case 'session_start':
-      return hooks.onSessionStart
+      return [hooks.onSessionStart]
     case 'failed':
     case 'timeout':
-      return [...hooks.onError, ...hooks.afterRun]
+      return [hooks.onError, hooks.afterRun]
     default:
-      return hooks.afterRun
+      return [hooks.afterRun]
   }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { HOOK_PAYLOAD_PATHS } from '../../contract/hook-payloads.js'
 import type { JobRecord } from '../../contract/records/job.js'
 import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
-import { hooksFor } from './applies.js'
+import { hookListsFor, hooksFor } from './applies.js'
 import { endEvent, endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
 
 test('the context_threshold payload has the used tokens, both percentages and the folders', () => {
@@ -66,6 +67,18 @@ test('the session_start payload tells first sessions from continued ones and nam
   })
 })
 
+test('the paths that the configuration accepts for `when` are those of the payloads', () => {
+  const pathsOf = (value: unknown, before = ''): string[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : Object.entries(value).flatMap(([key, inner]) => [before + key, ...pathsOf(inner, `${before}${key}.`)])
+  const threshold = thresholdPayload(aJob(), 's1', { used: 1, window: 2, point: 2, model: 'm' })
+  expect(pathsOf({ ...threshold, level: 'notice' }).sort()).toEqual([...HOOK_PAYLOAD_PATHS.context_threshold].sort())
+  const start = sessionStartPayload(aJob(), 's2', 's1', 'P')
+  expect(pathsOf(start).sort()).toEqual([...HOOK_PAYLOAD_PATHS.session_start].sort())
+  expect(pathsOf(endPayload(aJob())).sort()).toEqual([...HOOK_PAYLOAD_PATHS.end].sort())
+})
+
 test('the end payload describes job, result and worktree', () => {
   const job = aJob({
     state: 'failed',
@@ -120,4 +133,5 @@ test('every end runs after_run, and failures and timeouts run on_error first', (
   expect(names('completed')).toEqual(['after'])
   expect(names('cancelled')).toEqual(['after'])
   expect(names('session_start')).toEqual([])
+  expect(hookListsFor(hooks, 'failed')).toEqual([hooks.onError, hooks.afterRun])
 })
