@@ -43,7 +43,8 @@ export async function search(call: Call, cli: Cli): Promise<number> {
     const hits = archives.search({ query, limit, unreadable, within, ...(wanted ? { among: wanted } : {}) })
     const unread = fresh.unread()
     if (call.json) cli.print(JSON.stringify({ hits, unreadable: [...lost], unread }))
-    else if (hits.length === 0 && lost.size === 0) cli.print(nothing(app.store.archives().length, cli.screen.columns))
+    else if (hits.length === 0 && lost.size === 0)
+      cli.print(nothing(app.store.archives().length, query, cli.screen.columns))
     else if (hits.length > 0) cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
     tellUnreadable(lost, cli)
     tellUnread(unread, cli)
@@ -61,19 +62,21 @@ function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
 }
 
 function refuseEmpty(query: string): void {
-  if (parseQuery(query).length === 0)
+  if (query.trim() === '')
     throw wrong(
       { name: 'archive' },
-      `There is no word to look for in "${query}".`,
+      'There is nothing to look for.',
       'Give words, a "phrase", or the beginning of a word with a star.',
     )
 }
 
-export function nothing(archives: number, columns: number): string {
+function nothing(archives: number, query: string, columns: number): string {
   const text =
     archives === 0
       ? 'Nothing found: there are no archives yet.'
-      : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+      : parseQuery(query).length === 0
+        ? `Nothing found: ${replaceControls(query.trim())} has no letter or digit, and only words are searched.`
+        : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
   return wrap(text, columns, 0).join('\n')
 }
 
@@ -148,7 +151,7 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
     tellUnread(unread, cli)
     if (call.json) cli.print(JSON.stringify({ hits, scope, unreadable: [...lost], unread }))
     else if (hits.length === 0 && lost.size > 0) return EXIT.failed
-    else if (hits.length === 0) cli.print(nothing(opened.app.store.archives().length, cli.screen.columns))
+    else if (hits.length === 0) cli.print(nothing(opened.app.store.archives().length, query, cli.screen.columns))
     else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
     return EXIT.done
   }

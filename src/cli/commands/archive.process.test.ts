@@ -59,8 +59,12 @@ describe('baton archive', () => {
     ])
     expect(existsSync(archives[0].path)).toBe(true)
     const table = await trial.run(['archive', 'list'])
-    expect(table.stdout).toMatch(/^ARCHIVE +CREATED +SESSION +PROJECT +TRIGGER +SIZE +STORED +STATUS\narc_.* on request /)
-    expect((await trial.run(['archive', 'show', id.slice(0, 10)])).stdout).toMatch(/kept\n[\s\S]*, on request\n[\s\S]*subagent +agent-x1 +/)
+    expect(table.stdout).toMatch(
+      /^ARCHIVE +CREATED +SESSION +PROJECT +TRIGGER +SIZE +STORED +STATUS\narc_.* on request /,
+    )
+    expect((await trial.run(['archive', 'show', id.slice(0, 10)])).stdout).toMatch(
+      /kept\n[\s\S]*, on request\n[\s\S]*subagent +agent-x1 +/,
+    )
     expect((await trial.run(['archive', 'show', id.slice(4), '--json'])).json).toMatchObject({
       archive_id: id,
       transcript_path: path,
@@ -110,7 +114,7 @@ describe('baton archive', () => {
       )
     })
     const { stdout } = await trial.run(['archive', 'list'])
-    expect(stdout).toMatch(/aaaaaaaa .* auto +\d+ B +\d+ B +kept/)
+    expect(stdout).toMatch(/aaaaaaaa .* before a compaction +\d+ B +\d+ B +kept/)
     expect(stdout).toMatch(/bbbbbbbb .* failed/)
     expect(stdout).toContain('the transcript is not there')
     const verified = (await trial.run(['archive', 'verify', '--json'])).json
@@ -148,11 +152,11 @@ describe('baton archive', () => {
     )
     expect((await trial.run(['archive', 'search', 'nowhere'])).stdout).toContain('Nothing found')
     for (const query of ['"', 'AND OR', '"; DROP', 'a NEAR(', '(((', '-x', "'"]) {
-      expect((await trial.run(['archive', 'search', '--json', '--', query])).code).toBe(/\w/.test(query) ? 0 : 2)
+      expect((await trial.run(['archive', 'search', '--json', '--', query])).code, query).toBe(0)
     }
-    expect(await trial.run(['archive', 'search', '***'])).toMatchObject({
+    expect(await trial.run(['archive', 'search', '   '])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no word to look for'),
+      stderr: expect.stringContaining('nothing to look for'),
     })
   })
 
@@ -390,7 +394,6 @@ describe('baton recall', () => {
       `  deploy only on Fridays\n  because because`,
     )
     expect((await trial.run(['recall', 'nothing-like-it'])).stdout).toContain('Nothing found')
-    expect((await trial.run(['recall', '"'])).code).toBe(2)
   })
 
   test('marks words with signs in them, whatever they mean elsewhere', async () => {

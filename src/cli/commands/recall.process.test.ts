@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
 import { keyOf } from '../../facts/key-of.js'
@@ -100,4 +101,20 @@ test('nothing compacted, nobody of that name, no words: each has its sentence', 
     code: 2,
     stderr: expect.stringContaining('--lost lists what was dropped'),
   })
+})
+
+test('a search for signs without a letter or digit finds nothing and says why', async () => {
+  const trial = newTrial()
+  const line = { type: 'user', cwd: trial.project, message: { role: 'user', content: 'say "yes" ***' } }
+  const transcript_path = trial.put(join(trial.project, `${A}.jsonl`), `${JSON.stringify(line)}\n`)
+  trial.fill((app) => tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup', transcript_path }))
+  await trial.run(['archive', 'keep', A])
+  for (const command of [['archive', 'search'], ['recall']])
+    for (const query of ['"', '***', '""'])
+      expect(await trial.run([...command, query]), query).toMatchObject({
+        code: 0,
+        stdout: `Nothing found: ${query} has no letter or digit, and only words are searched.\n`,
+      })
+  expect((await trial.run(['recall', '"', '--json'])).json).toMatchObject({ hits: [] })
+  expect((await trial.run(['recall', '"yes'])).stdout).toContain('say "yes"')
 })
