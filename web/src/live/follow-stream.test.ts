@@ -11,11 +11,11 @@ afterEach(() => {
   for (const end of ends.splice(0)) end()
 })
 
-/** Somebody follows a server that answers so. */
-async function following(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const asked: (string | undefined)[] = []
+/** Starts a server with that `answer` and a client that follows its stream. */
+async function startFollowing(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const lastEventIds: (string | undefined)[] = []
   const server = createServer((request, response) => {
-    asked.push(request.headers['last-event-id']?.toString())
+    lastEventIds.push(request.headers['last-event-id']?.toString())
     answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -26,31 +26,31 @@ async function following(answer: (request: IncomingMessage, response: ServerResp
     server.close()
   })
   let state = INITIAL_STATE
-  const hears = {
+  const handlers = {
     onFrames(frames: Parameters<typeof fold>[1]) {
       state = fold(state, frames)
     },
     lastEventId: () => resumeAfter(state),
     onRefused() {},
   }
-  void followStream('key', hears, stop.signal, `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/live`)
-  return { asked, state: () => state }
+  void followStream('key', handlers, stop.signal, `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/live`)
+  return { lastEventIds, state: () => state }
 }
 
 const snapshot = `event: snapshot\ndata: ${JSON.stringify(makeSnapshot({ last_event_id: 0 }))}\n\n`
 
 describe('following the stream', () => {
-  test('comes back where it breaks as soon as it has begun, and goes on behind what it heard, be it nothing', async () => {
-    const { asked, state } = await following((_, response) => {
+  test('a stream that breaks after its snapshot is resumed after the last event, even after event 0', async () => {
+    const { lastEventIds, state } = await startFollowing((_, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       response.end(snapshot)
     })
-    await until('it has come back', () => asked.length > 1 && state().status === 'lost')
-    expect(asked.slice(0, 2)).toEqual([undefined, '0'])
+    await until('the client has reconnected', () => lastEventIds.length > 1 && state().status === 'lost')
+    expect(lastEventIds.slice(0, 2)).toEqual([undefined, '0'])
   })
 })
 
-test('messages come out whole however the stream is cut', () => {
+test('server-sent messages are parsed whole wherever the stream is cut into pieces', () => {
   const stream = ': hello\n\nevent: snapshot\ndata: {"a":1}\n\nid: 7\ndata: x\ndata: y\n\n'
   for (let cut = 0; cut <= stream.length; cut++) {
     const parse = makeSseParser()
@@ -61,7 +61,7 @@ test('messages come out whole however the stream is cut', () => {
   }
 })
 
-test('a line may end in any of the three ways, and an id belongs to one message only', () => {
+test('a line of the stream may end in CRLF or LF, and an id belongs to one message only', () => {
   const parse = makeSseParser()
   expect(parse('id: 1\r\ndata: a\r\n\r\ndata: b\n\n')).toEqual([
     { event: 'message', data: 'a', id: '1' },

@@ -1,21 +1,22 @@
 import type { Frame } from './live-state.js'
 
 interface StreamHandlers {
-  /** What was heard, together as it came. */
+  /** Receives all frames of one network chunk together. */
   onFrames(frames: Frame[]): void
-  /** The last event that was heard: the server goes on behind it. null: nothing was heard yet. */
+  /** Id of the last received event; the server resumes after it. Null before the first frame. */
   lastEventId(): number | null
-  /** The server does not take this key. */
+  /** Called when the server rejects this key, or when there is no key. */
   onRefused(key: string | null): void
 }
 
-/** The server's heartbeat is one every 15 s: so long without any is a connection that died unheard. */
-const SILENCE = 40_000
-const PAUSES = [200, 500, 1_000, 2_000, 4_000]
-/** A connection that broke sooner did not work, whatever it told: coming back at once would break it again. */
-const HELD = 5_000
+/** Milliseconds without data after which the connection is dead: the server beats every 15 s. */
+const SILENCE_LIMIT_MS = 40_000
+/** Backoff between attempts, by the number of failures in a row. */
+const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 4_000]
+/** A connection that broke sooner counts as failed, even if data arrived: the backoff continues. */
+const STABLE_AFTER_MS = 5_000
 
-/** Hears the stream until `signal` ends it, and begins again by itself whenever it breaks. */
+/** Reads the event stream until `signal` aborts, and reconnects whenever it breaks. */
 export async function followStream(
   key: string | null,
   handlers: StreamHandlers,
@@ -23,13 +24,13 @@ export async function followStream(
   address = '/api/live',
 ): Promise<void> {
   if (key === null) {
-    // Every route needs a key, so that asking would only be refused.
+    // Every route needs a key: a request without one would only be rejected.
     handlers.onFrames([{ kind: 'refused' }])
     return handlers.onRefused(key)
   }
   let failures = 0
   while (!signal.aborted) {
-    const began = performance.now()
+    const attemptStartedAt = performance.now()
     const outcome = await readStream(address, key, handlers, signal)
     if (signal.aborted) return
     if (outcome === 'refused') {
@@ -37,8 +38,9 @@ export async function followStream(
       return handlers.onRefused(key)
     }
     handlers.onFrames([{ kind: 'lost' }])
-    failures = outcome === 'heard' && performance.now() - began >= HELD ? 0 : failures + 1
-    await waitFor(PAUSES[Math.min(failures, PAUSES.length - 1)]! * (0.75 + Math.random() / 2), signal)
+    failures = outcome === 'received' && performance.now() - attemptStartedAt >= STABLE_AFTER_MS ? 0 : failures + 1
+    const delay = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)]!
+    await waitFor(delay * (0.75 + Math.random() / 2), signal)
   }
 }
 
@@ -47,12 +49,12 @@ async function readStream(
   key: string,
   handlers: StreamHandlers,
   signal: AbortSignal,
-): Promise<'heard' | 'failed' | 'refused'> {
+): Promise<'received' | 'failed' | 'refused'> {
   const connection = new AbortController()
-  const end = (): void => connection.abort()
-  signal.addEventListener('abort', end)
-  let patience = setTimeout(end, SILENCE)
-  let any = false
+  const abort = (): void => connection.abort()
+  signal.addEventListener('abort', abort)
+  let watchdog = setTimeout(abort, SILENCE_LIMIT_MS)
+  let hasFrames = false
   try {
     const last = handlers.lastEventId()
     const response = await fetch(address, {
@@ -71,19 +73,19 @@ async function readStream(
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return any ? 'heard' : 'failed'
-      clearTimeout(patience)
-      patience = setTimeout(end, SILENCE)
+      if (done) return hasFrames ? 'received' : 'failed'
+      clearTimeout(watchdog)
+      watchdog = setTimeout(abort, SILENCE_LIMIT_MS)
       const frames = parse(value).flatMap((message) => parseFrame(message) ?? [])
       if (frames.length === 0) continue
-      any = true
+      hasFrames = true
       handlers.onFrames(frames)
     }
   } catch {
-    return any ? 'heard' : 'failed'
+    return hasFrames ? 'received' : 'failed'
   } finally {
-    clearTimeout(patience)
-    signal.removeEventListener('abort', end)
+    clearTimeout(watchdog)
+    signal.removeEventListener('abort', abort)
     connection.abort()
   }
 }
@@ -98,22 +100,22 @@ function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** null: nothing this page knows, or not readable. A newer server may say more. */
+/** Parses one message. Null when it is not JSON or of a kind only a newer server sends. */
 export function parseFrame({ event, data }: SseMessage): Frame | null {
   if (event === 'gap') return { kind: 'gap' }
-  const told = parseObject(data)
-  if (told === null) return null
+  const parsed = parseObject(data)
+  if (parsed === null) return null
   switch (event) {
     case 'message':
-      return { kind: 'event', event: told as never }
+      return { kind: 'event', event: parsed as never }
     case 'snapshot':
-      return { kind: 'snapshot', snapshot: told as never }
+      return { kind: 'snapshot', snapshot: parsed as never }
     case 'session':
     case 'job':
     case 'brief':
-      return { kind: event, row: told as never }
+      return { kind: event, row: parsed as never }
     case 'gone':
-      return { kind: 'gone', gone: told as never }
+      return { kind: 'gone', gone: parsed as never }
     default:
       return null
   }
@@ -121,22 +123,22 @@ export function parseFrame({ event, data }: SseMessage): Frame | null {
 
 function parseObject(data: string): object | null {
   try {
-    const told: unknown = JSON.parse(data)
-    return typeof told === 'object' ? told : null
+    const parsed: unknown = JSON.parse(data)
+    return typeof parsed === 'object' ? parsed : null
   } catch {
     return null
   }
 }
 
-/** One message of a stream of server-sent events, as the standard reads it. Comments are told as `comment`: they show that somebody is there. */
+/** One message of a stream of server-sent events. */
 interface SseMessage {
   event: string
   data: string
-  /** null: this message had none. */
+  /** Null when the message had no id. */
   id: string | null
 }
 
-/** Takes pieces of text as they come and gives the messages they complete. */
+/** Returns a parser that takes text in pieces and returns the messages each piece completes. */
 export function makeSseParser(): (piece: string) => SseMessage[] {
   let rest = ''
   let event = ''

@@ -6,7 +6,7 @@ import { FEED_LIMIT, type Frame, fold, INITIAL_STATE, type LiveState } from './l
 
 const snapshot = (change = {}): Frame => ({ kind: 'snapshot', snapshot: makeSnapshot(change) })
 const event = (...args: Parameters<typeof makeEvent>): Frame => ({ kind: 'event', event: makeEvent(...args) })
-const begun: LiveState = fold(INITIAL_STATE, [snapshot()])
+const started: LiveState = fold(INITIAL_STATE, [snapshot()])
 const reading = (used: number) => ({
   used_tokens: used,
   window_tokens: 200_000,
@@ -18,7 +18,7 @@ const reading = (used: number) => ({
   cycle: 1,
 })
 
-describe('what is heard', () => {
+describe('frames of a connected stream', () => {
   test('a reading moves its session’s gauge and leaves the other rows as they are', () => {
     const state = fold(INITIAL_STATE, [
       snapshot({ sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })] }),
@@ -33,72 +33,72 @@ describe('what is heard', () => {
     expect(next.feed).toEqual([])
   })
 
-  test('a reading that comes late does not move a newer one', () => {
-    const next = fold(begun, [
+  test('a reading that arrives late does not replace a newer one', () => {
+    const next = fold(started, [
       event(12, 'reading', reading(90_000), { at: '2026-11-16T12:00:09.000Z' }),
       event(11, 'reading', reading(80_000), { at: '2026-11-16T12:00:08.000Z' }),
     ])
     expect(next.sessions.get('s1')?.used_tokens).toBe(90_000)
   })
 
-  test('a reading of before a compaction does not fill the gauge again', () => {
+  test('a reading from before a compaction does not fill the gauge again', () => {
     const emptied: Frame = { kind: 'session', row: makeSessionRow({ used_tokens: null, cycle: 2 }) }
-    const next = fold(begun, [emptied, event(11, 'reading', reading(160_000))])
+    const next = fold(started, [emptied, event(11, 'reading', reading(160_000))])
     expect(next.sessions.get('s1')).toMatchObject({ used_tokens: null, cycle: 2 })
   })
 
   test('levels, compactions and the end of a session show at once', () => {
-    const crossed = fold(begun, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
+    const crossed = fold(started, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
     expect(crossed.sessions.get('s1')).toMatchObject({ level: 'warning', state: 'compacting' })
     const ended = fold(crossed, [event(13, 'session_ended', { reason: 'other' })])
     expect(ended.sessions.get('s1')).toMatchObject({ state: 'ended', ended_at: '2026-11-16T12:00:05.000Z' })
     expect(ended.feed.map(({ id }) => id)).toEqual([11, 12, 13])
   })
 
-  test('a row takes the place of what events made of it', () => {
-    const next = fold(begun, [
+  test('a session row replaces what earlier events changed in it', () => {
+    const next = fold(started, [
       event(11, 'compaction_start'),
       { kind: 'session', row: makeSessionRow({ state: 'idle', compactions: 1 }) },
     ])
     expect(next.sessions.get('s1')).toMatchObject({ state: 'idle', compactions: 1 })
   })
 
-  test('what rows spend more is added to today, and a session that was over long ago is not', () => {
+  test('an increase in a row’s spend is added to today, and an older session new to the page is not', () => {
     const spent = (id: string, cost_usd: number | null, started_at = '2026-11-16T11:00:00.000Z'): Frame => ({
       kind: 'session',
       row: makeSessionRow({ session_id: id, started_at, spend: { ...makeSessionRow().spend, cost_usd } }),
     })
-    const next = fold(begun, [
+    const next = fold(started, [
       spent('s1', 0.75),
       spent('s1', 0.8),
       spent('new', 0.2, '2026-11-16T12:00:03.000Z'),
       spent('old', 9),
     ])
     expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
-    expect(fold(begun, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+    expect(fold(started, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
   })
 
-  test('what was spent yesterday is not today’s, on a page that stays open over midnight', () => {
+  test('a page that stays open over midnight starts the spend of the new day at zero', () => {
     const row = (seen_at: string, cost_usd: number): Frame => ({
       kind: 'session',
       row: makeSessionRow({ seen_at, spend: { ...makeSessionRow().spend, cost_usd } }),
     })
-    const next = fold(begun, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
+    const next = fold(started, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
     expect(next.spendToday?.cost_usd).toBeCloseTo(0.5)
   })
 
-  test('a brief waits only while it is in review', () => {
+  test('a brief is listed as waiting only while it is in review', () => {
     const row = { brief_id: 'b1', status: 'review' } as never
-    const waiting = fold(begun, [{ kind: 'brief', row }])
+    const waiting = fold(started, [{ kind: 'brief', row }])
     expect(waiting.briefs.size).toBe(1)
     expect(fold(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size).toBe(0)
   })
 })
 
-describe('what is no longer shown', () => {
+describe('rows that are gone', () => {
   const gone = (kind: string, id: string): Frame => ({ kind: 'gone', gone: { kind, id } as never })
 
-  test('leaves its table, and the others are the same', () => {
+  test('a row that is gone leaves its table, and the other tables stay the same objects', () => {
     const state = fold(INITIAL_STATE, [
       snapshot({
         sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })],
@@ -119,20 +119,20 @@ describe('what is no longer shown', () => {
     expect(rest.sessions).toBe(next.sessions)
   })
 
-  test('is read from the stream', () => {
-    const told = { kind: 'session', id: 's1' }
-    expect(parseFrame({ event: 'gone', data: JSON.stringify(told), id: null })).toEqual({ kind: 'gone', gone: told })
+  test('a message that a row is gone is parsed from the stream', () => {
+    const sent = { kind: 'session', id: 's1' }
+    expect(parseFrame({ event: 'gone', data: JSON.stringify(sent), id: null })).toEqual({ kind: 'gone', gone: sent })
   })
 
-  test('comes back with its row', () => {
-    const back = fold(begun, [gone('session', 's1'), { kind: 'session', row: makeSessionRow() }])
+  test('a session that was gone is listed again when its row arrives', () => {
+    const back = fold(started, [gone('session', 's1'), { kind: 'session', row: makeSessionRow() }])
     expect([...back.sessions.keys()]).toEqual(['s1'])
   })
 })
 
 describe('a stream that breaks', () => {
-  test('what happened meanwhile comes once, and does not undo the newer rows', () => {
-    const before = fold(begun, [event(11, 'context_warning'), { kind: 'lost' }])
+  test('events missed while disconnected are listed once and do not change newer rows', () => {
+    const before = fold(started, [event(11, 'context_warning'), { kind: 'lost' }])
     expect(before.status).toBe('lost')
     const after = fold(before, [
       snapshot({ last_event_id: 14, sessions: [makeSessionRow({ state: 'idle' })] }),
@@ -146,16 +146,16 @@ describe('a stream that breaks', () => {
     expect(after.sessions.get('s1')?.state).toBe('idle')
   })
 
-  test('where too much happened, the feed begins anew and who asked for more asks again', () => {
-    const after = fold(fold(begun, [event(11, 'context_warning')]), [
+  test('a gap in the stream empties the feed and makes pages ask the server again', () => {
+    const after = fold(fold(started, [event(11, 'context_warning')]), [
       snapshot({ last_event_id: 9_000 }),
       { kind: 'gap' },
     ])
     expect(after).toMatchObject({ feed: [], lastEventId: 9_000, epoch: 3 })
   })
 
-  test('a store that counts from the start again is believed', () => {
-    const after = fold(fold(begun, [event(11, 'context_warning')]), [
+  test('a store whose event ids start over replaces everything from the old store', () => {
+    const after = fold(fold(started, [event(11, 'context_warning')]), [
       snapshot({ last_event_id: 2, sessions: [] }),
       event(3, 'session_started'),
     ])
@@ -163,9 +163,9 @@ describe('a stream that breaks', () => {
     expect(after.sessions.size).toBe(0)
   })
 
-  test('the feed is bounded', () => {
+  test('the feed of events has a fixed maximum length', () => {
     const burst = Array.from({ length: FEED_LIMIT + 100 }, (_, n) => event(11 + n, 'message_queued'))
-    const { feed } = fold(begun, burst)
+    const { feed } = fold(started, burst)
     expect([feed.length, feed.at(-1)?.id]).toEqual([FEED_LIMIT, 10 + FEED_LIMIT + 100])
   })
 })
@@ -189,8 +189,8 @@ const jobAfter = (type: string, data: Record<string, unknown>, id = 11) =>
     },
   ]).jobs.get('job_1')
 
-describe('a job', () => {
-  test('climbs with its progress, in the session that tells it', () => {
+describe('events of a job', () => {
+  test('progress of a job updates the figures of the session it names', () => {
     const job = jobAfter('job_progress', {
       session: 2,
       used_tokens: 90_000,
@@ -206,7 +206,7 @@ describe('a job', () => {
     expect(job).toMatchObject({ steps: 27, handoffs: 1 })
   })
 
-  test('ends with its event', () => {
+  test('events of a job set its retry, its denied calls and its end at once', () => {
     const retry = { attempt: 2, max_attempts: 10, until: '2026-11-16T09:05:35.000Z' }
     expect(jobAfter('job_progress', { ...retry, waiting: 'the API cannot be reached', denied: 1 })).toMatchObject({
       denied_calls: 1,
@@ -223,8 +223,8 @@ describe('a job', () => {
     })
   })
 
-  test('has a check as soon as it has run, once', () => {
-    const told = {
+  test('a check appears in its job as soon as it has run, and only once', () => {
+    const sent = {
       round: 1,
       name: 'npm test',
       command: 'npm test',
@@ -233,9 +233,9 @@ describe('a job', () => {
       duration_ms: 5,
       output_path: '/o',
     }
-    expect(jobAfter('check_completed', told)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
+    expect(jobAfter('check_completed', sent)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
     const twice = fold(withJob, [
-      { kind: 'job', row: jobAfter('check_completed', told)! },
+      { kind: 'job', row: jobAfter('check_completed', sent)! },
       {
         kind: 'event',
         event: {
@@ -245,14 +245,14 @@ describe('a job', () => {
           session_id: null,
           seat_id: null,
           job_id: 'job_1',
-          data: told,
+          data: sent,
         },
       },
     ])
     expect(twice.jobs.get('job_1')?.checks).toHaveLength(1)
   })
 
-  test('is not changed by what its row tells already', () => {
+  test('an event older than the job’s row does not change the row', () => {
     expect(jobAfter('job_failed', {}, 9)?.status).toBe('running')
   })
 })

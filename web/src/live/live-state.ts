@@ -5,29 +5,32 @@ import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import type { Event } from '../../../src/contract/records/event.js'
 
 /**
- * What the stream says, as the page keeps it. Pure: frames in, state out. Rows that did not change keep their identity, so that only what
- * changed is drawn again.
+ * The server's live data as the page holds it: a pure fold of frames.
+ * Rows that did not change keep their identity, so that React redraws only changed ones.
  */
 export interface LiveState {
-  /** `connecting`: nothing was ever heard. `live`: it is heard. `lost`: it was heard; what is shown may be old. `refused`: it needs a key. */
+  /**
+   * `connecting`: no frame arrived yet. `live`: the stream is connected.
+   * `lost`: the stream broke, so the page may show old data. `refused`: the server wants a key.
+   */
   readonly status: 'connecting' | 'live' | 'lost' | 'refused'
   readonly version: string | null
-  /** How many snapshots were heard: who asked the server for more asks again when it rises. */
+  /** Number of snapshots and gaps so far. Pages ask the server again when it rises. */
   readonly epoch: number
-  /** The rows tell everything up to this event. */
+  /** Id of the last event that the rows of the snapshot already include. */
   readonly rowsUpTo: number
-  /** How many rows were told to be gone: who asked the server for a list asks again when it rises. */
+  /** Number of rows removed so far. Pages that show a list ask for it again when it rises. */
   readonly gone: number
   readonly lastEventId: number
   readonly sessions: ReadonlyMap<string, SessionRow>
   readonly jobs: ReadonlyMap<string, JobShown>
-  /** Those that wait for a review. */
+  /** Briefs that wait for a review. */
   readonly briefs: ReadonlyMap<string, BriefRow>
-  /** As the last snapshot told it, with what rows have told since. */
+  /** Spend of the last snapshot plus what session rows added since. Null before a snapshot. */
   readonly spendToday: Snapshot['spend_today'] | null
-  /** When that snapshot was, or when the day began to be told. */
+  /** Time of that snapshot, or of the first row of a new day. */
   readonly spendAt: string
-  /** The last events but readings, oldest first, at most `FEED`. */
+  /** The last events except readings, oldest first, at most `FEED_LIMIT`. */
   readonly feed: readonly Event[]
 }
 
@@ -37,16 +40,16 @@ export type Frame =
   | { kind: 'session'; row: SessionRow }
   | { kind: 'job'; row: JobShown }
   | { kind: 'brief'; row: BriefRow }
-  /** That row is no longer shown. */
+  /** The server no longer lists that row. */
   | { kind: 'gone'; gone: Gone }
-  /** Too much happened meanwhile to be told again. */
+  /** More events were missed than the server sends again. */
   | { kind: 'gap' }
   | { kind: 'lost' }
   | { kind: 'refused' }
 
 export const FEED_LIMIT = 2_000
 
-/** Behind what the server is to go on; null: there is nothing that it could go on behind. A store without any event is at 0. */
+/** Event id to resume after; 0 in a store without events. Null before the first snapshot. */
 export const resumeAfter = ({ epoch, lastEventId }: LiveState): number | null => (epoch === 0 ? null : lastEventId)
 
 export const INITIAL_STATE: LiveState = {
@@ -64,7 +67,7 @@ export const INITIAL_STATE: LiveState = {
   feed: [],
 }
 
-/** Frames that came together are folded together: each table is copied once at most. */
+/** Applies frames that arrived together; each table is copied at most once for all of them. */
 export function fold(state: LiveState, frames: readonly Frame[]): LiveState {
   const next: NextState = { ...state, own: new Set() }
   for (const frame of frames) applyFrame(next, frame)
@@ -112,40 +115,43 @@ function applyFrame(next: NextState, frame: Frame): void {
   }
 }
 
-function applySnapshot(next: NextState, told: Snapshot): void {
+function applySnapshot(next: NextState, snapshot: Snapshot): void {
   const first = next.epoch === 0
   next.status = 'live'
-  next.version = told.version
+  next.version = snapshot.version
   next.epoch++
-  // A store that was put back or begun anew counts from the start again: nothing that was heard of the old one holds.
-  if (told.last_event_id < next.lastEventId) {
+  // Event ids start over when the store was restored or recreated: drop all events of the old one.
+  if (snapshot.last_event_id < next.lastEventId) {
     next.feed = []
     next.own.add('feed')
-    next.lastEventId = told.last_event_id
+    next.lastEventId = snapshot.last_event_id
   }
-  // What happened while nobody listened follows, and still has to be told: only the first snapshot moves what was heard.
-  if (first) next.lastEventId = told.last_event_id
-  next.rowsUpTo = told.last_event_id
-  next.sessions = new Map(told.sessions.map((row) => [row.session_id, row]))
-  next.jobs = new Map(told.jobs.map((row) => [row.job_id, row]))
-  next.briefs = new Map(told.briefs.map((row) => [row.brief_id, row]))
+  // Missed events follow a later snapshot: only the first snapshot may move the last event id.
+  if (first) next.lastEventId = snapshot.last_event_id
+  next.rowsUpTo = snapshot.last_event_id
+  next.sessions = new Map(snapshot.sessions.map((row) => [row.session_id, row]))
+  next.jobs = new Map(snapshot.jobs.map((row) => [row.job_id, row]))
+  next.briefs = new Map(snapshot.briefs.map((row) => [row.brief_id, row]))
   next.own.add('sessions').add('jobs').add('briefs')
-  next.spendToday = told.spend_today
-  next.spendAt = told.at
+  next.spendToday = snapshot.spend_today
+  next.spendAt = snapshot.at
 }
 
 const TABLES = { session: 'sessions', job: 'jobs', brief: 'briefs' } as const satisfies Record<Gone['kind'], keyof Rows>
 
-/** A newer server may tell of what this page does not know. */
+/** Removes a row. A kind that only a newer server knows changes no table. */
 function removeRow(next: NextState, { kind, id }: Gone): void {
   const table = TABLES[kind] as (typeof TABLES)[Gone['kind']] | undefined
   next.gone++
   if (table !== undefined && next[table].has(id)) writable(next, table).delete(id)
 }
 
-/** What a row has spent beyond its last one was spent today; of a session that is new here all of it, if it began since. */
+/**
+ * Adds a session's spend since its last row to today's. Of a session without an earlier row
+ * everything counts if it started after the snapshot, else nothing.
+ */
 function addSpend(next: NextState, row: SessionRow): void {
-  // The first that is heard of on another day begins that day's account.
+  // The first row of a new day starts that day's spend at zero.
   if (next.spendToday !== null && dayOf(row.seen_at) > dayOf(next.spendAt)) {
     next.spendToday = { cost_usd: null, input_tokens: 0, output_tokens: 0 }
     next.spendAt = row.seen_at
@@ -153,16 +159,17 @@ function addSpend(next: NextState, row: SessionRow): void {
   const today = next.spendToday
   const before = next.sessions.get(row.session_id)?.spend
   if (today === null || (before === undefined && row.started_at < next.spendAt)) return
-  const more = (now: number | null, then: number | null | undefined): number => Math.max(0, (now ?? 0) - (then ?? 0))
-  const cost = more(row.spend.cost_usd, before?.cost_usd)
+  const increase = (now: number | null, then: number | null | undefined): number =>
+    Math.max(0, (now ?? 0) - (then ?? 0))
+  const cost = increase(row.spend.cost_usd, before?.cost_usd)
   next.spendToday = {
     cost_usd: today.cost_usd === null && cost === 0 ? null : (today.cost_usd ?? 0) + cost,
-    input_tokens: today.input_tokens + more(row.spend.input_tokens, before?.input_tokens),
-    output_tokens: today.output_tokens + more(row.spend.output_tokens, before?.output_tokens),
+    input_tokens: today.input_tokens + increase(row.spend.input_tokens, before?.input_tokens),
+    output_tokens: today.output_tokens + increase(row.spend.output_tokens, before?.output_tokens),
   }
 }
 
-/** When the day began, here. */
+/** Start of that day in the browser's time zone. */
 const dayOf = (at: string): number => new Date(at).setHours(0, 0, 0, 0)
 
 function recordEvent(next: NextState, event: Event): void {
@@ -181,11 +188,11 @@ function recordEvent(next: NextState, event: Event): void {
   if (event.id > next.rowsUpTo) applyEvent(next, event)
 }
 
-/** What an event alone says for certain about its job's and its session's row. The rest follows as a row. */
+/** Applies what an event alone proves about its job and session. The server sends the rest as rows. */
 function applyEvent(next: NextState, event: Event): void {
   const job = event.job_id === null ? undefined : next.jobs.get(event.job_id)
-  const told = job && applyJobEvent(job, event)
-  if (told) writable(next, 'jobs').set(told.job_id, told)
+  const changedJob = job && applyJobEvent(job, event)
+  if (changedJob) writable(next, 'jobs').set(changedJob.job_id, changedJob)
   const row = event.session_id === null ? undefined : next.sessions.get(event.session_id)
   if (row === undefined) return
   const change = sessionChange(row, event)
@@ -195,7 +202,7 @@ function applyEvent(next: NextState, event: Event): void {
 function sessionChange(row: SessionRow, { type, at, data }: Event): Partial<SessionRow> | null {
   switch (type) {
     case 'reading':
-      // One that was held back may come after a newer one, or after the row that tells it, or that the context was emptied since.
+      // A delayed reading can arrive after a newer one or after a compaction emptied the context.
       if ((row.updated_at !== null && at < row.updated_at) || (numberOrNull(data.cycle) ?? row.cycle) < row.cycle)
         return null
       return { ...figuresOf(data), updated_at: at, stale: false }
@@ -245,7 +252,7 @@ function writable<T extends keyof Rows>(next: NextState, table: T): Map<string, 
 type Attempt = JobShown['sessions'][number]
 type Check = JobShown['checks'][number]
 
-/** A job's row after one of its events; null: it says nothing that the row could show at once. */
+/** Returns a job's row after one of its events. Null when the event changes nothing in the row. */
 function applyJobEvent(job: JobShown, { type, at, data }: Event): JobShown | null {
   switch (type as string) {
     case 'job_progress':
@@ -293,7 +300,7 @@ function applyProgress(job: JobShown, data: Event['data']): JobShown {
   }
 }
 
-/** The failure after which a request is tried again; null where the event tells of none. */
+/** Returns the failure after which a request is retried. Null when the event names none. */
 function retryIn({ waiting, attempt, max_attempts, until }: Event['data']): JobShown['retry'] {
   if (typeof waiting !== 'string' || typeof attempt !== 'number' || typeof until !== 'string') return null
   return { reason: waiting, attempt, max_attempts: numberOrNull(max_attempts), at: until }

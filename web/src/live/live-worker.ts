@@ -3,8 +3,9 @@ import { type Frame, fold, INITIAL_STATE, resumeAfter } from './live-state.js'
 import type { FromWorker, ToWorker } from './worker-client.js'
 
 /**
- * One stream for all tabs: a browser opens six connections to a server, and ten tabs with a stream each would leave none for anything else.
- * The state is kept here too, so that a new tab has it at once.
+ * Shares one event stream among all tabs: a browser opens at most six connections to a server,
+ * so a stream per tab would soon leave none for other requests.
+ * The worker also holds the state, so that a new tab gets it at once.
  */
 const scope = self as unknown as { onconnect: ((event: MessageEvent) => void) | null }
 const ports = new Set<MessagePort>()
@@ -18,32 +19,32 @@ scope.onconnect = ({ ports: [port] }) => {
     data.kind === 'bye' ? removePort(port) : addPort(port, data.key)
 }
 
-function addPort(port: MessagePort, shown: string | null): void {
+function addPort(port: MessagePort, tabKey: string | null): void {
   ports.add(port)
-  if (shown !== key || stream === null) startStream(shown)
+  if (tabKey !== key || stream === null) startStream(tabKey)
   post(port, { kind: 'state', state })
 }
 
-/** Another key sees other things: nothing that was heard with the old one is kept. */
-function startStream(shown: string | null): void {
+/** Opens the stream with a key and drops the old state, because another key may see other data. */
+function startStream(tabKey: string | null): void {
   stream?.abort()
-  key = shown
+  key = tabKey
   state = INITIAL_STATE
   for (const port of ports) post(port, { kind: 'state', state })
-  const own = new AbortController()
-  stream = own
+  const controller = new AbortController()
+  stream = controller
   void followStream(
-    shown,
+    tabKey,
     {
-      onFrames: (frames) => own.signal.aborted || applyFrames(frames),
+      onFrames: (frames) => controller.signal.aborted || applyFrames(frames),
       lastEventId: () => resumeAfter(state),
       onRefused(refusedKey) {
-        if (own.signal.aborted) return
+        if (controller.signal.aborted) return
         stream = null
         for (const port of ports) post(port, { kind: 'refused', key: refusedKey })
       },
     },
-    own.signal,
+    controller.signal,
   )
 }
 
@@ -59,4 +60,4 @@ function removePort(port: MessagePort): void {
   stream = null
 }
 
-const post = (port: MessagePort, words: FromWorker): void => port.postMessage(words)
+const post = (port: MessagePort, message: FromWorker): void => port.postMessage(message)

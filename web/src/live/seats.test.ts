@@ -4,7 +4,7 @@ import { makeEvent, makeSessionRow } from '../testing/live-rows.js'
 import { isSameSeat, seatMatches, seatName, seatsOf } from './seats.js'
 
 describe('seats', () => {
-  test('sessions of one seat are one, with the one that goes on in it, also when an older one was resumed', () => {
+  test('the running session of a seat is its current one, even if an older session was resumed', () => {
     const chain = [
       makeSessionRow({ session_id: 'old', state: 'idle', seen_at: '2026-11-16T12:00:00.000Z' }),
       makeSessionRow({ session_id: 'new', state: 'ended', seen_at: '2026-11-16T12:30:00.000Z' }),
@@ -21,7 +21,7 @@ describe('seats', () => {
     expect(seat?.cost_usd).toBe(1)
   })
 
-  test('is called by its name, else by its folder, else by its id', () => {
+  test('a seat is named by its own name, its job’s title, its folder, or its session id', () => {
     expect(seatName(makeSessionRow({ seat_name: 'builder' }))).toBe('builder')
     expect(seatName(makeSessionRow())).toBe('shop')
     const job = { seat_name: 'job_8c96', job_id: 'job_8c96' }
@@ -30,7 +30,7 @@ describe('seats', () => {
     expect(seatName(makeSessionRow({ project: null, cwd: null, session_id: '0123456789abcdef' }))).toBe('01234567')
   })
 
-  test('is drawn again only when one of its rows changed', () => {
+  test('a seat counts as changed only when one of its rows changed', () => {
     const row = makeSessionRow()
     const [a] = seatsOf([row])
     const [b] = seatsOf([row])
@@ -38,14 +38,14 @@ describe('seats', () => {
     expect([isSameSeat(a!, b!), isSameSeat(a!, c!)]).toEqual([true, false])
   })
 
-  test('is found by words of its project, branch, model or id, in any order and case', () => {
+  test('a seat is found by words of its project, branch, model or id in any order and case', () => {
     const [seat] = seatsOf([makeSessionRow()])
     expect(['OPUS shop', 'main', 's1', ''].map((words) => seatMatches(seat!, words))).toEqual([true, true, true, true])
     expect(seatMatches(seat!, 'shop sonnet')).toBe(false)
   })
 })
 
-describe('alarms', () => {
+describe('alarms of seats', () => {
   const seats = seatsOf([
     makeSessionRow({ session_id: 'calm', seat_id: 'calm' }),
     makeSessionRow({ session_id: 'old', seat_id: 'old', stale: true }),
@@ -65,7 +65,7 @@ describe('alarms', () => {
     seat_name: null,
   }
 
-  test('come gravest first, and nothing that is over or silenced raises one', () => {
+  test('alarms are sorted by severity, and ended or disabled sessions raise none', () => {
     const alarms = alarmsOf(seats, [brief as never], [])
     expect(alarms.map(({ kind, session_id }) => `${kind} ${session_id}`)).toEqual([
       'critical full',
@@ -77,33 +77,39 @@ describe('alarms', () => {
     expect(alarms[0]?.text).toBe('is 96% of the way to compaction')
   })
 
-  test('an alarm of silence counts until the next reading', () => {
-    const heard = makeEvent(1, 'silence_alarm', {}, { session_id: 'calm', at: '2026-11-16T12:00:01.000Z' })
-    expect(alarmsOf(seatsOf([makeSessionRow({ session_id: 'calm' })]), [], [heard]).map(({ kind }) => kind)).toEqual([
+  test('a silence alarm lasts until the next reading', () => {
+    const alarm = makeEvent(1, 'silence_alarm', {}, { session_id: 'calm', at: '2026-11-16T12:00:01.000Z' })
+    expect(alarmsOf(seatsOf([makeSessionRow({ session_id: 'calm' })]), [], [alarm]).map(({ kind }) => kind)).toEqual([
       'silent',
     ])
     const late = makeSessionRow({ session_id: 'calm', updated_at: '2026-11-16T12:00:02.000Z' })
-    expect(alarmsOf(seatsOf([late]), [], [heard])).toEqual([])
+    expect(alarmsOf(seatsOf([late]), [], [alarm])).toEqual([])
   })
 
-  test('are followed by seats that climbed past a level, then by those with readings, then by those without', () => {
-    const began = (minute: number): string => `2026-11-16T11:${minute}:00.000Z`
+  test('seats with alarms come first, then those past a level, with readings, without readings', () => {
+    const startedAt = (minute: number): string => `2026-11-16T11:${minute}:00.000Z`
     const quiet = seatsOf([
       makeSessionRow({
         session_id: 'at87',
         seat_id: 'at87',
         level: 'handoff',
         compaction_percent: 87,
-        started_at: began(10),
+        started_at: startedAt(10),
       }),
       makeSessionRow({
         session_id: 'at72',
         seat_id: 'at72',
         level: 'warning',
         compaction_percent: 72,
-        started_at: began(11),
+        started_at: startedAt(11),
       }),
-      makeSessionRow({ session_id: 'low', seat_id: 'low', level: null, compaction_percent: 12, started_at: began(12) }),
+      makeSessionRow({
+        session_id: 'low',
+        seat_id: 'low',
+        level: null,
+        compaction_percent: 12,
+        started_at: startedAt(12),
+      }),
       makeSessionRow({
         session_id: 'none',
         seat_id: 'none',
@@ -111,16 +117,22 @@ describe('alarms', () => {
         compaction_percent: null,
         updated_at: null,
         state: 'idle',
-        started_at: began(13),
+        started_at: startedAt(13),
       }),
-      makeSessionRow({ session_id: 'asks', seat_id: 'asks', level: null, state: 'waiting', started_at: began(14) }),
-      makeSessionRow({ session_id: 'gone', seat_id: 'gone', level: 'critical', state: 'ended', started_at: began(15) }),
+      makeSessionRow({ session_id: 'asks', seat_id: 'asks', level: null, state: 'waiting', started_at: startedAt(14) }),
+      makeSessionRow({
+        session_id: 'gone',
+        seat_id: 'gone',
+        level: 'critical',
+        state: 'ended',
+        started_at: startedAt(15),
+      }),
     ])
     const order = sortSeats(quiet, 'alarms', alarmsOf(quiet, [], [])).map(({ seat_id }) => seat_id)
     expect(order).toEqual(['asks', 'at87', 'at72', 'low', 'none', 'gone'])
   })
 
-  test('put their seats first; what is over comes last; the rest by when it began', () => {
+  test('seats with alarms come first, ended ones last, and the others in order of their start', () => {
     const names = (sort: 'alarms' | 'fullest') =>
       sortSeats(seats, sort, alarmsOf(seats, [], [])).map(({ seat_id }) => seat_id)
     expect(names('alarms')).toEqual(['full', 'asks', 'mute', 'old', 'calm', 'hushed', 'over'])

@@ -2,15 +2,15 @@ import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import { containsWords } from '../parts/contains-words.js'
 import { folderName, shortId } from '../parts/format.js'
 
-/** What people talk to, and the chain of sessions behind it. */
+/** A seat: what users and other agents talk to, with the chain of sessions behind it. */
 export interface Seat {
   seat_id: string
   name: string
-  /** The session that sits in it: the last one heard of, those that have ended last. */
+  /** The session seen last; an ended one only when all of the chain have ended. */
   current: SessionRow
-  /** The others of its chain that are known here, newest first. */
+  /** The other sessions of the chain that the page has rows of, newest first. */
   earlier: readonly SessionRow[]
-  /** Over the whole chain; null: no client said. */
+  /** Cost of the whole chain. Null when no client reported a cost. */
   cost_usd: number | null
 }
 
@@ -37,14 +37,17 @@ const recencyKey = ({ state, seen_at }: SessionRow): string => `${state === 'end
 type NamedSeat = Pick<SessionRow, 'seat_name' | 'project' | 'cwd' | 'session_id'> &
   Partial<Pick<SessionRow, 'job_id' | 'title'>>
 
-/** The seat's own name, else its folder's, else the beginning of the session's id. A job's seat is named by its task, as its own name is only the job's id. */
+/**
+ * Returns the seat's own name, else its folder's, else the beginning of the session's id.
+ * A job's seat gets the job's title, because its own name is only the job's id.
+ */
 export function seatName(row: NamedSeat): string {
   const folder = row.project ?? row.cwd
   const isJob = row.seat_name !== null && row.seat_name === row.job_id
   return (isJob ? row.title : null) ?? row.seat_name ?? (folder === null ? shortId(row.session_id) : folderName(folder))
 }
 
-/** Nothing of it has to be drawn again. */
+/** True when both have the same rows, so that the seat need not be redrawn. */
 export function isSameSeat(a: Seat, b: Seat): boolean {
   return (
     a.current === b.current &&
@@ -53,20 +56,20 @@ export function isSameSeat(a: Seat, b: Seat): boolean {
   )
 }
 
-/** Ended, or gone without a word. */
+/** True when the seat's session ended, or vanished without an end signal (state unknown). */
 export const isOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
 
-/** Everything somebody may look for it by. */
+/** True when the seat's names, ids and states contain every word of `words`. */
 export function seatMatches(seat: Seat, words: string): boolean {
   return containsWords(searchText(seat), words)
 }
 
-/** Kept as long as its seat is: every letter that is typed asks all of them. */
+/** Cached search texts by seat: every typed letter searches the texts of all seats. */
 const SEARCH_TEXTS = new WeakMap<Seat, string>()
 
 function searchText(seat: Seat): string {
-  const kept = SEARCH_TEXTS.get(seat)
-  if (kept !== undefined) return kept
+  const cached = SEARCH_TEXTS.get(seat)
+  if (cached !== undefined) return cached
   const { project, branch, model, title, state, level, seat_id, session_id, job_id, cwd } = seat.current
   const ids = seat.earlier.map((row) => row.session_id)
   const about = [seat.name, title, project, branch, model, state, level, seat_id, session_id, job_id, cwd, ...ids]

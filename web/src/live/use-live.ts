@@ -16,7 +16,7 @@ const onRefused = (key: string | null): void => {
   if (key !== null) dropKey(key)
 }
 
-/** Begins to listen: through the worker all tabs share, or alone where the browser has none. */
+/** Starts the event stream: in the worker all tabs share, or in this tab without SharedWorker. */
 export function listen(): void {
   if (typeof SharedWorker === 'undefined') listenDirectly()
   else listenThroughWorker()
@@ -25,10 +25,10 @@ export function listen(): void {
 function listenThroughWorker(): void {
   const worker = new SharedWorker(new URL('./live-worker.ts', import.meta.url), { type: 'module', name: 'baton-live' })
   connectToWorker(worker, {
-    onMessage(words) {
-      if (words.kind === 'state') setState(words.state)
-      else if (words.kind === 'frames') applyFrames(words.frames)
-      else onRefused(words.key)
+    onMessage(message) {
+      if (message.kind === 'state') setState(message.state)
+      else if (message.kind === 'frames') applyFrames(message.frames)
+      else onRefused(message.key)
     },
     key: keyNow,
     onKeyChange,
@@ -41,17 +41,17 @@ function listenDirectly(): void {
   let stream: AbortController | null = null
   const begin = (): void => {
     stream?.abort()
-    const own = new AbortController()
-    stream = own
+    const controller = new AbortController()
+    stream = controller
     setState(INITIAL_STATE)
     void followStream(
       keyNow(),
       {
-        onFrames: (frames) => own.signal.aborted || applyFrames(frames),
+        onFrames: (frames) => controller.signal.aborted || applyFrames(frames),
         lastEventId: () => resumeAfter(state),
         onRefused,
       },
-      own.signal,
+      controller.signal,
     )
   }
   onKeyChange(begin)
@@ -63,5 +63,5 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** What `select` takes of what is live. It must give the same thing while nothing it looks at has changed. */
+/** Returns `select(state)` and redraws when it changes. `select` must return a stable identity. */
 export const useLive = <T>(select: (state: LiveState) => T): T => useSyncExternalStore(subscribe, () => select(state))

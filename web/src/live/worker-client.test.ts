@@ -9,67 +9,67 @@ afterEach(() => {
   for (const end of ends.splice(0)) end()
 })
 
-/** A tab, and the other end of the port its worker would have. */
-function trial() {
+/** Connects a tab to a message channel; the test holds the port that the worker would have. */
+function connectTab() {
   const { port1, port2 } = new MessageChannel()
   ends.push(
     () => port1.close(),
     () => port2.close(),
   )
-  const said: ToWorker[] = []
-  port2.on('message', (words: ToWorker) => said.push(words))
-  const heard: FromWorker[] = []
+  const sent: ToWorker[] = []
+  port2.on('message', (message: ToWorker) => sent.push(message))
+  const received: FromWorker[] = []
   const keys = new EventTarget()
   const window = new EventTarget()
-  let alone = 0
+  let failures = 0
   const worker = { port: port1 as unknown as MessagePort, onerror: null as SharedWorker['onerror'] }
   connectToWorker(worker, {
-    onMessage: (words) => void heard.push(words),
+    onMessage: (message) => void received.push(message),
     key: () => 'k',
     onKeyChange(listener) {
       keys.addEventListener('key', listener)
       return () => keys.removeEventListener('key', listener)
     },
     window,
-    onFailure: () => alone++,
+    onFailure: () => failures++,
   })
   return {
-    said,
-    heard,
+    sent,
+    received,
     worker,
     window,
-    alone: () => alone,
-    tell: (words: FromWorker) => port2.postMessage(words),
-    newKey: () => keys.dispatchEvent(new Event('key')),
+    failures: () => failures,
+    sendToTab: (message: FromWorker) => port2.postMessage(message),
+    changeKey: () => keys.dispatchEvent(new Event('key')),
     fail: () => worker.onerror?.call(worker as unknown as SharedWorker, new Event('error') as ErrorEvent),
   }
 }
 
-const told: FromWorker = { kind: 'frames', frames: [] }
+const someFrames: FromWorker = { kind: 'frames', frames: [] }
 
-describe('a tab that listens through the worker', () => {
-  test('greets it, hears it, and greets again with another key or when it is taken out of the cache', async () => {
-    const { said, heard, tell, newKey, window } = trial()
-    tell(told)
-    await until('it', () => heard.length === 1)
-    newKey()
+describe('a tab connected to the shared worker', () => {
+  test('a tab says hello again with a new key and when the browser restores it from its cache', async () => {
+    const { sent, received, sendToTab, changeKey, window } = connectTab()
+    sendToTab(someFrames)
+    await until('the frames have arrived', () => received.length === 1)
+    changeKey()
     window.dispatchEvent(new Event('pagehide'))
     window.dispatchEvent(new Event('pageshow'))
     window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
-    await until('all', () => said.length === 4)
-    expect(said.map(({ kind }) => kind)).toEqual(['hello', 'hello', 'bye', 'hello'])
+    await until('all messages have arrived', () => sent.length === 4)
+    expect(sent.map(({ kind }) => kind)).toEqual(['hello', 'hello', 'bye', 'hello'])
   })
 
-  test('listens alone once, however often the worker fails, and has nothing to do with it any more', async () => {
-    const { said, heard, tell, newKey, window, fail, worker, alone } = trial()
+  test('a worker that fails twice is reported once, and the tab no longer uses it', async () => {
+    const { sent, received, sendToTab, changeKey, window, fail, worker, failures } = connectTab()
     fail()
     fail()
-    expect([alone(), worker.onerror]).toEqual([1, null])
-    tell(told)
-    newKey()
+    expect([failures(), worker.onerror]).toEqual([1, null])
+    sendToTab(someFrames)
+    changeKey()
     window.dispatchEvent(new Event('pagehide'))
-    await until('the leave', () => said.length >= 2)
-    expect(said.map(({ kind }) => kind)).toEqual(['hello', 'bye'])
-    expect(heard).toEqual([])
+    await until('the tab has said bye', () => sent.length >= 2)
+    expect(sent.map(({ kind }) => kind)).toEqual(['hello', 'bye'])
+    expect(received).toEqual([])
   })
 })

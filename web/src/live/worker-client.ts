@@ -1,43 +1,43 @@
 import type { Frame, LiveState } from './live-state.js'
 
-/** What the page of one tab has to do with the worker all tabs share. */
+/** The page of one tab, as its connection to the shared worker needs it. */
 interface Tab {
-  onMessage(words: FromWorker): void
+  onMessage(message: FromWorker): void
   key(): string | null
-  /** Returns what ends it. */
+  /** Calls `listener` after every key change. Returns the function that unsubscribes it. */
   onKeyChange(listener: () => void): () => void
-  /** The window: a page that is put aside takes its leave, and greets again when it is taken out. */
+  /** The window whose page says bye when the browser hides it and hello when it is restored. */
   window: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
-  /** The worker does not work: from now on the page listens by itself. Called once at most, after nothing of the worker is heard any more. */
+  /** Called at most once, after the worker is disconnected: the page must open its own stream. */
   onFailure(): void
 }
 
-/** Listens through a worker until that fails. */
+/** Receives the live state from a shared worker until the worker fails. */
 export function connectToWorker(worker: Pick<SharedWorker, 'port' | 'onerror'>, tab: Tab): void {
   const { port } = worker
-  const say = (words: ToWorker): void => port.postMessage(words)
-  const hello = (): void => say({ kind: 'hello', key: tab.key() })
-  const bye = (): void => say({ kind: 'bye' })
-  const back = (event: Event): void => {
-    if ((event as PageTransitionEvent).persisted) hello()
+  const send = (message: ToWorker): void => port.postMessage(message)
+  const sendHello = (): void => send({ kind: 'hello', key: tab.key() })
+  const sendBye = (): void => send({ kind: 'bye' })
+  const onPageShow = (event: Event): void => {
+    if ((event as PageTransitionEvent).persisted) sendHello()
   }
-  const ends = [tab.onKeyChange(hello)]
-  for (const [name, act] of [['pagehide', bye] as const, ['pageshow', back] as const]) {
+  const unsubscribers = [tab.onKeyChange(sendHello)]
+  for (const [name, act] of [['pagehide', sendBye] as const, ['pageshow', onPageShow] as const]) {
     tab.window.addEventListener(name, act)
-    ends.push(() => tab.window.removeEventListener(name, act))
+    unsubscribers.push(() => tab.window.removeEventListener(name, act))
   }
   port.onmessage = ({ data }: MessageEvent<FromWorker>) => tab.onMessage(data)
   worker.onerror = (event) => {
     event.preventDefault()
-    // It may fail again, and it may go on in spite of it: whoever is told of it twice would listen twice.
+    // Disconnect fully: a worker that fails twice or keeps running would give the tab two streams.
     worker.onerror = null
     port.onmessage = null
-    for (const end of ends) end()
-    bye()
+    for (const unsubscribe of unsubscribers) unsubscribe()
+    sendBye()
     port.close()
     tab.onFailure()
   }
-  hello()
+  sendHello()
 }
 
 export type ToWorker = { kind: 'hello'; key: string | null } | { kind: 'bye' }
