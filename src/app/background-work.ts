@@ -7,7 +7,7 @@ import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
 import { wantedBriefs } from '../engine/compaction/deferred-work.js'
 import type { LeftWork } from '../engine/context.js'
 import type { App } from '../engine/open-engine.js'
-import { lostJobs } from '../jobs/find-job.js'
+import { findLostJobs } from '../jobs/find-job.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Home } from '../lib/home.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
@@ -116,7 +116,7 @@ export function pickUpJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
   { env }: Pick<ProgramContext, 'env'>,
 ): number | null {
-  const { cutOff, unwanted, unsaid } = lostJobs(app.store)
+  const { interrupted: cutOff, stopRequested: unwanted, endHooksDue: unsaid } = findLostJobs(app.store)
   if (cutOff.length + unwanted.length + unsaid.length === 0) return null
   try {
     const folder = app.home.jobs

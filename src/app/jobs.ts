@@ -10,12 +10,12 @@ import type { ParsedBody } from '../contract/api/routes.js'
 import type { ProjectFile } from '../contract/policy.js'
 import type { JobSpec } from '../contract/records/job.js'
 import type { App } from '../engine/open-engine.js'
-import { whyNotTaken } from '../jobs/claim.js'
-import { isRecent, jobNamed, recentJobs } from '../jobs/find-job.js'
-import { endedBefore, type ForgottenJob, forgetJob } from '../jobs/forget-job.js'
+import { findRunObstacle } from '../jobs/claim.js'
+import { findJob, isRecent, listRecentJobs } from '../jobs/find-job.js'
+import { type ForgottenJob, forgetJob, jobsEndedBefore } from '../jobs/forget-job.js'
 import { readLogPart } from '../jobs/job-log.js'
 import { newJob } from '../jobs/new-job.js'
-import { logOf } from '../jobs/run-job.js'
+import { jobLogPath } from '../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../jobs/view-job.js'
 import { checkWorkspace } from '../jobs/workspace/set-up.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
@@ -50,18 +50,18 @@ export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
   const shown = (jobId: string): JobShown => viewJob(store.job(jobId)!, store.attempts(jobId))
   const folders = (): string[] => [...new Set(store.sessions().flatMap(({ project }) => project ?? []))]
   return {
-    jobs: (all) => recentJobs(store, all, app.now()),
+    jobs: (all) => listRecentJobs(store, all, app.now()),
     listedJob(jobId) {
       const job = store.job(jobId)
       return job !== null && isRecent(job, app.now()) ? shown(jobId) : null
     },
     job(id) {
-      const job = jobNamed(store, id)
+      const job = findJob(store, id)
       return viewJobDetail(job, store.attempts(job.jobId), jobFolder(app, job.jobId))
     },
     jobLog(id, after) {
-      const { jobId, spec } = jobNamed(store, id)
-      const { lines, ...place } = readLogPart(logOf(jobFolder(app, jobId)), after)
+      const { jobId, spec } = findJob(store, id)
+      const { lines, ...place } = readLogPart(jobLogPath(jobFolder(app, jobId)), after)
       return { lines: lines.flatMap((line) => program.readLogLine(line, spec.agent)).map(cutOff), ...place }
     },
     async startJob({ project, agent, prompt, work_item, permission_mode }) {
@@ -80,16 +80,16 @@ export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
       return shown(jobId)
     },
     async cancelJob(id) {
-      const { jobId } = jobNamed(store, id)
+      const { jobId } = findJob(store, id)
       await program.command(['jobs', '--json', 'cancel', jobId])
       return shown(jobId)
     },
     async pauseJob(id) {
-      const { jobId } = jobNamed(store, id)
+      const { jobId } = findJob(store, id)
       await program.command(['jobs', '--json', 'pause', jobId])
       return shown(jobId)
     },
-    resumeJob: (id) => shown(program.resumeJob(jobNamed(store, id).jobId).jobId),
+    resumeJob: (id) => shown(program.resumeJob(findJob(store, id).jobId).jobId),
     projects: () => ({ projects: folders().filter(existsSync).slice(0, MOST_PROJECTS).map(projectIn) }),
   }
 
@@ -162,7 +162,7 @@ export async function startJob(app: App, starter: Starter, order: JobOrder): Pro
 
 /** A job that was paused, failed or lost its runner goes on in a process of its own. Throws a `BatonError` where it cannot. */
 export function resumeJob(app: App, starter: Starter, jobId: string): StartedRunner {
-  const why = whyNotTaken(app, jobId)
+  const why = findRunObstacle(app, jobId)
   if (why !== null) throw why
   return startRunner(app, starter, jobId)
 }
@@ -251,13 +251,13 @@ function readProjectText(path: string): string {
 
 /** Removes what is kept of one job that has ended. */
 export function forgetNamedJob(app: App, name: string): ForgottenJob {
-  return forgetOne(app, jobNamed(app.store, name).jobId, false)
+  return forgetOne(app, findJob(app.store, name).jobId, false)
 }
 
 /** Removes what is kept of all jobs that ended before a time. `kept`: why one could not be removed. */
 export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
   const kept: string[] = []
-  const forgotten = endedBefore(app.store.jobs(), before).flatMap(({ jobId }) => {
+  const forgotten = jobsEndedBefore(app.store.jobs(), before).flatMap(({ jobId }) => {
     try {
       return [forgetOne(app, jobId, dry)]
     } catch (error) {

@@ -98,7 +98,7 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
       return path !== null && engine.deps.agents[record!.agent]?.transcriptContains(path, text) === true
     },
     repository: (folder) => repositoryText(gitState(folder)),
-    keep(sessionId) {
+    archiveTranscript(sessionId) {
       try {
         keepTranscript(app, sessionOf(sessionId))
       } catch (error) {
@@ -110,7 +110,7 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
     },
     ...(context.trustWorktree ? { trustWorktree: context.trustWorktree } : {}),
     ...(context.showLine ? { showLine: context.showLine } : {}),
-    tell: context.tell,
+    publish: context.tell,
     notify: (job, contents) => notifyOfJob(app, job, contents, context.terminal),
   }
 }
@@ -151,11 +151,11 @@ function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => S
     )
   }
   return {
-    bar: (sessionId) => policyHere(sessionOf(sessionId)).handoff.bar,
+    minScore: (sessionId) => policyHere(sessionOf(sessionId)).handoff.bar,
     coverage: (sessionId, text) => at(sessionId, (context, material) => coverageOf(context, material, text)),
-    take: (sessionId, body, reason): BriefRecord =>
+    storeAgentBrief: (sessionId, body, reason): BriefRecord =>
       at(sessionId, (context, material) => takeBrief(context, material, { body, author: 'agent', reason })),
-    write: (sessionId, reason, appendix): BriefRecord =>
+    writeByCode: (sessionId, reason, appendix): BriefRecord =>
       at(sessionId, (context, material) => writeBrief(context, material, { reason, lastAnswer: null, appendix })),
     read: (brief) => deps.sources().keeper.read(brief),
   }

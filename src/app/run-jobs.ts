@@ -5,13 +5,13 @@ import type { Event } from '../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../contract/records/job.js'
 import type { Runtime } from '../contract/runtime.js'
 import type { App } from '../engine/open-engine.js'
-import { whyNotTaken } from '../jobs/claim.js'
+import { findRunObstacle } from '../jobs/claim.js'
 import type { JobDependencies } from '../jobs/dependencies.js'
-import { jobNamed, lostJobs } from '../jobs/find-job.js'
+import { findJob, findLostJobs } from '../jobs/find-job.js'
 import { whyNotUsable } from '../jobs/first-session.js'
 import { newJob } from '../jobs/new-job.js'
-import { runJob, sayEnd } from '../jobs/run-job.js'
-import { cancelJob, pauseJob, settleUnwanted } from '../jobs/stop-job.js'
+import { runJob, runLateEndHooks } from '../jobs/run-job.js'
+import { cancelJob, carryOutStop, pauseJob } from '../jobs/stop-job.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import { isAlive, ownIdentity } from '../lib/process-info.js'
 import { terminalOf } from '../lib/terminal-of.js'
@@ -121,7 +121,7 @@ export async function runJobsHere(
 
 /** Pauses or cancels a job, whichever process runs it. */
 export async function stopJob(app: App, env: Env, name: string, how: 'pause' | 'cancel'): Promise<JobRecord> {
-  const { jobId, spec } = jobNamed(app.store, name)
+  const { jobId, spec } = findJob(app.store, name)
   return (how === 'pause' ? pauseJob : cancelJob)(dependenciesHere(app, env, spec.folder), jobId)
 }
 
@@ -145,7 +145,7 @@ export async function jobsToResume(
   settled: (jobId: string, state: JobRecord['state']) => void,
 ): Promise<JobRecord[]> {
   if (name === null) await settleLostJobs(app, env, settled)
-  const jobs = name === null ? lostJobs(app.store).cutOff : [takeable(app, name)]
+  const jobs = name === null ? findLostJobs(app.store).interrupted : [takeable(app, name)]
   return jobs.map(({ jobId }) => {
     changeJob(app, jobId, changes)
     return app.store.job(jobId)!
@@ -153,8 +153,8 @@ export async function jobsToResume(
 }
 
 function takeable(app: App, name: string): JobRecord {
-  const job = jobNamed(app.store, name)
-  const why = whyNotTaken(app, job.jobId)
+  const job = findJob(app.store, name)
+  const why = findRunObstacle(app, job.jobId)
   if (why !== null) throw why
   return job
 }
@@ -168,16 +168,16 @@ async function settleLostJobs(
   env: Env,
   settled: (jobId: string, state: JobRecord['state']) => void,
 ): Promise<void> {
-  const { unwanted, unsaid } = lostJobs(app.store)
+  const { stopRequested: unwanted, endHooksDue: unsaid } = findLostJobs(app.store)
   const each = async (job: JobRecord, settle: (deps: JobDependencies) => Promise<void>): Promise<void> => {
     // One that cannot be settled is no reason to leave the others.
     await settle(dependenciesHere(app, env, job.spec.folder)).catch((error: unknown) =>
       app.log('warn', 'a lost job could not be seen to', { job: job.jobId, reason: reasonOf(error) }),
     )
   }
-  for (const job of unsaid) await each(job, (deps) => sayEnd(deps, job.jobId))
+  for (const job of unsaid) await each(job, (deps) => runLateEndHooks(deps, job.jobId))
   for (const job of unwanted)
-    await each(job, async (deps) => settled(job.jobId, (await settleUnwanted(deps, job.jobId)).state))
+    await each(job, async (deps) => settled(job.jobId, (await carryOutStop(deps, job.jobId)).state))
 }
 
 function changeJob({ store }: App, jobId: string, { budgets, maxHandoffs, permissionMode }: ResumeChanges): void {

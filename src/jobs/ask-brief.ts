@@ -2,7 +2,7 @@ import { findBrief, showsBrief } from '../briefs/find-brief.js'
 import { requestText } from '../briefs/request-text.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
-import type { Cut } from './attempt-host.js'
+import type { CutPoint } from './attempt-host.js'
 import type { JobDependencies } from './dependencies.js'
 import type { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
@@ -17,7 +17,7 @@ const CUT_OFF =
   '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
 
 /** Outcomes that the next way of asking would only meet again. */
-const INSTEAD: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
+const FINAL_OUTCOMES: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
 
 interface BriefRequest {
   job: JobRecord
@@ -27,7 +27,7 @@ interface BriefRequest {
   /** Reopens the session, at an earlier answer if one is given. Null when that fails. */
   open(at: string | null): Promise<LiveSession | null>
   /** An answer early enough that the brief fits after it. Null when none is known. */
-  earlier: Cut | null
+  earlier: CutPoint | null
   /** True when the context no longer fits, so that asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
@@ -36,14 +36,14 @@ interface BriefRequest {
   /** Returns why asking must end: a spent budget or the user's wish. Null when it may continue. */
   mustStop(): Outcome | null
   /** Called when the session gave a brief, before it is checked. May be called more than once. */
-  given(): Promise<void>
+  onBriefGiven(): Promise<void>
   /**
    * Returns a text about calls that the reopened session does not show, including those in `hides`.
    * Empty when there are none.
    */
-  untold(hides: readonly string[]): string
+  describeUnreportedCalls(hides: readonly string[]): string
   /** Writes the brief by code; `reason` appears in it. */
-  write(reason: string): BriefRecord
+  writeByCode(reason: string): BriefRecord
 }
 
 /**
@@ -61,35 +61,36 @@ export async function askBrief(
   let { tooLong } = request
   const bounds = { silenceMs: Math.min(request.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
   // A copy is cut off before the request, so the full request is needed.
-  const askText = (cut: Cut | null): string =>
+  const askText = (cut: CutPoint | null): string =>
     cut === null && deps.transcriptHolds(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
-  const again = (cut: Cut | null) => ({
+  const again = (cut: CutPoint | null) => ({
     open: async () => {
       // Two clients of one session would write into the same transcript.
       await request.live?.close()
       return request.open(cut?.at ?? null)
     },
-    text: () => [askText(cut), request.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
+    text: () => [askText(cut), request.describeUnreportedCalls(cut?.hiddenCalls ?? [])].filter(Boolean).join('\n\n'),
   })
-  const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
+  const sources: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
     { open: async () => request.live, whole: true, text: () => requestText() },
     { ...again(null), whole: true },
     ...(earlier === null ? [] : [{ ...again(earlier), whole: false }]),
   ]
   let wasAsked = false
   let why = tooLong ? 'its context is full' : 'its client could not be started'
-  for (const { open, whole, text } of rungs) {
+  for (const { open, whole, text } of sources) {
     // The whole session would not fit again.
     if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue
     const given = await ask(deps, request, session, text(), bounds)
     if (session !== request.live) await session.close()
-    if (given.text !== null) return { brief: deps.briefs.take(attempt.sessionId, given.text, request.reason ?? REASON) }
+    if (given.text !== null)
+      return { brief: deps.briefs.storeAgentBrief(attempt.sessionId, given.text, request.reason ?? REASON) }
     wasAsked ||= given.wasAsked
     why = given.why
     const { how } = given.outcome
-    if (INSTEAD.has(how)) return { instead: given.outcome }
+    if (FINAL_OUTCOMES.has(how)) return { instead: given.outcome }
     // Every further try is one more paid request.
     const stop = request.mustStop()
     if (stop !== null) return { instead: stop }
@@ -97,7 +98,7 @@ export async function askBrief(
     deps.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
   }
   return {
-    brief: request.write(
+    brief: request.writeByCode(
       wasAsked
         ? 'The session was asked for a brief and gave none.'
         : `The session could not be asked for a brief: ${why}.`,
@@ -105,7 +106,7 @@ export async function askBrief(
   }
 }
 
-interface Given {
+interface BriefAnswer {
   text: string | null
   /** False when the turn ended before the model answered. */
   wasAsked: boolean
@@ -115,22 +116,22 @@ interface Given {
 
 async function ask(
   deps: JobDependencies,
-  { attempt, given }: Pick<BriefRequest, 'attempt' | 'given'>,
+  { attempt, onBriefGiven }: Pick<BriefRequest, 'attempt' | 'onBriefGiven'>,
   session: LiveSession,
   text: string,
   bounds: { silenceMs: number; turnMs: number },
-): Promise<Given> {
+): Promise<BriefAnswer> {
   await session.settleTasks()
   await session.forbidCompaction()
-  const turn = async (prompt: string): Promise<Given> =>
-    textOf(await session.turn(prompt, 'brief', bounds), session.hasAnswered)
+  const turn = async (prompt: string): Promise<BriefAnswer> =>
+    briefAnswerOf(await session.turn(prompt, 'brief', bounds), session.hasAnswered)
   let first = await turn(text)
   if (first.text === null && first.outcome.how === 'done' && showsBrief(first.outcome.text))
     first = await turn(requestText({ isShown: true }))
   if (first.text === null) return first
-  await given()
+  await onBriefGiven()
   const coverage = deps.briefs.coverage(attempt.sessionId, first.text)
-  if (coverage === null || coverage.score >= deps.briefs.bar(attempt.sessionId) || coverage.missing.length === 0)
+  if (coverage === null || coverage.score >= deps.briefs.minScore(attempt.sessionId) || coverage.missing.length === 0)
     return first
   const second = await turn(requestText({ missing: coverage.missing }))
   if (second.text === null) return second.outcome.how === 'stopped' ? second : first
@@ -138,7 +139,7 @@ async function ask(
   return (better?.score ?? 0) >= coverage.score ? second : first
 }
 
-function textOf(outcome: Outcome, wasAsked: boolean): Given {
+function briefAnswerOf(outcome: Outcome, wasAsked: boolean): BriefAnswer {
   if (outcome.how !== 'done')
     return { text: null, wasAsked, outcome, why: 'detail' in outcome ? outcome.detail : outcome.how }
   return { text: findBrief(outcome.text), wasAsked: true, outcome, why: 'its answer holds none' }

@@ -3,22 +3,22 @@ import type { Usage } from '../contract/reading.js'
 import type { AttemptRecord, JobLevel } from '../contract/records/job.js'
 import type { ContextUsage, RuntimeMessage, ToolResult } from '../contract/runtime.js'
 import { contextPercentages } from '../policy/percent.js'
-import { type JobDependencies, record, recordAttempt } from './dependencies.js'
+import { type JobDependencies, recordAttempt, recordJob } from './dependencies.js'
 import { NO_FAILURES } from './job.js'
-import { type Climb, crossings, fullAt, handoffLevelAt, hasRoom, isFull, levelText } from './job-levels.js'
+import { type ContextGrowth, findCrossings, fullAt, handoffLevelAt, hasRoom, isFull, levelText } from './job-levels.js'
 import { Journal, readAnswers } from './journal.js'
-import type { Host } from './live-session.js'
+import type { SessionHost } from './live-session.js'
 import type { Outcome } from './outcome.js'
-import { ownSpend, plus, ToldSpend, tokensOf } from './told-spend.js'
+import { addUsage, ownSpend, SpendTracker, tokensOf } from './told-spend.js'
 
 /** Messages that end a retry: an answer, the client giving up, or the session being reopened. */
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
 const NO_EDITS = { made: 0, denied: 0 }
 
 /** An answer where a session can be cut off, and the calls that such a copy does not show. */
-export interface Cut {
+export interface CutPoint {
   at: string
-  hides: string[]
+  hiddenCalls: string[]
 }
 
 /** What an attempt needs from the job around it. */
@@ -26,11 +26,11 @@ export interface HostContext {
   /** Returns how long the job has run. */
   ranMs(): number
   /** Runs the hooks of a level that was reached; the session does not wait for them. */
-  atLevel(level: JobLevel, attempt: AttemptRecord): void
+  runLevelHooks(level: JobLevel, attempt: AttemptRecord): void
 }
 
 /** Tracks one session of a job: stores usage and spend as they grow, and decides at every batch. */
-export class AttemptHost implements Host {
+export class AttemptHost implements SessionHost {
   readonly journal: Journal
   readonly log
   private readonly deps: JobDependencies
@@ -44,10 +44,10 @@ export class AttemptHost implements Host {
    */
   runsWhenFull = false
   /** Text of a level that the agent receives with the next batch. */
-  private unsaid = ''
+  private pendingLevelText = ''
   private readonly workedBefore: number
-  private readonly began: number
-  private readonly told: ToldSpend
+  private readonly startedAt: number
+  private readonly spendTracker: SpendTracker
 
   constructor(
     deps: JobDependencies,
@@ -59,8 +59,8 @@ export class AttemptHost implements Host {
     this.log = deps.log
     this.current = attempt
     this.workedBefore = attempt.workedMs ?? 0
-    this.began = deps.now().getTime()
-    this.told = new ToldSpend(attempt)
+    this.startedAt = deps.now().getTime()
+    this.spendTracker = new SpendTracker(attempt)
     this.growth = [...(attempt.growth ?? [])]
     this.journal = new Journal(journalPath)
   }
@@ -78,13 +78,13 @@ export class AttemptHost implements Host {
   }
 
   receiveMessage(message: RuntimeMessage): void {
-    if (message.kind === 'answer') this.answered(message)
-    if (message.kind === 'started') this.told.begins(this.current)
+    if (message.kind === 'answer') this.recordAnswer(message)
+    if (message.kind === 'started') this.spendTracker.startClient(this.current)
     if (message.kind === 'result') {
       const refused = Math.max(this.current.refused ?? 0, message.denied ?? 0)
       const spend = ownSpend(message.spend, this.current.carried)
       const workedMs = this.workedMs()
-      this.put({ terminal: message.terminal, refused, workedMs, ...this.told.ends(this.current, spend) })
+      this.put({ terminal: message.terminal, refused, workedMs, ...this.spendTracker.endTurn(this.current, spend) })
     }
     if (message.kind === 'compacted') {
       this.growth = []
@@ -92,52 +92,58 @@ export class AttemptHost implements Host {
       this.runsWhenFull = false
       this.put({ compactions: this.current.compactions + 1, crossed: [], growth: [] })
       const job = this.deps.store.job(this.current.jobId)!
-      record(this.deps, job.jobId, { compactions: job.compactions + 1 })
+      recordJob(this.deps, job.jobId, { compactions: job.compactions + 1 })
     }
-    if (message.kind === 'denied') this.denied(message.edits === true)
-    if (message.kind === 'retry') this.retries(message)
+    if (message.kind === 'denied') this.recordDenial(message.edits === true)
+    if (message.kind === 'retry') this.recordRetry(message)
     else if (ENDS_RETRY.has(message.kind)) this.endRetry()
   }
 
-  private answered({ usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
+  private recordAnswer({ usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
-    if (used !== null) this.grew(used - (this.newest?.used ?? used))
+    if (used !== null) this.recordGrowth(used - (this.newest?.used ?? used))
     this.newest =
       usage === null || used === null ? null : { used, tokens: used + usage.output, usage, calls: new Set(made) }
     this.put({
       turns: this.current.turns + 1,
       growth: this.growth,
-      ...(usage === null ? {} : { spend: plus(this.current.spend, usage) }),
+      ...(usage === null ? {} : { spend: addUsage(this.current.spend, usage) }),
     })
   }
 
-  private grew(by: number): void {
+  private recordGrowth(by: number): void {
     if (by > 0) this.growth = [...this.growth, by].slice(-8)
   }
 
-  private retries({ attempt, most, status, delayMs, reason: said }: Extract<RuntimeMessage, { kind: 'retry' }>): void {
+  private recordRetry({
+    attempt,
+    most,
+    status,
+    delayMs,
+    reason: said,
+  }: Extract<RuntimeMessage, { kind: 'retry' }>): void {
     const until = new Date(this.deps.now().getTime() + delayMs).toISOString()
     const reason = retryReason(status, said)
-    record(this.deps, this.current.jobId, { retry: { reason, attempt, most, until } })
-    this.progress({ waiting: reason, attempt, max_attempts: most, delay_ms: delayMs, until })
+    recordJob(this.deps, this.current.jobId, { retry: { reason, attempt, most, until } })
+    this.reportProgress({ waiting: reason, attempt, max_attempts: most, delay_ms: delayMs, until })
   }
 
   private endRetry(): void {
     const { jobId, retry } = this.deps.store.job(this.current.jobId)!
-    if (retry) record(this.deps, jobId, { retry: null })
+    if (retry) recordJob(this.deps, jobId, { retry: null })
   }
 
-  edited(): void {
+  recordEdit(): void {
     const { edits = NO_EDITS, jobId } = this.deps.store.job(this.current.jobId)!
-    record(this.deps, jobId, { edits: { ...edits, made: edits.made + 1 } })
+    recordJob(this.deps, jobId, { edits: { ...edits, made: edits.made + 1 } })
   }
 
-  private denied(isEdit: boolean): void {
+  private recordDenial(isEdit: boolean): void {
     this.put({ refused: (this.current.refused ?? 0) + 1 })
     const { edits = NO_EDITS, jobId } = this.deps.store.job(this.current.jobId)!
-    if (isEdit) record(this.deps, jobId, { edits: { ...edits, denied: edits.denied + 1 } })
-    this.progress({})
+    if (isEdit) recordJob(this.deps, jobId, { edits: { ...edits, denied: edits.denied + 1 } })
+    this.reportProgress({})
   }
 
   hasRoom(calls: readonly ToolResult[]): boolean {
@@ -147,7 +153,7 @@ export class AttemptHost implements Host {
     // answer that made these calls is not read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
     const { spec } = this.deps.store.job(jobId)!
-    const climb: Climb = {
+    const climb: ContextGrowth = {
       point,
       window,
       remaining: spec.handoffAtRemaining,
@@ -167,7 +173,7 @@ export class AttemptHost implements Host {
     const before = this.current.usedTokens
     // Answers tell how much each batch added.
     // Without them, two measurements are compared.
-    if (this.newest === null && before !== null) this.grew(usage.used - before)
+    if (this.newest === null && before !== null) this.recordGrowth(usage.used - before)
     const growth = [...this.growth, usage.used - (this.newest?.used ?? usage.used)]
     const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
     const workedMs = this.workedMs()
@@ -175,36 +181,36 @@ export class AttemptHost implements Host {
     this.deps.recordUsage(usage, this.current)
     // A returned batch proves that the session works again, so reset the failure counters.
     const job = this.deps.store.job(this.current.jobId)!
-    if (job.failures || job.stalls || job.waits) record(this.deps, job.jobId, NO_FAILURES)
+    if (job.failures || job.stalls || job.waits) recordJob(this.deps, job.jobId, NO_FAILURES)
     const { spec } = job
     const level = handoffLevelAt(spec, usage)
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth, level }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
     const stops = ends && !this.runsWhenFull
-    this.cross(usage, spec.levels ?? [])
-    this.progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.growth) })
+    this.crossLevels(usage, spec.levels ?? [])
+    this.reportProgress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.growth) })
     return { full: stops && isFull(usage.used, climb) }
   }
 
   /** Runs the actions of levels that were reached, except handoffs, which `isFull` covers. */
-  private cross(usage: ContextUsage, levels: readonly JobLevel[]): void {
+  private crossLevels(usage: ContextUsage, levels: readonly JobLevel[]): void {
     const before = this.current.crossed ?? []
-    const found = crossings(levels, usage, before)
+    const found = findCrossings(levels, usage, before)
     if (found.length === 0) return
     this.put({ crossed: [...before, ...found.map(({ name }) => name)] })
     const { jobId } = this.current
     const percent = usage.point === null ? null : Math.round((usage.used / usage.point) * 1000) / 10
     const pausing = found.findLast(({ actions }) => actions.includes('pause'))
     const isFree = this.deps.store.job(jobId)!.wanted === null
-    this.unsaid = levelText(found, usage)
-    record(this.deps, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
+    this.pendingLevelText = levelText(found, usage)
+    recordJob(this.deps, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
       ...found.map(({ name, at_tokens, actions }) => ({
         type: 'level_crossed' as const,
         data: { level: name, at_tokens, used_tokens: usage.used, compaction_percent: percent, actions, of_job: true },
       })),
       ...found.map((level) => ({ type: 'context_warning' as const, data: this.warningAt(level, usage) })),
     ])
-    for (const level of found) if (level.hooks.length > 0) this.context.atLevel(level, this.current)
+    for (const level of found) if (level.hooks.length > 0) this.context.runLevelHooks(level, this.current)
   }
 
   private warningAt(level: JobLevel, { used, window, point }: ContextUsage): EventData['context_warning'] {
@@ -223,7 +229,7 @@ export class AttemptHost implements Host {
     }
   }
 
-  private progress(more: Partial<EventData['job_progress']>): void {
+  private reportProgress(more: Partial<EventData['job_progress']>): void {
     const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.current
     const { handoffs, spec } = this.deps.store.job(jobId)!
     const all = this.deps.store.attempts(jobId)
@@ -231,7 +237,7 @@ export class AttemptHost implements Host {
       handoffs,
       max_handoffs: spec.maxHandoffs,
       total_steps: sum(all, (one) => one.turns),
-      spent_tokens: sum(all, spentIn),
+      spent_tokens: sum(all, tokensSpentIn),
       denied: sum(all, ({ refused = 0 }) => refused),
       session: number,
       steps: turns,
@@ -244,15 +250,15 @@ export class AttemptHost implements Host {
         : null,
       ...more,
     }
-    record(this.deps, jobId, {}, [{ type: 'job_progress', data }])
+    recordJob(this.deps, jobId, {}, [{ type: 'job_progress', data }])
   }
 
-  lingers(tasks: number): void {
-    this.progress({ background: tasks })
+  reportBackgroundTasks(tasks: number): void {
+    this.reportProgress({ background: tasks })
   }
 
   private workedMs(): number {
-    return this.workedBefore + this.now().getTime() - this.began
+    return this.workedBefore + this.now().getTime() - this.startedAt
   }
 
   isTooOld(): boolean {
@@ -269,7 +275,7 @@ export class AttemptHost implements Host {
       return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
-    if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)
+    if (budgets.tokens !== null && sum(all, tokensSpentIn) >= budgets.tokens)
       return { how: 'budget', detail: `its ${budgets.tokens.toLocaleString('en-US')} tokens are spent` }
     if (budgets.usd !== null && sum(all, ({ costUsd }) => costUsd ?? 0) >= budgets.usd)
       return { how: 'budget', detail: `its ${budgets.usd} USD are spent` }
@@ -289,19 +295,19 @@ export class AttemptHost implements Host {
 
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null {
     if (sessionId !== this.current.sessionId) return null
-    const level = after === 'batch' ? this.unsaid : ''
+    const level = after === 'batch' ? this.pendingLevelText : ''
     const said = [level, this.deps.textForNextRequest(sessionId, after) ?? ''].filter((text) => text !== '')
-    if (level !== '') this.unsaid = ''
+    if (level !== '') this.pendingLevelText = ''
     return said.length === 0 ? null : said.join('\n\n')
   }
 
   /** Returns an answer early enough that the request and the brief fit after it. */
-  earlierAnswer(): Cut | null {
+  earlierAnswer(): CutPoint | null {
     const most = (this.current.pointTokens ?? this.current.windowTokens ?? 0) * 0.8
     const answers = readAnswers(this.journal.path, this.current.sessionId)
     const at = answers.findLastIndex(({ used }) => used < most)
     // A copy ends with the answer, so it does not contain the results of that answer's calls.
-    return at < 0 ? null : { at: answers[at]!.uuid, hides: answers.slice(at).flatMap(({ calls }) => calls) }
+    return at < 0 ? null : { at: answers[at]!.uuid, hiddenCalls: answers.slice(at).flatMap(({ calls }) => calls) }
   }
 }
 
@@ -319,6 +325,6 @@ function mean(growth: readonly number[]): number | null {
   return growth.length === 0 ? null : Math.round(growth.reduce((total, one) => total + one, 0) / growth.length)
 }
 
-export function spentIn({ spend }: AttemptRecord): number {
+export function tokensSpentIn({ spend }: AttemptRecord): number {
   return tokensOf(spend)
 }

@@ -30,13 +30,13 @@ export class AttemptPrompts {
     // An earlier job may have used the same prompt in this
     // session, so its transcript proves nothing.
     if (attempt.start === 'resume') return false
-    const prompt = this.kept(attempt)
+    const prompt = this.readStored(attempt)
     return prompt !== null && this.deps.transcriptHolds(attempt.sessionId, prompt)
   }
 
   /** Builds the first prompt once, including hooks, and stores it before it is sent. */
-  async first(attempt: AttemptRecord): Promise<string> {
-    const kept = this.kept(attempt)
+  async firstPrompt(attempt: AttemptRecord): Promise<string> {
+    const kept = this.readStored(attempt)
     if (kept !== null) return kept
     const { store, briefs, repository } = this.deps
     const job = store.job(this.jobId)!
@@ -51,7 +51,8 @@ export class AttemptPrompts {
         text === null ? null : { text: withoutMark(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
       repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
       // A brief written by code lists all calls itself.
-      untold: before === null || text?.includes(`## ${CALLS_TITLE}`) ? '' : this.untold(before),
+      unreportedCalls:
+        before === null || text?.includes(`## ${CALLS_TITLE}`) ? '' : this.describeUnreportedCalls(before),
     }
     const plain = freshPrompt({ ...given, before: '' })
     const words = await this.runStartHooks(
@@ -77,24 +78,24 @@ export class AttemptPrompts {
   resume(attempt: AttemptRecord): string {
     const job = this.deps.store.job(this.jobId)!
     const calls = this.unreportedCalls(attempt)
-    const failed = unmended(job)
+    const failed = failedChecksText(job)
     if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'its process was ended')
-    return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
+    return [failed, unreportedCallsText(calls)].filter((part) => part !== '').join('\n\n')
   }
 
   /** Writes the brief of a session by code, including the calls of the job. */
   writeBrief(attempt: AttemptRecord, reason: string): BriefRecord {
     const { jobId, folder, journal } = this
     const appendix = briefAppendix(this.deps, { jobId, folder, journal }, attempt)
-    return this.deps.briefs.write(attempt.sessionId, reason, appendix)
+    return this.deps.briefs.writeByCode(attempt.sessionId, reason, appendix)
   }
 
   /**
    * Returns a text about calls that a session made but its transcript does not show.
    * `hides` adds calls that are in the transcript but not visible to the reader.
    */
-  untold(attempt: AttemptRecord, hides: readonly string[] = []): string {
-    return untoldText(this.unreportedCalls(attempt, hides))
+  describeUnreportedCalls(attempt: AttemptRecord, hides: readonly string[] = []): string {
+    return unreportedCallsText(this.unreportedCalls(attempt, hides))
   }
 
   private unreportedCalls(
@@ -112,7 +113,7 @@ export class AttemptPrompts {
   }
 
   /** Returns the stored prompt. An empty file may remain after a power cut and is no prompt. */
-  private kept(attempt: AttemptRecord): string | null {
+  private readStored(attempt: AttemptRecord): string | null {
     return readIfThere(this.path(attempt))?.toString('utf8') || null
   }
 }
@@ -131,7 +132,7 @@ function editsToRepeat({ edits, spec }: JobRecord): string {
  * Returns the failed checks of a job that the user resumes, which its agent has not seen.
  * Empty when none.
  */
-function unmended({ checkRound, checks, detail }: JobRecord): string {
+function failedChecksText({ checkRound, checks, detail }: JobRecord): string {
   const last = Math.max(0, ...checks.map(({ round }) => round))
   return checkRound > 0 || detail !== '' ? '' : failedText(checks.filter(({ round }) => round === last))
 }
@@ -152,14 +153,14 @@ interface FreshPrompt {
   /** Branch, commit and changed files. Null without a repository. */
   repository: string | null
   /**
-   * Calls that the previous session's transcript does not show (`untoldText`).
+   * Calls that the previous session's transcript does not show (`unreportedCallsText`).
    * Empty when there are none.
    */
-  untold: string
+  unreportedCalls: string
 }
 
 /** Builds the first prompt of a session: the task, and what the previous session left. */
-export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
+export function freshPrompt({ task, before, brief, repository, unreportedCalls }: FreshPrompt): string {
   const words = before.trim()
   // Clients treat a prompt that begins with a slash as a command and do not ask the model.
   const first = words.startsWith('/') ? `The hooks of this job say first:\n\n${words}` : words
@@ -170,7 +171,7 @@ export function freshPrompt({ task, before, brief, repository, untold }: FreshPr
     brief.lead,
     `# The task\n\n${task}`,
     `# The brief\n\n${brief.text.trim()}`,
-    ...(untold === '' ? [] : [`# Not in the brief\n\n${untold}`]),
+    ...(unreportedCalls === '' ? [] : [`# Not in the brief\n\n${unreportedCalls}`]),
     ...(repository === null ? [] : [`# The repository now\n\n${repository.trim()}`]),
   ].join('\n\n')
 }
@@ -189,29 +190,29 @@ function newJobLead({ spec }: Pick<JobRecord, 'spec'>): string {
 export function resumePrompt(calls: readonly KnownCall[], why: string): string {
   const parts = [
     `[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`,
-    untoldText(calls),
+    unreportedCallsText(calls),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
 /** Describes calls that the transcript does not show. Empty when there are none. */
-function untoldText(calls: readonly KnownCall[]): string {
+function unreportedCallsText(calls: readonly KnownCall[]): string {
   const done = calls.filter(({ outcome }) => outcome !== 'unknown')
   const open = calls.filter(({ outcome }) => outcome === 'unknown')
   const parts: string[] = []
   if (done.length > 0)
     parts.push(
-      `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listed(done)}`,
+      `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listUnreportedCalls(done)}`,
     )
   if (open.length > 0)
     parts.push(
-      `These calls were begun and nobody knows how they ended. Look at what they did before you make one again. If a result above says that the user did not want one of them, the client wrote that when it was cut off: the user did not say so.\n${listed(open)}`,
+      `These calls were begun and nobody knows how they ended. Look at what they did before you make one again. If a result above says that the user did not want one of them, the client wrote that when it was cut off: the user did not say so.\n${listUnreportedCalls(open)}`,
     )
   return parts.join('\n\n')
 }
 
 /** Lists every call. The newest, which the transcript surely lacks, include their results. */
-function listed(calls: readonly KnownCall[]): string {
+function listUnreportedCalls(calls: readonly KnownCall[]): string {
   const lines: string[] = []
   let room = LONGEST_STEPS
   for (const call of calls.toReversed()) {
@@ -226,10 +227,10 @@ function listed(calls: readonly KnownCall[]): string {
 }
 
 function lineOf({ callId, tool, input, outcome, result }: KnownCall, longest: number): string {
-  return `- ${tool} ${flat(input, longest)} (${callId}): ${OUTCOMES[outcome]}${result === '' ? '' : `: ${flat(result, longest)}`}`
+  return `- ${tool} ${toOneLine(input, longest)} (${callId}): ${OUTCOMES[outcome]}${result === '' ? '' : `: ${toOneLine(result, longest)}`}`
 }
 
-function flat(text: string, longest: number): string {
+function toOneLine(text: string, longest: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }

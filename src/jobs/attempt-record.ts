@@ -1,9 +1,9 @@
 import type { HandoffFields } from '../contract/api/event-data.js'
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
-import { type JobDependencies, record } from './dependencies.js'
+import { type JobDependencies, recordJob } from './dependencies.js'
 
 /** Returns the session a job is in, ignoring one whose client only waits. Null before the first. */
-export const lastBegun = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
+export const lastStartedAttempt = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
   attempts.findLast(({ state }) => state !== 'ready') ?? null
 
 /** Creates the record of a new session with a new id. */
@@ -57,7 +57,7 @@ export function handoffFields(job: JobRecord, attempt: AttemptRecord, newSession
  * Returns what a session may still cost in USD. Null without a budget.
  * The client counts the cost itself and stops in time.
  */
-export function moneyLeft(
+export function budgetLeft(
   { spec }: JobRecord,
   attempts: readonly AttemptRecord[],
   attempt: AttemptRecord,
@@ -100,7 +100,7 @@ export function planAttempt(last: AttemptRecord | null, wasReceived: boolean): P
 }
 
 /** Interval between two stored values; a kill loses at most this much. */
-const KEPT_MS = 5_000
+const STORE_INTERVAL_MS = 5_000
 
 /**
  * Measures how long a job has really run, over all its runners, for the budget of minutes.
@@ -128,7 +128,7 @@ export class WorkClock {
 
   /** Stores the time every few seconds. Called often. */
   tick(): void {
-    if (this.since !== null && performance.now() - this.keptAt >= KEPT_MS) this.keep()
+    if (this.since !== null && performance.now() - this.keptAt >= STORE_INTERVAL_MS) this.keep()
   }
 
   stop(): void {
@@ -138,6 +138,6 @@ export class WorkClock {
 
   private keep(): void {
     this.keptAt = performance.now()
-    record(this.deps, this.jobId, { ranMs: this.ranMs() })
+    recordJob(this.deps, this.jobId, { ranMs: this.ranMs() })
   }
 }

@@ -24,7 +24,7 @@ export function briefAppendix(
   attempt: AttemptRecord,
 ): BriefAppendix {
   const attempts = deps.store.attempts(jobId).filter(({ state }) => state !== 'ready')
-  const written = lastWritten(deps, attempts)
+  const written = findLastAgentBrief(deps, attempts)
   const since = written?.attempt.number ?? 0
   const before = new Set(attempts.filter(({ number }) => number < since).map(({ sessionId }) => sessionId))
   const lines = readJournal(journal).filter(({ sessionId }) => !before.has(sessionId))
@@ -51,7 +51,7 @@ const MEANING =
   '"done": it returned, do not make it again unless you need to read its output. "failed": it returned with an error. "outcome unknown": it was cut off, look at what it did before you make it again. "not started": it never ran.'
 
 /** Returns the last session that began with a brief written by an agent. Null when none did. */
-function lastWritten(
+function findLastAgentBrief(
   { store }: JobDependencies,
   attempts: readonly AttemptRecord[],
 ): { attempt: AttemptRecord; brief: BriefRecord } | null {

@@ -18,7 +18,17 @@ const LONGEST_SHOWN = 16_000
 const LONGEST_CALL = 300
 const LONGEST_RESULT = 200
 /** Names of arguments that say what a call does, the most descriptive first. */
-const TELLING = ['command', 'file_path', 'notebook_path', 'pattern', 'path', 'url', 'query', 'prompt', 'description']
+const DESCRIPTIVE_ARGUMENTS = [
+  'command',
+  'file_path',
+  'notebook_path',
+  'pattern',
+  'path',
+  'url',
+  'query',
+  'prompt',
+  'description',
+]
 
 /**
  * Lists the calls of a job, oldest first.
@@ -28,7 +38,7 @@ const TELLING = ['command', 'file_path', 'notebook_path', 'pattern', 'path', 'ur
 export function listCalls(calls: readonly KnownCall[]): CallList {
   const groups = new Map<string, { last: KnownCall; text: string; count: number }>()
   for (const call of calls) {
-    const text = tellingArgument(call.input)
+    const text = descriptiveArgument(call.input)
     const key = `${call.tool} ${text}`
     const before = groups.get(key)
     const isStarted = call.outcome !== 'not-started'
@@ -76,8 +86,8 @@ export const OUTCOMES: Record<KnownCall['outcome'], string> = {
  * Returns the most descriptive argument.
  * The journal cuts long inputs, so the JSON may be incomplete.
  */
-function tellingArgument(input: string): string {
-  for (const name of TELLING) {
+function descriptiveArgument(input: string): string {
+  for (const name of DESCRIPTIVE_ARGUMENTS) {
     const [, written] = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)+)`).exec(input) ?? []
     if (written !== undefined) return unescaped(written)
   }
@@ -93,7 +103,7 @@ function unescaped(written: string): string {
 }
 
 /** Writes the calls of one session into the journal, before the client continues. Never throws. */
-export class CallKeeper {
+export class CallRecorder {
   /** Calls of the current batch whose end is in the journal. */
   private readonly returnedIds = new Set<string>()
 
@@ -119,12 +129,12 @@ export class CallKeeper {
     }
   }
 
-  denied(call: ToolCall, why: string): void {
+  recordDenial(call: ToolCall, why: string): void {
     this.safely(() => this.host.journal.denied(this.at(), this.sessionId, call, why))
   }
 
   /** Records a result. If that fails, the call's outcome stays unknown. */
-  returned(result: ToolResult): void {
+  recordResult(result: ToolResult): void {
     this.safely(() => {
       this.host.journal.returned(this.at(), this.sessionId, result)
       this.returnedIds.add(result.id)
@@ -132,20 +142,20 @@ export class CallKeeper {
   }
 
   /** Records calls that were reported only with their batch, such as refused ones. */
-  batch(calls: readonly ToolResult[]): void {
-    for (const call of calls) if (!this.returnedIds.has(call.id)) this.returned(call)
+  recordBatch(calls: readonly ToolResult[]): void {
+    for (const call of calls) if (!this.returnedIds.has(call.id)) this.recordResult(call)
     this.returnedIds.clear()
   }
 
   /** Records an answer, where a copy of the session can be cut off later. */
-  answered({ uuid, usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
+  recordAnswer({ uuid, usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     if (uuid === null || usage === null) return
     const used = usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
     this.safely(() => this.host.journal.answered(this.at(), this.sessionId, { uuid, used, calls: made }))
   }
 
-  compacted(): void {
+  recordCompaction(): void {
     this.safely(() => this.host.journal.compacted(this.at(), this.sessionId))
   }
 
@@ -166,20 +176,20 @@ export class CallKeeper {
 }
 
 /** Number of equal batches after which the agent is warned. */
-export const SAME_TOLD = 10
+export const REPEATS_BEFORE_WARNING = 10
 /** Number of equal batches after which the job ends as looping. */
-export const SAME_MOST = 20
+export const MAX_REPEATS = 20
 /** A slow batch waits for something, so repeating it is legitimate. */
-const WAITS_MS = 10_000
+const SLOW_BATCH_MS = 10_000
 
 /** Counts how often in a row an agent made the same calls with the same results. */
-export class SameAgain {
+export class RepeatCounter {
   private last = ''
   private times = 0
 
   /** Returns how often the same batch was made in a row, including this one. */
-  took(calls: readonly ToolResult[], tookMs: number): number {
-    if (tookMs >= WAITS_MS) return 0
+  count(calls: readonly ToolResult[], tookMs: number): number {
+    if (tookMs >= SLOW_BATCH_MS) return 0
     const all = JSON.stringify(calls.map(({ name, input, result, failed }) => [name, input, result, failed]))
     const mark = createHash('sha1').update(all).digest('base64')
     this.times = mark === this.last ? this.times + 1 : 1
@@ -188,6 +198,6 @@ export class SameAgain {
   }
 }
 
-export function sameText(times: number): string {
-  return `[baton] The last ${times} batches of calls were the same and brought the same result. Do something else; if nothing is left to do, say that the job is done; if something keeps you from it, say what. At ${SAME_MOST} the job is ended.`
+export function repeatWarning(times: number): string {
+  return `[baton] The last ${times} batches of calls were the same and brought the same result. Do something else; if nothing is left to do, say that the job is done; if something keeps you from it, say what. At ${MAX_REPEATS} the job is ended.`
 }

@@ -1,23 +1,23 @@
 import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive, ownIdentity } from '../lib/process-info.js'
-import { type JobDependencies, record } from './dependencies.js'
+import { type JobDependencies, recordJob } from './dependencies.js'
 import { whySessionTaken } from './first-session.js'
-import { isItsTurn } from './its-turn.js'
+import { mayStart } from './its-turn.js'
 import { NO_FAILURES, whyNotResumed } from './job.js'
 
 const LOOK_MS = 300
 
 /** Claims a job for this process. Resolves when the job may start, or the user stops it. */
-export async function claim(deps: JobDependencies, jobId: string): Promise<void> {
-  take(deps, jobId)
-  for (let told = false; !begin(deps, jobId); ) {
+export async function claimJob(deps: JobDependencies, jobId: string): Promise<void> {
+  takeJob(deps, jobId)
+  for (let told = false; !tryBegin(deps, jobId); ) {
     if (deps.store.job(jobId)!.wanted !== null) return
     if (!told) {
       const { jobs, perAgent } = deps.limits
       const bound = perAgent === null ? `${jobs}` : `${jobs}, of one agent ${perAgent}`
       const detail = `as many jobs run as may at once (${bound}); it waits for its turn`
-      record(deps, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
+      recordJob(deps, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
     }
     told = true
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
@@ -25,10 +25,10 @@ export async function claim(deps: JobDependencies, jobId: string): Promise<void>
 }
 
 /** Takes a job over to run it. Throws when it cannot continue or another process runs it. */
-function take(deps: JobDependencies, jobId: string): void {
+function takeJob(deps: JobDependencies, jobId: string): void {
   const { store } = deps
   store.transaction(() => {
-    const why = whyNotTaken(deps, jobId)
+    const why = findRunObstacle(deps, jobId)
     if (why !== null) throw why
     const job = store.job(jobId)!
     const fresh = {
@@ -54,16 +54,16 @@ function take(deps: JobDependencies, jobId: string): void {
   })
 }
 
-/** Takes a job over to end it; its stored state stays until then. Throws as `take` does. */
-export function takeOver(deps: JobDependencies, jobId: string): void {
-  deps.store.transaction(() => deps.store.putJob({ ...takeable(deps, jobId), runner: ownIdentity() }))
+/** Takes a job over to end it; its stored state stays until then. Throws as `takeJob` does. */
+export function takeOverToEnd(deps: JobDependencies, jobId: string): void {
+  deps.store.transaction(() => deps.store.putJob({ ...requireFreeJob(deps, jobId), runner: ownIdentity() }))
 }
 
 /** Returns why a job cannot be continued, as an error. Null when it can. */
-export function whyNotTaken({ store }: Pick<JobDependencies, 'store'>, jobId: string): BatonError | null {
+export function findRunObstacle({ store }: Pick<JobDependencies, 'store'>, jobId: string): BatonError | null {
   const job = store.job(jobId)
   if (job === null) return new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
-  const another = runsAlready(job)
+  const another = alreadyRunningError(job)
   if (another !== null) return another
   const why = job.wanted === 'cancel' ? 'a person cancels it' : (whyNotResumed(job) ?? whySessionTaken(store, job))
   return why === null
@@ -71,15 +71,15 @@ export function whyNotTaken({ store }: Pick<JobDependencies, 'store'>, jobId: st
     : new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
 }
 
-function takeable({ store }: JobDependencies, jobId: string): JobRecord {
+function requireFreeJob({ store }: JobDependencies, jobId: string): JobRecord {
   const job = store.job(jobId)
   if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
-  const another = runsAlready(job)
+  const another = alreadyRunningError(job)
   if (another !== null) throw another
   return job
 }
 
-function runsAlready({ jobId, runner }: JobRecord): BatonError | null {
+function alreadyRunningError({ jobId, runner }: JobRecord): BatonError | null {
   if (!runner || !isAlive(runner) || runner.pid === process.pid) return null
   return new BatonError(
     `Job ${jobId} is run by process ${runner.pid} already.`,
@@ -92,7 +92,7 @@ function runsAlready({ jobId, runner }: JobRecord): BatonError | null {
  * Takes over an ended job whose end hooks still have to run.
  * Returns false when there are none or another process runs them.
  */
-export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
+export function takeEndedJob({ store }: JobDependencies, jobId: string): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)) return false
@@ -102,16 +102,16 @@ export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
 }
 
 /** Marks the job as running. Returns false when other jobs come first. */
-function begin(deps: JobDependencies, jobId: string): boolean {
+function tryBegin(deps: JobDependencies, jobId: string): boolean {
   const { store, limits } = deps
   const begun = store.transaction((): JobRecord | null => {
     const job = store.job(jobId)!
-    if (job.wanted !== null || !isItsTurn(store.openJobs(), jobId, limits, isAlive)) return null
+    if (job.wanted !== null || !mayStart(store.openJobs(), jobId, limits, isAlive)) return null
     const at = deps.now().toISOString()
     store.putJob({ ...job, state: 'running', stateAt: at, startedAt: job.startedAt ?? at, detail: '' })
     return job
   })
   if (begun === null) return false
-  record(deps, jobId, {}, [{ type: begun.startedAt === null ? 'job_started' : 'job_resumed', data: {} }])
+  recordJob(deps, jobId, {}, [{ type: begun.startedAt === null ? 'job_started' : 'job_resumed', data: {} }])
   return true
 }

@@ -5,9 +5,9 @@ import { freshAttempt } from './attempt-record.js'
 import { type JobDependencies, recordAttempt } from './dependencies.js'
 import { hooksFor } from './hooks/applies.js'
 import type { LiveSession } from './live-session.js'
-import { moneyFor, startSession } from './start-session.js'
+import { budgetLeftFor, startSession } from './start-session.js'
 
-interface Ready {
+interface WaitingClient {
   host: AttemptHost
   live: LiveSession
   money: number | null
@@ -20,8 +20,8 @@ interface Ready {
  * its attempt is `ready`, which no runner resumes.
  * If starting it early fails, the client is simply started later.
  */
-export class ClientAhead {
-  private ready: Promise<Ready | null> = Promise.resolve(null)
+export class NextClient {
+  private ready: Promise<WaitingClient | null> = Promise.resolve(null)
 
   constructor(
     private readonly deps: JobDependencies,
@@ -39,11 +39,11 @@ export class ClientAhead {
     await this.ready
   }
 
-  private async startClient(attempt: AttemptRecord): Promise<Ready | null> {
+  private async startClient(attempt: AttemptRecord): Promise<WaitingClient | null> {
     try {
       const next = nextAttempt(this.deps, attempt, { state: 'ready', briefId: null })
       const host = new AttemptHost(this.deps, next, this.journal, this.context)
-      const money = moneyFor(this.deps, next)
+      const money = budgetLeftFor(this.deps, next)
       const { sessionId } = next
       return {
         host,
@@ -61,26 +61,26 @@ export class ClientAhead {
    * Null when its budget is outdated.
    * A brief that was asked for twice has cost more than the client was told.
    */
-  async fits(): Promise<AttemptRecord | null> {
+  async usableAttempt(): Promise<AttemptRecord | null> {
     const ready = await this.ready
-    if (ready !== null && ready.money === moneyFor(this.deps, ready.host.attempt)) return ready.host.attempt
-    await this.drop()
+    if (ready !== null && ready.money === budgetLeftFor(this.deps, ready.host.attempt)) return ready.host.attempt
+    await this.discard()
     return null
   }
 
   /**
    * Returns the waiting client for an attempt.
    * Null when there is none.
-   * Call `taken` after using it.
+   * Call `markUsed` after using it.
    */
-  async of({ attemptId }: AttemptRecord): Promise<Pick<Ready, 'host' | 'live'> | null> {
+  async clientFor({ attemptId }: AttemptRecord): Promise<Pick<WaitingClient, 'host' | 'live'> | null> {
     const ready = await this.ready
     if (ready?.host.attempt.attemptId !== attemptId) return null
     ready.host.put({ process: ready.live.process })
     return ready
   }
 
-  taken(): void {
+  markUsed(): void {
     this.ready = Promise.resolve(null)
   }
 
@@ -88,7 +88,7 @@ export class ClientAhead {
     void this.ready.then((ready) => ready?.live.kill())
   }
 
-  async drop(): Promise<void> {
+  async discard(): Promise<void> {
     const ready = await this.ready
     this.ready = Promise.resolve(null)
     ready?.live.kill()

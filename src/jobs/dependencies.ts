@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.js'
 import type { NoticeContent } from '../policy/notice-text.js'
 import type { Store } from '../store/store.js'
 import type { JobLimits } from './its-turn.js'
-import type { ToldCalls } from './journal.js'
+import type { TranscriptCalls } from './journal.js'
 
 /** Sections of a brief written by code, beside the facts of the transcript. */
 export interface BriefAppendix {
@@ -22,13 +22,13 @@ export interface BriefAppendix {
 /** Creates the briefs of a job's sessions. Implemented by the engine and passed in. */
 export interface BriefWriter {
   /** Returns the minimum score of a brief; below it the agent is asked once more. */
-  bar(sessionId: string): number
+  minScore(sessionId: string): number
   /** Returns how much of the session a text covers. Null when that cannot be measured. */
   coverage(sessionId: string, text: string): Coverage | null
   /** Completes, signs and stores a brief that an agent wrote. */
-  take(sessionId: string, text: string, reason: string): BriefRecord
+  storeAgentBrief(sessionId: string, text: string, reason: string): BriefRecord
   /** Writes a brief from transcript, repository and journal, without a model. */
-  write(sessionId: string, reason: string, appendix: BriefAppendix): BriefRecord
+  writeByCode(sessionId: string, reason: string, appendix: BriefAppendix): BriefRecord
   /** Returns the text of a brief. Null when its file is missing or was changed. */
   read(brief: BriefRecord): string | null
 }
@@ -67,7 +67,7 @@ export interface JobDependencies {
    */
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
   /** Returns the calls whose results are in the transcript of a session. */
-  returnedCalls(sessionId: string): ToldCalls
+  returnedCalls(sessionId: string): TranscriptCalls
   /** True when the transcript of a session contains a text it was given. */
   transcriptHolds(sessionId: string, text: string): boolean
   /** Describes branch, commit and changes in a few lines. Null without a repository. */
@@ -77,11 +77,11 @@ export interface JobDependencies {
    */
   trustWorktree?(folder: string, worktree: string): void
   /** Archives the transcript of a session before the job leaves it. */
-  keep(sessionId: string): void
+  archiveTranscript(sessionId: string): void
   /** Shows a raw line that a client of the job wrote. Absent when nothing shows it. */
   showLine?(jobId: string, line: string): void
   /** Publishes stored events to subscribers. */
-  tell(events: Event[]): void
+  publish(events: Event[]): void
   /**
    * Stores a notice to the user about a job, inside the transaction of its cause.
    * Another process sends it.
@@ -90,11 +90,11 @@ export interface JobDependencies {
 }
 
 /** Stores a change of the job together with its events, then publishes the events. */
-export function record(
+export function recordJob(
   deps: JobDependencies,
   jobId: string,
   change: Partial<JobRecord>,
-  events: Happening[] = [],
+  events: JobEvent[] = [],
   notices: readonly NoticeContent[] = [],
 ): JobRecord {
   const { store } = deps
@@ -122,11 +122,11 @@ export function record(
     if (notices.length > 0) deps.notify(moved, notices)
     return moved
   })
-  deps.tell(stored)
+  deps.publish(stored)
   return job
 }
 
-export type Happening = {
+export type JobEvent = {
   [Type in EventType]: {
     type: Type
     data: EventData[Type]

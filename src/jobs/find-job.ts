@@ -7,10 +7,10 @@ import type { Store } from '../store/store.js'
 import { isOver } from './job.js'
 import { viewJob } from './view-job.js'
 
-const LATELY_MS = 7 * 24 * 3_600_000
+const RECENT_MS = 7 * 24 * 3_600_000
 
 /** Returns open jobs and those of the last week, newest first. */
-export function recentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobShown[] {
+export function listRecentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobShown[] {
   const all = store.jobs().toReversed()
   const shown = everyone ? all : all.filter((job) => isRecent(job, now))
   return shown.map((job) => viewJob(job, store.attempts(job.jobId)))
@@ -18,14 +18,14 @@ export function recentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: bo
 
 /** True for an open job and for one that ended within the last week. */
 export function isRecent({ endedAt }: JobRecord, now: Date): boolean {
-  return endedAt === null || endedAt >= new Date(now.getTime() - LATELY_MS).toISOString()
+  return endedAt === null || endedAt >= new Date(now.getTime() - RECENT_MS).toISOString()
 }
 
 /**
  * Finds a job by id, id prefix (with or without `job_`) or seat.
  * Throws when there is none, or several match.
  */
-export function jobNamed(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord {
+export function findJob(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord {
   const alike = findJobs(store, id)
   if (alike.length === 1) return alike[0]!
   if (alike.length > 1)
@@ -48,27 +48,27 @@ function findJobs(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord[] {
 
 interface LostJobs {
   /** Jobs to resume. */
-  cutOff: JobRecord[]
+  interrupted: JobRecord[]
   /** Ended jobs whose end hooks have not run. */
-  unsaid: JobRecord[]
+  endHooksDue: JobRecord[]
   /**
    * Jobs whose runner died before it could pause or cancel them as the user wanted.
    * Not resumed.
    */
-  unwanted: JobRecord[]
+  stopRequested: JobRecord[]
 }
 
 /**
  * Returns jobs whose runner died, oldest first.
  * A job that the user paused is not among them: it waits until it is resumed by name.
  */
-export function lostJobs(store: Pick<Store, 'openJobs'>, isThere: typeof isAlive = isAlive): LostJobs {
+export function findLostJobs(store: Pick<Store, 'openJobs'>, isThere: typeof isAlive = isAlive): LostJobs {
   const left = store.openJobs().filter(({ runner }) => runner === null || !isThere(runner))
   const open = left.filter(({ state }) => !isOver(state))
   const isWanted = ({ wanted }: JobRecord): boolean => wanted === null || wanted === 'leave'
   return {
-    cutOff: open.filter((job) => isWanted(job) && (job.state !== 'paused' || job.wanted === 'leave')),
-    unwanted: open.filter((job) => !isWanted(job) && job.state !== 'paused'),
-    unsaid: left.filter(({ state, hooksDue }) => isOver(state) && hooksDue),
+    interrupted: open.filter((job) => isWanted(job) && (job.state !== 'paused' || job.wanted === 'leave')),
+    stopRequested: open.filter((job) => !isWanted(job) && job.state !== 'paused'),
+    endHooksDue: left.filter(({ state, hooksDue }) => isOver(state) && hooksDue),
   }
 }

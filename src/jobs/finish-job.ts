@@ -1,16 +1,16 @@
 import type { JobRecord, WorkspaceState } from '../contract/records/job.js'
 import { jobNotice } from '../policy/notice-text.js'
-import { type JobDependencies, record } from './dependencies.js'
+import { type JobDependencies, recordJob } from './dependencies.js'
 import { hooksFor } from './hooks/applies.js'
 import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
-import type { HooksOfJob } from './hooks-of-job.js'
+import type { JobHookRunner } from './hooks-of-job.js'
 import { isOver, type Next, nextAfter } from './job.js'
 import { endProcesses } from './processes.js'
-import { environmentOf } from './start-session.js'
-import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
+import { jobEnvironment } from './start-session.js'
+import { type CleanupResult, publishedNotes, tearDownWorkspace } from './workspace/tear-down.js'
 
-export type Over = Extract<Next, { do: 'end' }>
+export type JobEnd = Extract<Next, { do: 'end' }>
 
 /**
  * Ends a run.
@@ -22,40 +22,40 @@ export type Over = Extract<Next, { do: 'end' }>
 export async function finishJob(
   deps: JobDependencies,
   jobId: string,
-  hooks: HooksOfJob,
-  over: Over,
+  hooks: JobHookRunner,
+  over: JobEnd,
 ): Promise<JobRecord> {
   const ended = isOver(over.state)
-  if (ended) record(deps, jobId, { ending: { state: over.state, exitReason: over.reason, detail: over.detail } })
+  if (ended) recordJob(deps, jobId, { ending: { state: over.state, exitReason: over.reason, detail: over.detail } })
   await endProcesses(jobId)
   const torn = ended ? await tearDown(deps, jobId, over) : null
-  const cancelled = ended ? null : cancelMeanwhile(deps, jobId)
+  const cancelled = ended ? null : findCancellation(deps, jobId)
   if (cancelled !== null) return finishJob(deps, jobId, hooks, cancelled)
   const job = storeEnd(deps, jobId, over, torn)
-  return job.hooksDue ? sayEnd(deps, jobId, hooks) : job
+  return job.hooksDue ? runEndHooks(deps, jobId, hooks) : job
 }
 
 /** Returns how a killed runner had begun to end the job. Null when it had not. */
-export function endingOf({ ending }: JobRecord): Over | null {
+export function storedEnding({ ending }: JobRecord): JobEnd | null {
   if (!ending) return null
-  return { do: 'end', state: ending.state as Over['state'], reason: ending.exitReason, detail: ending.detail }
+  return { do: 'end', state: ending.state as JobEnd['state'], reason: ending.exitReason, detail: ending.detail }
 }
 
 /** Runs the end hooks; afterwards the job has no runner. */
-export async function sayEnd(deps: JobDependencies, jobId: string, hooks: HooksOfJob): Promise<JobRecord> {
+export async function runEndHooks(deps: JobDependencies, jobId: string, hooks: JobHookRunner): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const { kept, pullRequest } = job.hooksDue!
-  await hooks.atEnd(endEvent(job), endPayload(job, { kept, published: { pullRequest } }))
-  return record(deps, jobId, { hooksDue: null, runner: null })
+  await hooks.runEndHooks(endEvent(job), endPayload(job, { kept, published: { pullRequest } }))
+  return recordJob(deps, jobId, { hooksDue: null, runner: null })
 }
 
-async function tearDown(deps: JobDependencies, jobId: string, { state }: Over): Promise<TornDown | null> {
+async function tearDown(deps: JobDependencies, jobId: string, { state }: JobEnd): Promise<CleanupResult | null> {
   const job = deps.store.job(jobId)!
   const { workspace, spec, result } = job
   if (!workspace) return null
   const words = { title: spec.workItem ?? titleOf(spec.prompt), body: result ?? '' }
   const request = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
-  return tearDownWorkspace(request, { env: environmentOf(deps, job) })
+  return tearDownWorkspace(request, { env: jobEnvironment(deps, job) })
 }
 
 /** Returns the first non-empty line of the prompt, without heading marks. */
@@ -68,9 +68,9 @@ function titleOf(prompt: string): string {
  * Returns the cancellation that the user requested while the job was being paused.
  * Null without one.
  */
-function cancelMeanwhile(deps: JobDependencies, jobId: string): Over | null {
+function findCancellation(deps: JobDependencies, jobId: string): JobEnd | null {
   const job = deps.store.job(jobId)!
-  return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as Over) : null
+  return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as JobEnd) : null
 }
 
 /**
@@ -85,7 +85,7 @@ function refusedNotes({ store }: JobDependencies, jobId: string): string[] {
   ]
 }
 
-function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDown | null): JobRecord {
+function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: CleanupResult | null): JobRecord {
   const { spec, wanted, runner, handoffs, workspace, startedAt, createdAt } = deps.store.job(jobId)!
   const { state, reason: exitReason } = over
   const ended = isOver(state)
@@ -95,10 +95,10 @@ function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDo
     ...publishedNotes(torn),
   ]
   const detail = [over.detail, ...notes].filter((part) => part !== '').join('; ')
-  const isHeard = ended && hooksFor(spec.hooks, endEvent({ state, exitReason })).length > 0
+  const hasEndHooks = ended && hooksFor(spec.hooks, endEvent({ state, exitReason })).length > 0
   const durationMs = deps.now().getTime() - Date.parse(startedAt ?? createdAt)
   const type = `job_${state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
-  return record(
+  return recordJob(
     deps,
     jobId,
     {
@@ -109,10 +109,10 @@ function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDo
       retry: null,
       ending: null,
       endedAt: ended ? deps.now().toISOString() : null,
-      hooksDue: isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null,
+      hooksDue: hasEndHooks ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null,
       wanted: wanted === 'leave' && !ended ? 'leave' : null,
-      runner: isHeard ? runner : null,
-      workspace: workspace && torn ? afterwards(workspace, torn) : workspace,
+      runner: hasEndHooks ? runner : null,
+      workspace: workspace && torn ? workspaceAfter(workspace, torn) : workspace,
     },
     [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
     // A job that is paused because the machine shuts down resumes by itself, so no notice is sent.
@@ -121,6 +121,6 @@ function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDo
 }
 
 /** Marks a deleted worktree, because a later branch of the same name is not the job's. */
-function afterwards({ folder, worktree }: WorkspaceState, { kept, branch }: TornDown): WorkspaceState {
+function workspaceAfter({ folder, worktree }: WorkspaceState, { kept, branch }: CleanupResult): WorkspaceState {
   return { folder, worktree: worktree && !kept && branch === null ? { ...worktree, dropped: true } : worktree }
 }

@@ -5,12 +5,12 @@ import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { freshAttempt, lastBegun } from './attempt-record.js'
-import { type JobDependencies, record } from './dependencies.js'
+import { freshAttempt, lastStartedAttempt } from './attempt-record.js'
+import { type JobDependencies, recordJob } from './dependencies.js'
 import { isOver } from './job.js'
 import { handoffLevelAt, isFull } from './job-levels.js'
-import { folderOf } from './start-session.js'
-import { plus } from './told-spend.js'
+import { jobFolder } from './start-session.js'
+import { addUsage } from './told-spend.js'
 
 /**
  * Stores the first attempt of a job and returns it. Its session is chosen in this order:
@@ -23,19 +23,19 @@ import { plus } from './told-spend.js'
 export function beginFirstAttempt(deps: JobDependencies, jobId: string): AttemptRecord {
   const job = deps.store.job(jobId)!
   const { session, agentName } = job.spec
-  if (session?.resume) return beginOnNamed(deps, job, session.resume)
+  if (session?.resume) return beginNamedSession(deps, job, session.resume)
   if (session?.mode === 'persistent' && agentName !== null) return beginPersistent(deps, job)
-  return store(deps, job, freshAttempt(deps, jobId, 1, null), null)
+  return storeFirstAttempt(deps, job, freshAttempt(deps, jobId, 1, null), null)
 }
 
-function beginOnNamed(deps: JobDependencies, job: JobRecord, sessionId: string): AttemptRecord {
+function beginNamedSession(deps: JobDependencies, job: JobRecord, sessionId: string): AttemptRecord {
   return deps.store.transaction(() => {
-    const why = whyNotUsable(deps.store, sessionId, job.spec, folderOf(job), job.jobId)
+    const why = whyNotUsable(deps.store, sessionId, job.spec, jobFolder(job), job.jobId)
     if (why !== null) throw why
     const known = deps.store.session(sessionId)!
     const last = deps.store.attemptOfSession(sessionId)
     const { answers: _, ...spend } = known.spend
-    const carried = last === null ? { spend, costUsd: known.costUsd } : carriedBy(last)
+    const carried = last === null ? { spend, costUsd: known.costUsd } : carriedSpend(last)
     const attempt: AttemptRecord = {
       ...freshAttempt(deps, job.jobId, 1, null),
       sessionId,
@@ -46,32 +46,32 @@ function beginOnNamed(deps: JobDependencies, job: JobRecord, sessionId: string):
       windowTokens: known.track.limits.window,
       pointTokens: known.track.limits.point,
     }
-    return store(deps, job, attempt, { how: 'continued', reason: 'the user named it', previous: sessionId })
+    return storeFirstAttempt(deps, job, attempt, { how: 'continued', reason: 'the user named it', previous: sessionId })
   })
 }
 
 function beginPersistent(deps: JobDependencies, job: JobRecord): AttemptRecord {
   const { jobId } = job
-  const last = lastOfAgent(deps.store, job)
-  if (last === null) return store(deps, job, freshAttempt(deps, jobId, 1, null), null)
+  const last = findLastSession(deps.store, job)
+  if (last === null) return storeFirstAttempt(deps, job, freshAttempt(deps, jobId, 1, null), null)
   const previous = last.attempt.sessionId
   const continued = deps.store.transaction((): AttemptRecord | string => {
     // Another job or a terminal may have opened the session since it was found.
-    const why = whyInvalid(deps, job, last) ?? userOf(deps.store, previous, jobId)
+    const why = whyInvalid(deps, job, last) ?? findSessionUser(deps.store, previous, jobId)
     if (why !== null) return why
     const attempt: AttemptRecord = {
       ...freshAttempt(deps, jobId, 1, null),
       sessionId: previous,
       start: 'resume',
-      carried: carriedBy(last.attempt),
-      ...pick(last.attempt),
+      carried: carriedSpend(last.attempt),
+      ...continuedState(last.attempt),
     }
-    return store(deps, job, attempt, { how: 'continued', reason: 'it is still valid', previous })
+    return storeFirstAttempt(deps, job, attempt, { how: 'continued', reason: 'it is still valid', previous })
   })
   if (typeof continued !== 'string') return continued
-  const briefId = briefOf(deps, last, continued)
+  const briefId = findOrWriteBrief(deps, last, continued)
   const how = briefId === null ? 'fresh' : 'brief'
-  return store(deps, job, freshAttempt(deps, jobId, 1, briefId), { how, reason: continued, previous })
+  return storeFirstAttempt(deps, job, freshAttempt(deps, jobId, 1, briefId), { how, reason: continued, previous })
 }
 
 interface LastSession {
@@ -83,7 +83,7 @@ interface LastSession {
  * Returns the session of the agent's newest ended job.
  * Null when every such session is still in use by another job or process.
  */
-function lastOfAgent(store: Store, job: JobRecord): LastSession | null {
+function findLastSession(store: Store, job: JobRecord): LastSession | null {
   const { agentName, agent, runtime, session } = job.spec
   const newestFirst = store
     .jobs()
@@ -94,9 +94,9 @@ function lastOfAgent(store: Store, job: JobRecord): LastSession | null {
     .filter(({ jobId, state }) => jobId !== job.jobId && isOver(state))
     .sort((one, other) => Date.parse(other.endedAt ?? other.stateAt) - Date.parse(one.endedAt ?? one.stateAt))
   for (const ended of newestFirst) {
-    const attempt = lastBegun(store.attempts(ended.jobId))
+    const attempt = lastStartedAttempt(store.attempts(ended.jobId))
     // A session that never answered cannot be reopened.
-    if (attempt !== null && attempt.turns > 0 && userOf(store, attempt.sessionId, job.jobId) === null)
+    if (attempt !== null && attempt.turns > 0 && findSessionUser(store, attempt.sessionId, job.jobId) === null)
       return { job: ended, attempt }
   }
   return null
@@ -109,7 +109,8 @@ function whyInvalid(
   { job: last, attempt }: LastSession,
 ): string | null {
   const { session, handoffAtRemaining: remaining, runtime } = job.spec
-  if (real(folderOf(job)) !== real(folderOf(last))) return `it worked in another folder (${folderOf(last)})`
+  if (resolvePath(jobFolder(job)) !== resolvePath(jobFolder(last)))
+    return `it worked in another folder (${jobFolder(last)})`
   const usedAt = Date.parse(last.endedAt ?? last.stateAt)
   if (now().getTime() - usedAt > session!.expiresMs) return 'it was last used longer ago than session.timeout'
   const { usedTokens: used, windowTokens: window, pointTokens: point, growth = [], workedMs = 0 } = attempt
@@ -134,7 +135,7 @@ function whyLost(session: SessionRecord | null): string | null {
  * Returns the newest brief written at the session's end or later, else one written by code.
  * Null when neither is possible.
  */
-function briefOf(deps: JobDependencies, { job, attempt }: LastSession, reason: string): string | null {
+function findOrWriteBrief(deps: JobDependencies, { job, attempt }: LastSession, reason: string): string | null {
   const { store, folderOf: filesOf } = deps
   const kept = store.briefs({ sessionId: attempt.sessionId }).at(-1)
   const end = attempt.endedAt ?? job.endedAt
@@ -156,7 +157,7 @@ function briefOf(deps: JobDependencies, { job, attempt }: LastSession, reason: s
  * Null when nobody does.
  * Two clients of one session would branch its transcript.
  */
-function userOf(store: Store, sessionId: string, exceptJobId: string | null): string | null {
+function findSessionUser(store: Store, sessionId: string, exceptJobId: string | null): string | null {
   const job = store
     .openJobs()
     .find((one) => one.sessionId === sessionId && one.jobId !== exceptJobId && !isOver(one.state))
@@ -191,19 +192,19 @@ export function whyNotUsable(
   if (workspace.strategy !== 'none')
     return refused('the job works in a worktree of its own', 'Run it without a worktree, or without --resume-session.')
   const places = [known.project, known.cwd].filter((place) => place !== null)
-  if (!places.some((place) => real(place) === real(folder)))
+  if (!places.some((place) => resolvePath(place) === resolvePath(folder)))
     return refused(
       `it worked in ${places[0] ?? 'an unknown folder'}, and the job in ${folder}`,
       'Run the job in that folder.',
     )
-  const user = userOf(store, sessionId, jobId)
+  const user = findSessionUser(store, sessionId, jobId)
   if (user !== null) return refused(user, 'Wait for its end, or end it, then run the job again.')
   const lost = runtime === 'scripted' ? null : whyLost(known)
   return lost === null ? null : refused(lost, 'baton handoffs list shows whether a brief of it is kept.')
 }
 
 /** Resolves symbolic links, as clients do; a path that does not exist is returned unchanged. */
-function real(path: string): string {
+function resolvePath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -211,13 +212,13 @@ function real(path: string): string {
   }
 }
 
-const carriedBy = ({ spend, costUsd, carried }: AttemptRecord): NonNullable<AttemptRecord['carried']> => ({
-  spend: carried ? plus(carried.spend, spend) : spend,
+const carriedSpend = ({ spend, costUsd, carried }: AttemptRecord): NonNullable<AttemptRecord['carried']> => ({
+  spend: carried ? addUsage(carried.spend, spend) : spend,
   costUsd: costUsd === null ? (carried?.costUsd ?? null) : (carried?.costUsd ?? 0) + costUsd,
 })
 
 /** Returns the measurements that a session's next attempt continues from. */
-function pick({
+function continuedState({
   usedTokens,
   windowTokens,
   pointTokens,
@@ -239,7 +240,7 @@ function pick({
  * Stores the attempt and how it was chosen.
  * A continued session keeps its seat and the job adopts that seat: messages to either reach it.
  */
-function store(
+function storeFirstAttempt(
   deps: JobDependencies,
   { jobId, seatId }: JobRecord,
   attempt: AttemptRecord,
@@ -255,7 +256,7 @@ function store(
       previous_session_id: chosen.previous,
       brief_id: briefId,
     }
-    record(deps, jobId, { sessionId, seatId: kept ?? seatId }, data ? [{ type: 'job_session', data }] : [])
+    recordJob(deps, jobId, { sessionId, seatId: kept ?? seatId }, data ? [{ type: 'job_session', data }] : [])
   })
   return attempt
 }

@@ -16,7 +16,10 @@ export interface ForgottenJob {
   worktree: { path: string; branch: string } | null
 }
 
-type Place = { store: Pick<Store, 'job' | 'removeJob' | 'transaction'>; folderOf: JobDependencies['folderOf'] }
+type ForgetDependencies = {
+  store: Pick<Store, 'job' | 'removeJob' | 'transaction'>
+  folderOf: JobDependencies['folderOf']
+}
 
 /** Returns why a job is still needed. Null when it has ended and its end hooks have run. */
 function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
@@ -29,7 +32,7 @@ function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null 
  * journal, prompts, check outputs, and the text in its events.
  * Sessions, their briefs and archives stay, and so does an existing worktree.
  */
-export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false): ForgottenJob {
+export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string, dry = false): ForgottenJob {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null)
@@ -50,7 +53,7 @@ export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false
 }
 
 /** Returns jobs that ended before `at` and can be forgotten, oldest first. */
-export function endedBefore(jobs: readonly JobRecord[], at: string): JobRecord[] {
+export function jobsEndedBefore(jobs: readonly JobRecord[], at: string): JobRecord[] {
   return jobs.filter((job) => job.endedAt !== null && job.endedAt < at && whyNotForgotten(job) === null)
 }
 

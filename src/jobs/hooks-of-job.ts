@@ -7,10 +7,10 @@ import { hookListsFor, hooksFor } from './hooks/applies.js'
 import type { HookResult, HookRun } from './hooks/hook-result.js'
 import { type EndEvent, type EndHookPayload, type SessionStartHookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
-import { environmentOf, folderOf } from './start-session.js'
+import { jobEnvironment, jobFolder } from './start-session.js'
 
 /** Runs the hooks of one job and writes their results into its log. */
-export class HooksOfJob {
+export class JobHookRunner {
   private readonly atLevels: Promise<void>[] = []
 
   constructor(
@@ -26,22 +26,22 @@ export class HooksOfJob {
   }
 
   private get hookContext() {
-    return { cwd: folderOf(this.job), env: environmentOf(this.deps, this.job), jobId: this.jobId }
+    return { cwd: jobFolder(this.job), env: jobEnvironment(this.deps, this.job), jobId: this.jobId }
   }
 
   /**
    * Runs session start hooks and returns the text to put before the prompt.
    * The text is stored, so a pause does not interrupt them.
    */
-  async atStart(payload: SessionStartHookPayload): Promise<string> {
+  async runStartHooks(payload: SessionStartHookPayload): Promise<string> {
     const hooks = hooksFor(this.job.spec.hooks, 'session_start')
     const run = await runHooks(hooks, 'session_start', payload, { ...this.hookContext, signal: this.signals.cancel })
-    this.note('session_start', run, null)
+    this.logRun('session_start', run, null)
     return contextOf(run)
   }
 
   /** Runs the context threshold hooks and returns what to do with a full session. */
-  async whenFull(attempt: AttemptRecord): Promise<Verdict['decision']> {
+  async decideWhenFull(attempt: AttemptRecord): Promise<Verdict['decision']> {
     const hooks = hooksFor(this.job.spec.hooks, 'context_threshold')
     if (hooks.length === 0) return 'handoff'
     const run = await runHooks(hooks, 'context_threshold', this.thresholdPayload(attempt), {
@@ -49,19 +49,19 @@ export class HooksOfJob {
       signal: this.signals.stop,
     })
     const verdict = decisionOf(run)
-    this.note('context_threshold', run, verdict)
+    this.logRun('context_threshold', run, verdict)
     return verdict.decision
   }
 
-  /** Runs the hooks of a level in parallel to the work; `settled` waits for them. */
-  atLevel({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
+  /** Runs the hooks of a level in parallel to the work; `waitForLevelHooks` waits for them. */
+  runLevelHooks({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
     const payload = { ...this.thresholdPayload(attempt), level: name }
     const run = async (): Promise<void> => {
       const ran = await runHooks(hooks, 'context_threshold', payload, {
         ...this.hookContext,
         signal: this.signals.cancel,
       })
-      this.note('context_threshold', ran, null)
+      this.logRun('context_threshold', ran, null)
     }
     this.atLevels.push(
       run().catch((error: unknown) =>
@@ -70,7 +70,7 @@ export class HooksOfJob {
     )
   }
 
-  async settled(): Promise<void> {
+  async waitForLevelHooks(): Promise<void> {
     await Promise.all(this.atLevels.splice(0))
   }
 
@@ -81,15 +81,15 @@ export class HooksOfJob {
   }
 
   /** Runs the end hooks; nothing interrupts them. */
-  async atEnd(event: EndEvent, payload: EndHookPayload): Promise<void> {
+  async runEndHooks(event: EndEvent, payload: EndHookPayload): Promise<void> {
     const { cwd, ...context } = this.hookContext
     // The worktree may have been deleted, and an agent may have removed the folder it worked in.
     const there = [cwd, this.job.spec.folder].find((folder) => existsSync(folder)) ?? this.deps.folderOf(this.jobId)
     for (const hooks of hookListsFor(this.job.spec.hooks, event))
-      this.note(event, await runHooks(hooks, event, payload, { ...context, cwd: there }), null)
+      this.logRun(event, await runHooks(hooks, event, payload, { ...context, cwd: there }), null)
   }
 
-  private note(event: Parameters<typeof hookLogLines>[0], run: HookRun, verdict: Verdict | null): void {
+  private logRun(event: Parameters<typeof hookLogLines>[0], run: HookRun, verdict: Verdict | null): void {
     for (const line of hookLogLines(event, run, verdict, this.deps.now().toISOString())) this.keep(line)
     logHooks(this.deps.log, this.jobId, run, verdict)
   }
@@ -142,17 +142,17 @@ export function decisionOf({ results, stoppedBy }: HookRun): Verdict {
   }
   if (results.length === 0)
     return { decision: 'handoff', reason: 'no hook was meant for it: handed over the built-in way' }
-  const said = results.filter(({ ok }) => ok).flatMap((result) => wordOf(result) ?? [])
+  const said = results.filter(({ ok }) => ok).flatMap((result) => decisionOfHook(result) ?? [])
   return said.at(-1) ?? { decision: 'abort', reason: 'no hook decided' }
 }
 
-function wordOf(result: HookResult): Verdict | null {
+function decisionOfHook(result: HookResult): Verdict | null {
   if (result.type !== 'shell' && result.type !== 'webhook') return null
   const last = result.output.trimEnd().split('\n').at(-1)?.trim() ?? ''
   const word =
     result.type === 'shell' && !last.startsWith('{')
       ? last
-      : field(result.type === 'shell' ? last : result.output, 'decision')
+      : textField(result.type === 'shell' ? last : result.output, 'decision')
   const decision = DECISIONS.find((known) => known === word?.toLowerCase())
   return decision ? { decision, reason: `the hook \`${result.name}\` says ${decision}` } : null
 }
@@ -169,7 +169,7 @@ export function contextOf({ results }: HookRun): string {
     .filter(({ ok }) => ok)
     .map((result) => {
       if (result.type === 'shell') return result.output.trim()
-      return result.type === 'webhook' ? (field(result.output, 'context') ?? '').trim() : ''
+      return result.type === 'webhook' ? (textField(result.output, 'context') ?? '').trim() : ''
     })
     .filter((text) => text !== '')
   const whole = parts.join('\n\n')
@@ -178,7 +178,7 @@ export function contextOf({ results }: HookRun): string {
 }
 
 /** Returns the text under a key of a JSON object. Null when there is none. */
-function field(json: string, key: string): string | null {
+function textField(json: string, key: string): string | null {
   try {
     const value: unknown = JSON.parse(json)
     const found =

@@ -7,7 +7,7 @@ export interface JobLimits {
   perAgent: number | null
 }
 
-const RESTS = new Set<JobRecord['state']>(['pending', 'paused', 'completed', 'failed', 'cancelled'])
+const NOT_RUNNING = new Set<JobRecord['state']>(['pending', 'paused', 'completed', 'failed', 'cancelled'])
 
 /** Tells whether a job's runner is alive. A job that waits for a plan limit counts as running. */
 type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
@@ -17,7 +17,7 @@ type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
  * A job whose agent has reached its own limit does not block jobs of other agents.
  * Jobs without a live runner do not count.
  */
-export function isItsTurn(
+export function mayStart(
   open: readonly JobRecord[],
   jobId: string,
   { jobs, perAgent }: JobLimits,
@@ -26,7 +26,7 @@ export function isItsTurn(
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
   // Jobs that started this one wait for it, so counting them would block it forever.
   const above = ancestorsOf(there, jobId)
-  const running = there.filter(({ state, jobId: id }) => !RESTS.has(state) && id !== jobId && !above.has(id))
+  const running = there.filter(({ state, jobId: id }) => !NOT_RUNNING.has(state) && id !== jobId && !above.has(id))
   const ofAgent = new Map<string, number>()
   let all = 0
   const add = ({ spec }: JobRecord): void => {

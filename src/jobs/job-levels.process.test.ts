@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobLevel } from '../contract/records/job.js'
 import { BRIEF, folder, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
-import { crossings, handoffLevelAt, levelAt } from './job-levels.js'
+import { findCrossings, handoffLevelAt, levelAt } from './job-levels.js'
 
 const level = (
   name: string,
@@ -30,8 +30,8 @@ describe('levels of an agent', () => {
 
   test('a level is crossed once, and a jump crosses all levels below it, lowest first', () => {
     const levels = [level('late', 90, []), level('half', 50, []), level('early', 10, [])]
-    expect(crossings(levels, PLACE, []).map(({ name }) => name)).toEqual(['early', 'half'])
-    expect(crossings(levels, PLACE, ['early', 'half'])).toEqual([])
+    expect(findCrossings(levels, PLACE, []).map(({ name }) => name)).toEqual(['early', 'half'])
+    expect(findCrossings(levels, PLACE, ['early', 'half'])).toEqual([])
     expect(handoffLevelAt({ levels: [level('a', 60, ['hand-off']), level('b', 40, ['request-handoff'])] }, PLACE)).toBe(
       66_800,
     )

@@ -2,14 +2,14 @@ import { asksForHandoff, type Position } from '../contract/level.js'
 import type { JobLevel, JobSpec } from '../contract/records/job.js'
 
 /** Context usage of a session. */
-export interface Place {
+export interface ContextPosition {
   used: number
   window: number | null
   point: number | null
 }
 
 /** Returns the tokens at which a level lies. Null when that is unknown. */
-export function levelAt(at: Position, { window, point }: Pick<Place, 'window' | 'point'>): number | null {
+export function levelAt(at: Position, { window, point }: Pick<ContextPosition, 'window' | 'point'>): number | null {
   switch (at.of) {
     case 'tokens':
       return at.tokens
@@ -30,9 +30,9 @@ export function levelAt(at: Position, { window, point }: Pick<Place, 'window' | 
  * Returns the levels newly reached, lowest first.
  * `crossed` are those already reached in this cycle.
  */
-export function crossings(
+export function findCrossings(
   levels: readonly JobLevel[],
-  place: Place,
+  place: ContextPosition,
   crossed: readonly string[],
 ): (JobLevel & { at_tokens: number })[] {
   return levels
@@ -50,7 +50,7 @@ export function crossings(
  */
 export function handoffLevelAt(
   { levels = [], handoffCap = null }: Pick<JobSpec, 'levels' | 'handoffCap'>,
-  place: Pick<Place, 'window' | 'point'>,
+  place: Pick<ContextPosition, 'window' | 'point'>,
 ): number | null {
   const places = levels.filter(asksForHandoff).flatMap(({ at }) => levelAt(at, place) ?? [])
   if (handoffCap !== null) places.push(handoffCap)
@@ -58,7 +58,10 @@ export function handoffLevelAt(
 }
 
 /** Returns the text about reached levels for the agent. Empty when there is none. */
-export function levelText(levels: readonly (JobLevel & { at_tokens: number })[], { used, point }: Place): string {
+export function levelText(
+  levels: readonly (JobLevel & { at_tokens: number })[],
+  { used, point }: ContextPosition,
+): string {
   const top = levels.findLast(({ actions }) => actions.includes('agent'))
   if (top === undefined) return ''
   const of = point === null ? '' : ` of the ${point.toLocaleString('en-US')} at which it is compacted`
@@ -68,7 +71,7 @@ export function levelText(levels: readonly (JobLevel & { at_tokens: number })[],
 /** Tokens reserved below the compaction point for the request of the brief and the brief. */
 const ROOM_FOR_BRIEF = 6_000
 
-export interface Climb {
+export interface ContextGrowth {
   /** Tokens at which the client compacts or refuses. Null when unknown. */
   point: number | null
   window: number | null
@@ -86,12 +89,12 @@ export interface Climb {
  * One more batch must fit below the compaction point, because the client compacts before a
  * request that would cross it, and a batch may add more than the configured reserve.
  */
-export function fullAt(climb: Climb): number | null {
-  const [by, level] = [fullByItself(climb), climb.level ?? null]
+export function fullAt(climb: ContextGrowth): number | null {
+  const [by, level] = [fullByGrowth(climb), climb.level ?? null]
   return level === null || by === null ? (by ?? level) : Math.min(by, level)
 }
 
-function fullByItself({ point, window, remaining, growth }: Climb): number | null {
+function fullByGrowth({ point, window, remaining, growth }: ContextGrowth): number | null {
   const end = point ?? (window === null ? null : Math.floor(window * 0.8))
   if (end === null) return null
   const wanted = Math.floor(end * (1 - clamp(remaining)))
@@ -102,7 +105,7 @@ function fullByItself({ point, window, remaining, growth }: Climb): number | nul
   return Math.max(Math.floor(end / 2), Math.min(wanted, safe))
 }
 
-export function isFull(used: number, climb: Climb): boolean {
+export function isFull(used: number, climb: ContextGrowth): boolean {
   const at = fullAt(climb)
   return at !== null && used >= at
 }
@@ -111,12 +114,12 @@ export function isFull(used: number, climb: Climb): boolean {
  * True when a session is surely not full after a batch of that many bytes.
  * A token has at least one byte, so bytes are an upper bound.
  */
-export function hasRoom(before: number, bytes: number, climb: Climb): boolean {
-  const most = before + bytes + UNSEEN
-  return fullAt(climb) !== null && !isFull(most, { ...climb, growth: [...climb.growth, bytes + UNSEEN] })
+export function hasRoom(before: number, bytes: number, climb: ContextGrowth): boolean {
+  const most = before + bytes + CLIENT_OVERHEAD
+  return fullAt(climb) !== null && !isFull(most, { ...climb, growth: [...climb.growth, bytes + CLIENT_OVERHEAD] })
 }
 
 /** Tokens that the client itself adds to a request, such as reminders and referenced files. */
-const UNSEEN = 4_000
+const CLIENT_OVERHEAD = 4_000
 
 const clamp = (part: number): number => Math.min(0.95, Math.max(0.01, part))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord } from '../contract/records/job.js'
 import { aJob } from '../testing/sample-job.js'
-import { counted, isOver, nextAfter, whyNotResumed } from './job.js'
+import { countOutcome, isOver, nextAfter, whyNotResumed } from './job.js'
 import type { Outcome } from './outcome.js'
 
 const NOW = new Date('2026-11-16T05:00:00.000Z')
@@ -74,7 +74,7 @@ describe('what a job does when a session ends', () => {
   test('failures, stalls and limits are counted separately', () => {
     const having = (outcomes: Outcome[]) => {
       let job = aJob()
-      for (const outcome of outcomes) job = { ...job, ...counted(job, outcome) }
+      for (const outcome of outcomes) job = { ...job, ...countOutcome(job, outcome) }
       return job
     }
     const limit: Outcome = { how: 'limited', until: null, detail: '' }

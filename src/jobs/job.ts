@@ -49,10 +49,10 @@ const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
 export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
   switch (outcome.how) {
     case 'done':
-      return allDenied(job) ? failed('refused', deniedText(job)) : { do: 'check' }
+      return wereAllEditsDenied(job) ? failed('refused', deniedText(job)) : { do: 'check' }
     case 'full':
     case 'too-long':
-      return handOver(job, outcome)
+      return handOffOrEnd(job, outcome)
     case 'too-old':
       return job.handoffs < job.spec.maxHandoffs ? { do: 'hand-off' } : failed('timeout', tooOldText(job))
     case 'hook':
@@ -60,7 +60,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'turns':
       return failed('max_turns', turnsText(job))
     case 'budget':
-      return failed('max_budget', `${outcome.detail}; ${MORE} --budget-usd or --budget-tokens`)
+      return failed('max_budget', `${outcome.detail}; ${RESUME_WITH_MORE} --budget-usd or --budget-tokens`)
     case 'timeout':
       return failed('timeout', timeText(job))
     case 'stalled':
@@ -76,7 +76,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
       return failed('error', refusedText(outcome))
     case 'trouble':
     case 'died':
-      return again(job, outcome.detail)
+      return retryOrFail(job, outcome.detail)
     case 'stopped':
       // The user may have requested more meanwhile, such as a cancellation after a pause.
       return stopped(job.wanted ?? outcome.wanted, job.wantedBy ?? null)
@@ -86,7 +86,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
 export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
 
 /** Returns the counter that an outcome increases. */
-export function counted(
+export function countOutcome(
   { failures, stalls = 0, waits = 0 }: JobRecord,
   outcome: Outcome | undefined,
 ): Partial<JobRecord> {
@@ -94,7 +94,8 @@ export function counted(
   return outcome?.how === 'stalled' ? { stalls: stalls + 1 } : { failures: failures + 1 }
 }
 
-const allDenied = ({ edits }: JobRecord): boolean => edits !== undefined && edits.made === 0 && edits.denied > 0
+const wereAllEditsDenied = ({ edits }: JobRecord): boolean =>
+  edits !== undefined && edits.made === 0 && edits.denied > 0
 
 function deniedText({ edits, spec }: JobRecord): string {
   const count = edits?.denied === 1 ? 'its only edit was' : `all its ${edits?.denied} edits were`
@@ -114,12 +115,12 @@ function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null)
   return { do: 'end', state: 'paused', reason: null, detail }
 }
 
-function handOver(job: JobRecord, outcome: Outcome): Next {
+function handOffOrEnd(job: JobRecord, outcome: Outcome): Next {
   if (job.handoffs < job.spec.maxHandoffs) return { do: 'hand-off' }
   if (outcome.how === 'full' && job.spec.afterMaxHandoffs === 'compact') return { do: 'resume', after: 0 }
   return failed(
     'max_handoffs',
-    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? ` (${outcome.detail})` : ''}; ${MORE} --max-handoffs`,
+    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? ` (${outcome.detail})` : ''}; ${RESUME_WITH_MORE} --max-handoffs`,
   )
 }
 
@@ -132,7 +133,7 @@ function stalled(job: JobRecord, silentMs: number): Next {
   return { do: 'resume', after: 0 }
 }
 
-function again(job: JobRecord, detail: string): Next {
+function retryOrFail(job: JobRecord, detail: string): Next {
   if (job.failures + 1 >= MOST_FAILURES)
     return failed('error', `${detail}; it was tried ${MOST_FAILURES} times: resume it when that is mended`)
   return { do: 'resume', after: PAUSES_MS[Math.min(job.failures, PAUSES_MS.length - 1)]! }
@@ -149,7 +150,7 @@ function failed(reason: ExitReason, detail: string): Next {
   return { do: 'end', state: 'failed', reason, detail }
 }
 
-const MORE = 'resume it with more:'
+const RESUME_WITH_MORE = 'resume it with more:'
 
 function hookText({ jobId }: JobRecord, detail: string): string {
   const said = detail === '' ? '' : ` (${detail})`
@@ -158,16 +159,16 @@ function hookText({ jobId }: JobRecord, detail: string): string {
 
 function turnsText({ spec }: JobRecord): string {
   const { turns } = spec.budgets
-  return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${MORE} --budget-turns`
+  return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${RESUME_WITH_MORE} --budget-turns`
 }
 
 function tooOldText({ spec }: JobRecord): string {
-  return `its session has worked for ${lengthText(spec.session?.maxMs ?? 0)}, as long as session.max_duration allows, and all ${spec.maxHandoffs} handoffs are used up; ${MORE} --max-handoffs`
+  return `its session has worked for ${lengthText(spec.session?.maxMs ?? 0)}, as long as session.max_duration allows, and all ${spec.maxHandoffs} handoffs are used up; ${RESUME_WITH_MORE} --max-handoffs`
 }
 
 function timeText({ spec }: JobRecord): string {
   const { minutes } = spec.budgets
-  return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${MORE} --budget-minutes`
+  return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${RESUME_WITH_MORE} --budget-minutes`
 }
 
 function refusedText({ status, detail }: { status: number | null; detail: string }): string {

@@ -52,13 +52,13 @@ export class Journal {
       callId: call.id,
       tool: call.name,
       what: 'began',
-      text: shortened(call.input, LONGEST_INPUT),
+      text: shorten(call.input, LONGEST_INPUT),
     })
   }
 
   returned(at: string, sessionId: string, { id, name, failed, result }: ToolResult): void {
     const what = failed ? 'failed' : 'done'
-    this.add({ at, sessionId, callId: id, tool: name, what, text: shortened(result, LONGEST_RESULT) })
+    this.add({ at, sessionId, callId: id, tool: name, what, text: shorten(result, LONGEST_RESULT) })
   }
 
   denied(at: string, sessionId: string, call: ToolCall, why: string): void {
@@ -79,7 +79,7 @@ export class Journal {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
       this.file = openSync(this.path, 'a', 0o600)
       // End the partial line that a killed process may have left.
-      if (endsWithin(this.path)) writeSync(this.file, '\n')
+      if (endsWithPartialLine(this.path)) writeSync(this.file, '\n')
     }
     try {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
@@ -99,7 +99,7 @@ export class Journal {
   }
 }
 
-function endsWithin(path: string): boolean {
+function endsWithPartialLine(path: string): boolean {
   const text = readFileSync(path)
   return text.length > 0 && text.at(-1) !== 0x0a
 }
@@ -159,14 +159,18 @@ export interface KnownCall {
  * to take this action right now" as the result and ends soon after.
  * No user said so, and the journal has no line about such a call.
  */
-export type ToldCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
+export type TranscriptCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
 
 /**
  * Returns the calls of a session that its transcript lacks or reports wrongly, in order.
  * An ended client reports calls that returned or were interrupted as failed.
  */
-export function findUnreportedCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
-  return journalled(lines, sessionId, told).flatMap((call): KnownCall[] => {
+export function findUnreportedCalls(
+  lines: readonly JournalLine[],
+  sessionId: string,
+  told: TranscriptCalls,
+): KnownCall[] {
+  return mergeCalls(lines, sessionId, told).flatMap((call): KnownCall[] => {
     const found = told.get(call.callId)
     if (found !== undefined && (call.outcome === 'failed' || found.ok)) return []
     // The session sees a result that the client invented, so it must check first.
@@ -175,13 +179,13 @@ export function findUnreportedCalls(lines: readonly JournalLine[], sessionId: st
 }
 
 /** Returns all calls of a session in order. A call whose end is only in the transcript is done. */
-export function knownCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
-  return journalled(lines, sessionId, told).map((call) =>
+export function knownCalls(lines: readonly JournalLine[], sessionId: string, told: TranscriptCalls): KnownCall[] {
+  return mergeCalls(lines, sessionId, told).map((call) =>
     call.outcome === 'unknown' && told.get(call.callId)?.ok ? { ...call, outcome: 'done' } : call,
   )
 }
 
-function journalled(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
+function mergeCalls(lines: readonly JournalLine[], sessionId: string, told: TranscriptCalls): KnownCall[] {
   const calls = new Map<string, KnownCall>()
   const denied = new Set<string>()
   for (const line of lines) {
@@ -210,7 +214,7 @@ function journalled(lines: readonly JournalLine[], sessionId: string, told: Told
   return [...calls.values()]
 }
 
-function shortened(value: unknown, longest: number): string {
+function shorten(value: unknown, longest: number): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text
 }

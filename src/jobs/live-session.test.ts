@@ -6,10 +6,10 @@ import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contrac
 import { silentLog } from '../lib/log.js'
 import { UnboundedQueue } from '../lib/unread.js'
 import { findUnreportedCalls, Journal, readJournal } from './journal.js'
-import { type Host, LiveSession } from './live-session.js'
+import { LiveSession, type SessionHost } from './live-session.js'
 
 /** Starts a session whose client says what the test says. */
-function spoken() {
+function makeSpokenSession() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const messages = new UnboundedQueue<RuntimeMessage>()
@@ -48,7 +48,7 @@ function spoken() {
     },
   }
   const journal = new Journal(join(folder, 'journal.jsonl'))
-  const host: Host = {
+  const host: SessionHost = {
     now: () => new Date(),
     log: silentLog,
     journal,
@@ -57,8 +57,8 @@ function spoken() {
     mustStop: () => null,
     isTooOld: () => false,
     mayCompact: () => true,
-    lingers: () => {},
-    edited: () => {},
+    reportBackgroundTasks: () => {},
+    recordEdit: () => {},
     answerHook: async () => '',
     textForNextRequest: () => null,
     hasRoom: () => false,
@@ -77,7 +77,7 @@ const call = { id: 'toolu_1', name: 'Bash', input: {}, subagent: null }
 const after = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
 /** Lets time pass until the turn is over. */
-async function over<T>(turn: Promise<T>): Promise<T> {
+async function untilOver<T>(turn: Promise<T>): Promise<T> {
   let isOver = false
   void turn.finally(() => {
     isOver = true
@@ -90,7 +90,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 test('a turn is done when no background task runs and the client is idle, and a late result wins', async () => {
-  const { live, tell } = spoken()
+  const { live, tell } = makeSpokenSession()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
   tell({ kind: 'result', text: 'It looks around.' })
@@ -99,18 +99,18 @@ test('a turn is done when no background task runs and the client is idle, and a 
   tell({ kind: 'state', state: 'working' })
   tell({ kind: 'result', text: 'All done.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
+  expect(await untilOver(turn)).toEqual({ how: 'done', text: 'All done.' })
 })
 
 test('a client that does not report that it is idle counts as idle after a while', async () => {
-  const { live, tell } = spoken()
+  const { live, tell } = makeSpokenSession()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'result', text: 'Done.' })
-  expect(await over(turn)).toEqual({ how: 'done', text: 'Done.' })
+  expect(await untilOver(turn)).toEqual({ how: 'done', text: 'Done.' })
 })
 
 test('an agent that works again is waited for, even if it prints nothing for a while', async () => {
-  const { live, tell } = spoken()
+  const { live, tell } = makeSpokenSession()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
   tell({ kind: 'result', text: 'It looks around.' })
@@ -125,13 +125,13 @@ test('an agent that works again is waited for, even if it prints nothing for a w
   expect(isOver).toBe(false)
   tell({ kind: 'result', text: 'All done.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
+  expect(await untilOver(turn)).toEqual({ how: 'done', text: 'All done.' })
 })
 
 test('background tasks are stopped after a time limit, and the agent may answer once more', async () => {
-  const { live, tell, cuts, host } = spoken()
+  const { live, tell, cuts, host } = makeSpokenSession()
   const told: number[] = []
-  host.lingers = (tasks) => void told.push(tasks)
+  host.reportBackgroundTasks = (tasks) => void told.push(tasks)
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 1_000 })
   tell({ kind: 'tasks', running: ['endless'] })
   tell({ kind: 'result', text: 'The server runs.' })
@@ -145,12 +145,12 @@ test('background tasks are stopped after a time limit, and the agent may answer 
   tell({ kind: 'tasks', running: ['again'] })
   tell({ kind: 'result', text: 'It was stopped, I began it anew.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await over(turn)).toEqual({ how: 'done', text: 'It was stopped, I began it anew.' })
+  expect(await untilOver(turn)).toEqual({ how: 'done', text: 'It was stopped, I began it anew.' })
   expect(cuts).toEqual(['stop endless'])
 })
 
 test('a background task that cannot be stopped does not delay the end, nor a pause by the user', async () => {
-  const { live, tell, host } = spoken()
+  const { live, tell, host } = makeSpokenSession()
   const start = () => {
     const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 500 })
     tell({ kind: 'tasks', running: ['endless'] })
@@ -158,17 +158,17 @@ test('a background task that cannot be stopped does not delay the end, nor a pau
     tell({ kind: 'state', state: 'idle' })
     return turn
   }
-  expect(await over(start())).toEqual({ how: 'done', text: 'Done.' })
+  expect(await untilOver(start())).toEqual({ how: 'done', text: 'Done.' })
   host.mustStop = () => ({ how: 'stopped', wanted: 'pause' })
   const began = Date.now()
-  expect(await over(start())).toEqual({ how: 'done', text: 'Done.' })
+  expect(await untilOver(start())).toEqual({ how: 'done', text: 'Done.' })
   expect(Date.now() - began).toBeLessThan(3_000)
   host.mustStop = () => ({ how: 'timeout', of: 'job' })
-  expect(await over(start())).toEqual({ how: 'timeout', of: 'job' })
+  expect(await untilOver(start())).toEqual({ how: 'timeout', of: 'job' })
 })
 
 test('a key refused repeatedly ends the turn at once, and other failures are retried by the client', async () => {
-  const { live, tell, cuts } = spoken()
+  const { live, tell, cuts } = makeSpokenSession()
   const retry = (status: number | null) =>
     tell({ kind: 'retry', attempt: 1, status, delayMs: 0, reason: 'authentication_failed' })
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
@@ -178,12 +178,12 @@ test('a key refused repeatedly ends the turn at once, and other failures are ret
   retry(403)
   retry(401)
   const refused = { how: 'refused', status: 401, detail: 'authentication_failed, 4 times in a row' }
-  expect(await over(turn)).toEqual(refused)
+  expect(await untilOver(turn)).toEqual(refused)
   expect(cuts).toEqual(['interrupt'])
 })
 
 test("a background task that wakes the agent during the brief's turn cannot run tools or be the brief", async () => {
-  const { live, tell, listener } = spoken()
+  const { live, tell, listener } = makeSpokenSession()
   expect(await listener().beforeTool(call)).toEqual({})
   await live.settleTasks(0)
   expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
@@ -191,25 +191,25 @@ test("a background task that wakes the agent during the brief's turn cannot run 
   const turn = live.turn('the brief, please', 'brief', bounds)
   tell({ kind: 'result', text: 'I am awake.', ofPrompt: false })
   tell({ kind: 'result', text: '# Handoff brief' })
-  expect(await over(turn)).toEqual({ how: 'done', text: '# Handoff brief' })
+  expect(await untilOver(turn)).toEqual({ how: 'done', text: '# Handoff brief' })
 })
 
 test("calls denied in the brief's turn are not reported as missing permissions", async () => {
-  const { live, tell, host } = spoken()
+  const { live, tell, host } = makeSpokenSession()
   const denied: (number | undefined)[] = []
   host.receiveMessage = (message) => void (message.kind === 'result' && denied.push(message.denied))
   const work = live.turn('work', 'work', bounds)
   tell({ kind: 'result', text: 'Done.', denied: 2 })
   tell({ kind: 'state', state: 'idle' })
-  await over(work)
+  await untilOver(work)
   const brief = live.turn('the brief, please', 'brief', bounds)
   tell({ kind: 'result', text: '# Handoff brief', denied: 3 })
-  await over(brief)
+  await untilOver(brief)
   expect(denied).toEqual([2, 0])
 })
 
 test('a refused call is recorded with its batch, and a returned call is not recorded twice', async () => {
-  const { listener, journal } = spoken()
+  const { listener, journal } = makeSpokenSession()
   const other = { ...call, id: 'toolu_2' }
   for (const one of [call, other]) await listener().beforeTool(one)
   await listener().afterTool({ ...call, result: 'fine', failed: false })
@@ -225,7 +225,7 @@ test('a refused call is recorded with its batch, and a returned call is not reco
 })
 
 test('a call that cannot be recorded is denied, and the batch is still measured', async () => {
-  const { live, listener, host, journal } = spoken()
+  const { live, listener, host, journal } = makeSpokenSession()
   mkdirSync(journal)
   expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
   host.mustStop = () => ({ how: 'turns' })
@@ -242,34 +242,34 @@ test('a call that cannot be recorded is denied, and the batch is still measured'
 })
 
 test('tool calls instead of the brief are denied four times, then the turn ends', async () => {
-  const { live, tell, listener } = spoken()
+  const { live, tell, listener } = makeSpokenSession()
   const turn = live.turn('the brief, please', 'brief', bounds)
   const batch = () => listener().afterBatch([{ ...call, result: 'no', failed: true }])
   expect([await batch(), await batch(), await batch()]).toEqual([{}, {}, {}])
   expect(await batch()).toEqual({ stop: expect.any(String) })
   tell({ kind: 'result', terminal: 'hook_stopped' })
-  expect(await over(turn)).toMatchObject({ how: 'trouble' })
+  expect(await untilOver(turn)).toMatchObject({ how: 'trouble' })
 })
 
 test.each(['receiveMessage', 'mustStop'] as const)(
   'a store that fails in %s ends the turn and the client, and nothing else',
   async (asked) => {
-    const { live, host, tell, cuts } = spoken()
+    const { live, host, tell, cuts } = makeSpokenSession()
     host[asked] = () => {
       throw new Error('database is locked')
     }
     const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
     tell({ kind: 'state', state: 'working' })
     const lost = { how: 'trouble', detail: expect.stringContaining('database is locked') }
-    expect(await over(turn)).toEqual(lost)
+    expect(await untilOver(turn)).toEqual(lost)
     expect(cuts).toEqual(['kill'])
-    const { how } = await over(live.turn('more', 'work', bounds))
+    const { how } = await untilOver(live.turn('more', 'work', bounds))
     expect(['trouble', 'died']).toContain(how)
   },
 )
 
 test("silence means no output at all, and excludes the time until the client's next retry", async () => {
-  const { live, tell, cuts, line } = spoken()
+  const { live, tell, cuts, line } = makeSpokenSession()
   const turn = live.turn('work', 'work', bounds)
   const said = setInterval(line, 200)
   await after(3_000)
@@ -278,6 +278,6 @@ test("silence means no output at all, and excludes the time until the client's n
   tell({ kind: 'retry', attempt: 1, status: 529, delayMs: 2_000, reason: 'overloaded' })
   await after(2_500)
   expect(cuts).toEqual([])
-  expect(await over(turn)).toEqual({ how: 'stalled', silentMs: 1_500 })
+  expect(await untilOver(turn)).toEqual({ how: 'stalled', silentMs: 1_500 })
   expect(cuts[0]).toBe('interrupt')
 })

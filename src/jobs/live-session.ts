@@ -10,12 +10,12 @@ import type {
 import { reasonOf } from '../lib/errors.js'
 import { faultPoint } from '../lib/fault-point.js'
 import type { Log } from '../lib/log.js'
-import { CallKeeper, SAME_MOST, SAME_TOLD, SameAgain, sameText } from './call-list.js'
+import { CallRecorder, MAX_REPEATS, REPEATS_BEFORE_WARNING, RepeatCounter, repeatWarning } from './call-list.js'
 import type { Journal } from './journal.js'
-import { type Outcome, outcomeOf, RefusedKey } from './outcome.js'
+import { KeyRefusalDetector, type Outcome, outcomeOf } from './outcome.js'
 
 /** Callbacks of a session while it works. */
-export interface Host {
+export interface SessionHost {
   now(): Date
   log: Log
   journal: Journal
@@ -32,9 +32,9 @@ export interface Host {
   /** Returns why the session must stop between two batches. Null when it may continue. */
   mustStop(): Outcome | null
   /** Called when a call that changes files succeeded. */
-  edited(): void
+  recordEdit(): void
   /** Called when a turn has ended but background tasks still run. */
-  lingers(tasks: number): void
+  reportBackgroundTasks(tasks: number): void
   /** True when this compaction may happen. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
   /**
@@ -61,11 +61,11 @@ export interface Bounds {
 
 /** Time to wait for the current batch when the user pauses, before its tools are interrupted. */
 const PAUSE_MS = 8_000
-const LOOK_MS = 500
+const CHECK_MS = 500
 const SETTLE_MS = 20_000
 /** Delay after which a client has sent its request. */
-const MEANWHILE_MS = 120
-const TASKS_GO_MS = 5_000
+const MEASURE_DELAY_MS = 120
+const TASK_STOP_MS = 5_000
 /** Number of batches of tool calls an agent may try when asked for its brief. */
 const MOST_REFUSALS = 4
 /** Time without output after which a client counts as idle, even if it does not say so. */
@@ -78,7 +78,7 @@ const QUIET_MS = 5_000
 export class LiveSession {
   readonly sessionId: string
   private readonly session: RunningSession
-  private readonly host: Host
+  private readonly host: SessionHost
   private mode: 'work' | 'brief' = 'work'
   private end: ((outcome: Outcome) => void) | null = null
   /** Why Baton itself stops this turn. */
@@ -88,29 +88,29 @@ export class LiveSession {
   private idle = false
   private finished: Outcome | null = null
   /** Why the client can no longer be prompted. */
-  private gone: Outcome | null = null
+  private exitOutcome: Outcome | null = null
   /** True when background tasks were waited for long enough and no longer delay the end. */
   private isSettled = false
   /** True when the client works again after its turn ended, because a background task finished. */
   private isWoken = false
-  private key = new RefusedKey()
-  private saidAt = 0
+  private key = new KeyRefusalDetector()
+  private promptedAt = 0
   private batchAt: number | null = null
   private refusals = 0
   private answered = false
-  private readonly calls: CallKeeper
-  private readonly same = new SameAgain()
+  private readonly calls: CallRecorder
+  private readonly same = new RepeatCounter()
   /** Calls that change files and have not returned. */
   private readonly edits = new Set<string>()
 
-  constructor(runtime: Runtime, options: SessionOptions, host: Host) {
+  constructor(runtime: Runtime, options: SessionOptions, host: SessionHost) {
     this.sessionId = options.sessionId
     this.host = host
-    this.calls = new CallKeeper(host, options.sessionId)
+    this.calls = new CallRecorder(host, options.sessionId)
     this.session = runtime.start(options, this.listener())
     // A long answer is many lines but one message, so every line counts as activity.
-    this.session.onRaw(() => this.hears(0))
-    this.follow().catch((error: unknown) => this.lose(error))
+    this.session.onRaw(() => this.noteActivity(0))
+    this.follow().catch((error: unknown) => this.abandon(error))
   }
 
   get process(): RunningSession['process'] {
@@ -133,7 +133,7 @@ export class LiveSession {
 
   /** Sends a prompt and resolves with the outcome of the turn. Never rejects. */
   async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
-    if (this.gone !== null) return this.gone
+    if (this.exitOutcome !== null) return this.exitOutcome
     this.mode = mode
     this.stop = null
     this.limit = null
@@ -143,14 +143,14 @@ export class LiveSession {
     this.refusals = 0
     this.answered = false
     this.isSettled = false
-    this.key = new RefusedKey()
-    this.saidAt = Date.now()
+    this.key = new KeyRefusalDetector()
+    this.promptedAt = Date.now()
     const ended = new Promise<Outcome>((resolve) => {
       this.end = resolve
     })
     this.session.say(prompt)
-    if (mode === 'work') this.askMeanwhile((usage) => this.host.recordStart(usage))
-    const watch = setInterval(() => this.lookSafely(bounds), LOOK_MS)
+    if (mode === 'work') this.measureLater((usage) => this.host.recordStart(usage))
+    const watch = setInterval(() => this.checkTurnSafely(bounds), CHECK_MS)
     try {
       return await ended
     } finally {
@@ -165,27 +165,27 @@ export class LiveSession {
    */
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
     this.mode = 'brief'
-    await this.until(() => this.tasks.length === 0, withinMs)
+    await this.waitUntil(() => this.tasks.length === 0, withinMs)
     await this.stopTasks()
   }
 
   private async stopTasks(): Promise<void> {
     if (this.tasks.length === 0) return
     for (const task of [...this.tasks]) await this.session.stopTask(task)
-    await this.until(() => this.tasks.length === 0, TASKS_GO_MS)
+    await this.waitUntil(() => this.tasks.length === 0, TASK_STOP_MS)
   }
 
   /**
    * Stops background tasks: an endless command would delay the end forever.
    * A client that wakes the agent when a task ends lets it answer once more.
    */
-  private async settle(): Promise<void> {
+  private async stopBackgroundTasks(): Promise<void> {
     this.isSettled = true
     this.idle = false
-    this.hears(0)
+    this.noteActivity(0)
     this.host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
     await this.stopTasks()
-    this.hears(0)
+    this.noteActivity(0)
   }
 
   forbidCompaction(): Promise<void> {
@@ -201,32 +201,32 @@ export class LiveSession {
     this.session.kill()
   }
 
-  private lastWord = Date.now()
+  private lastActivityAt = Date.now()
 
-  private hears(quietForMs: number): void {
-    this.lastWord = Math.max(this.lastWord, Date.now() + quietForMs)
+  private noteActivity(quietForMs: number): void {
+    this.lastActivityAt = Math.max(this.lastActivityAt, Date.now() + quietForMs)
   }
 
   private async follow(): Promise<void> {
     let hasSpoken = false
     for await (const message of this.session.messages) {
       // A client that reports its next retry is not stuck until then.
-      this.hears(message.kind === 'retry' ? message.delayMs : 0)
+      this.noteActivity(message.kind === 'retry' ? message.delayMs : 0)
       if (message.kind === 'answer') {
         this.answered = true
-        if (this.mode === 'work') this.calls.answered(message)
+        if (this.mode === 'work') this.calls.recordAnswer(message)
       }
-      if (message.kind === 'compacted') this.calls.compacted()
-      this.host.receiveMessage(this.asHeard(message))
+      if (message.kind === 'compacted') this.calls.recordCompaction()
+      this.host.receiveMessage(this.withoutBriefDenials(message))
       if (message.kind === 'limit' && message.reached) this.limit = { resetsAt: message.resetsAt }
-      if (message.kind === 'tasks') this.tasksAre(message.running)
-      if (message.kind === 'state') this.stateIs(message.state)
-      if (message.kind === 'result') this.ended(message)
+      if (message.kind === 'tasks') this.updateTasks(message.running)
+      if (message.kind === 'state') this.updateState(message.state)
+      if (message.kind === 'result') this.handleResult(message)
       const refused = this.key.observe(message)
-      if (refused !== null && this.stop === null) this.cut(refused)
+      if (refused !== null && this.stop === null) this.interruptWith(refused)
       if (message.kind === 'exit') {
-        this.gone = died(message, hasSpoken)
-        this.end?.(this.finished ?? this.stop ?? this.gone)
+        this.exitOutcome = exitOutcomeOf(message, hasSpoken)
+        this.end?.(this.finished ?? this.stop ?? this.exitOutcome)
         return
       }
       hasSpoken = true
@@ -237,7 +237,7 @@ export class LiveSession {
   /**
    * Hides denials that Baton itself caused in the brief's turn, as they are no permission problem.
    */
-  private asHeard(message: RuntimeMessage): RuntimeMessage {
+  private withoutBriefDenials(message: RuntimeMessage): RuntimeMessage {
     if (message.kind === 'denied')
       return this.mode === 'brief'
         ? { kind: 'other', type: 'denied for the brief' }
@@ -246,22 +246,23 @@ export class LiveSession {
   }
 
   /** Updates the background tasks. The client may be woken when one of them finishes. */
-  private tasksAre(running: string[]): void {
+  private updateTasks(running: string[]): void {
     this.tasks = running
     this.idle = false
   }
 
-  private stateIs(state: 'idle' | 'working'): void {
+  private updateState(state: 'idle' | 'working'): void {
     this.idle = state === 'idle'
     this.isWoken = state === 'working' && this.finished !== null
-    if (this.idle && this.finished?.how === 'done' && !this.isAlone()) this.host.lingers(this.tasks.length)
+    if (this.idle && this.finished?.how === 'done' && !this.hasNoTasks())
+      this.host.reportBackgroundTasks(this.tasks.length)
   }
 
   /**
    * Handles the end of a turn.
    * A result caused by a background task is not the answer to the request of the brief.
    */
-  private ended(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
+  private handleResult(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
     if (this.mode === 'brief' && !result.ofPrompt) return
     this.idle = false
     this.isWoken = false
@@ -273,10 +274,10 @@ export class LiveSession {
    * Background tasks wake the agent again, so it must be idle without them.
    */
   private isLast({ how }: Outcome): boolean {
-    return how !== 'done' || this.mode === 'brief' || (this.idle && this.isAlone())
+    return how !== 'done' || this.mode === 'brief' || (this.idle && this.hasNoTasks())
   }
 
-  private isAlone(): boolean {
+  private hasNoTasks(): boolean {
     return this.tasks.length === 0 || this.isSettled
   }
 
@@ -291,27 +292,27 @@ export class LiveSession {
    * Ends a session whose messages cannot be stored or judged, for example on a full disk.
    * Otherwise it would work unobserved, and an uncaught error would end every job of this process.
    */
-  private lose(error: unknown): void {
+  private abandon(error: unknown): void {
     const reason = reasonOf(error)
     this.host.log('error', 'a session could not be followed any further; its client is ended', {
       session: this.sessionId,
       reason,
     })
-    this.gone = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
-    this.end?.(this.gone)
+    this.exitOutcome = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
+    this.end?.(this.exitOutcome)
     this.session.kill()
   }
 
-  private lookSafely(bounds: Bounds): void {
+  private checkTurnSafely(bounds: Bounds): void {
     try {
-      this.look(bounds)
+      this.checkTurn(bounds)
     } catch (error) {
-      this.lose(error)
+      this.abandon(error)
     }
   }
 
   /** Checks stops and timeouts, twice a second while a turn runs. */
-  private look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
+  private checkTurn({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
     const stop = this.stop ?? this.host.mustStop()
     // Only background tasks still run, and they end with the client.
@@ -329,17 +330,18 @@ export class LiveSession {
       else if (now - this.stopAt > PAUSE_MS) void this.session.interrupt()
       return
     }
-    const quiet = now - Math.max(this.lastWord, this.saidAt)
-    if (this.finished !== null && this.isAlone() && !this.isWoken && quiet > QUIET_MS) this.end?.(this.finished)
-    else if (this.finished?.how === 'done' && this.idle && !this.isSettled && quiet > backgroundMs) void this.settle()
-    else if (turnMs !== null && now - this.saidAt > turnMs) this.cut({ how: 'timeout', of: 'brief' })
-    else if (quiet > silenceMs) this.cut({ how: 'stalled', silentMs: silenceMs })
+    const quiet = now - Math.max(this.lastActivityAt, this.promptedAt)
+    if (this.finished !== null && this.hasNoTasks() && !this.isWoken && quiet > QUIET_MS) this.end?.(this.finished)
+    else if (this.finished?.how === 'done' && this.idle && !this.isSettled && quiet > backgroundMs)
+      void this.stopBackgroundTasks()
+    else if (turnMs !== null && now - this.promptedAt > turnMs) this.interruptWith({ how: 'timeout', of: 'brief' })
+    else if (quiet > silenceMs) this.interruptWith({ how: 'stalled', silentMs: silenceMs })
   }
 
   private stopAt = 0
 
   /** Interrupts the turn at once. */
-  private cut(outcome: Outcome): void {
+  private interruptWith(outcome: Outcome): void {
     this.stop = outcome
     this.stopAt = Date.now() - PAUSE_MS
     void this.session.interrupt()
@@ -352,7 +354,7 @@ export class LiveSession {
         if (call.edits) this.edits.add(call.id)
         if (call.subagent !== null) return {}
         if (this.mode === 'brief') {
-          this.calls.denied(call, 'in the turn for the brief')
+          this.calls.recordDenial(call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
         this.batchAt ??= Date.now()
@@ -360,8 +362,8 @@ export class LiveSession {
         return this.calls.callStarted(call)
       },
       afterTool: async (result) => {
-        if (this.edits.delete(result.id) && !result.failed) this.host.edited()
-        if (result.subagent === null) this.calls.returned(result)
+        if (this.edits.delete(result.id) && !result.failed) this.host.recordEdit()
+        if (result.subagent === null) this.calls.recordResult(result)
       },
       afterBatch: (calls) => this.afterBatch(calls),
       beforeCompaction: async (trigger) =>
@@ -377,21 +379,21 @@ export class LiveSession {
 
   private async afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
-    if (this.mode === 'brief') return this.refused()
-    this.calls.batch(calls)
-    const same = this.same.took(calls, Date.now() - (this.batchAt ?? Date.now()))
+    if (this.mode === 'brief') return this.refuseBatch()
+    this.calls.recordBatch(calls)
+    const same = this.same.count(calls, Date.now() - (this.batchAt ?? Date.now()))
     this.batchAt = null
     const usage = this.host.hasRoom(calls)
-      ? this.askMeanwhile((found) => this.host.recordUsage(found))
+      ? this.measureLater((found) => this.host.recordUsage(found))
       : await this.session.usage()
     const full = usage !== null && this.host.recordUsage(usage).full
-    const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
+    const circles: Outcome | null = same >= MAX_REPEATS ? { how: 'circles', times: same, call: nameOf(calls) } : null
     // A handoff waits for the batch, because interrupting a running tool would lose its work.
     const handsOff: Outcome | null = full ? { how: 'full' } : this.host.isTooOld() ? { how: 'too-old' } : null
     const stop = this.stop ?? this.host.mustStop() ?? circles ?? handsOff
     if (stop === null) {
       const context = [
-        same === SAME_TOLD ? sameText(same) : null,
+        same === REPEATS_BEFORE_WARNING ? repeatWarning(same) : null,
         this.host.textForNextRequest(this.sessionId, 'batch'),
       ]
       return context.every((part) => part === null)
@@ -407,7 +409,7 @@ export class LiveSession {
    * Asks for the context usage while the model works, when nothing depends on the answer.
    * Asked at once, the client would count tokens before it sends its request.
    */
-  private askMeanwhile(take: (usage: ContextUsage) => void): null {
+  private measureLater(take: (usage: ContextUsage) => void): null {
     const turn = this.end
     const isOver = (): boolean => this.end !== turn || this.mode !== 'work'
     const ask = async (): Promise<void> => {
@@ -416,7 +418,7 @@ export class LiveSession {
     }
     setTimeout(() => {
       ask().catch((error: unknown) => this.host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
-    }, MEANWHILE_MS).unref()
+    }, MEASURE_DELAY_MS).unref()
     return null
   }
 
@@ -424,19 +426,23 @@ export class LiveSession {
    * Stops an agent that keeps calling tools instead of
    * writing its brief, as every call costs money.
    */
-  private refused(): { stop?: string } {
+  private refuseBatch(): { stop?: string } {
     if (++this.refusals < MOST_REFUSALS) return {}
     this.stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
     return { stop: 'the brief did not come' }
   }
 
-  private async until(done: () => boolean, withinMs: number): Promise<void> {
+  private async waitUntil(done: () => boolean, withinMs: number): Promise<void> {
     const until = Date.now() + withinMs
-    while (!done() && this.gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+    while (!done() && this.exitOutcome === null && Date.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-function died({ code, signal, trouble }: Extract<RuntimeMessage, { kind: 'exit' }>, hasSpoken: boolean): Outcome {
+function exitOutcomeOf(
+  { code, signal, trouble }: Extract<RuntimeMessage, { kind: 'exit' }>,
+  hasSpoken: boolean,
+): Outcome {
   const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
   const detail = trouble === null || trouble === '' ? how : `${how}: ${trouble}`
   return { how: 'died', detail, ...(code !== null && code > 0 && !hasSpoken && { speechless: true }) }

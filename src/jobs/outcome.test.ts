@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RuntimeMessage } from '../contract/runtime.js'
-import { ofNobody, outcomeOf } from './outcome.js'
+import { outcomeOf, outcomeWithoutAnswer } from './outcome.js'
 
 type Result = Extract<RuntimeMessage, { kind: 'result' }>
 const usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
@@ -70,20 +70,24 @@ describe('the outcome of a turn', () => {
 })
 
 test('a turn without an answer was a client command or a prompt that does not fit', () => {
-  expect(ofNobody({ how: 'done', text: '' }, 1, 'x', true)).toBeNull()
-  expect(ofNobody({ how: 'done', text: '' }, 0, '/clear', true)).toMatchObject({
+  expect(outcomeWithoutAnswer({ how: 'done', text: '' }, 1, 'x', true)).toBeNull()
+  expect(outcomeWithoutAnswer({ how: 'done', text: '' }, 0, '/clear', true)).toMatchObject({
     how: 'refused',
     detail: expect.stringMatching(/command to it/),
   })
-  const long = ofNobody({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000), true)
+  const long = outcomeWithoutAnswer({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000), true)
   expect(long).toMatchObject({
     how: 'refused',
     detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/),
   })
-  expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x', true)).toBeNull()
-  expect(ofNobody({ how: 'too-long', detail: '' }, 0, 'x', false)).toBeNull()
+  expect(outcomeWithoutAnswer({ how: 'too-long', detail: '' }, 3, 'x', true)).toBeNull()
+  expect(outcomeWithoutAnswer({ how: 'too-long', detail: '' }, 0, 'x', false)).toBeNull()
   const speechless = { how: 'died', detail: 'unknown option', speechless: true } as const
-  expect(ofNobody(speechless, 0, 'x', true)).toEqual({ how: 'refused', status: null, detail: 'unknown option' })
-  expect(ofNobody(speechless, 0, 'x', false)).toBeNull()
-  expect(ofNobody({ how: 'died', detail: '' }, 0, 'x', true)).toBeNull()
+  expect(outcomeWithoutAnswer(speechless, 0, 'x', true)).toEqual({
+    how: 'refused',
+    status: null,
+    detail: 'unknown option',
+  })
+  expect(outcomeWithoutAnswer(speechless, 0, 'x', false)).toBeNull()
+  expect(outcomeWithoutAnswer({ how: 'died', detail: '' }, 0, 'x', true)).toBeNull()
 })

@@ -32,13 +32,13 @@ export type Outcome =
 type Result = Extract<RuntimeMessage, { kind: 'result' }>
 
 /** HTTP statuses that are temporary. */
-const LATER = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
+const TEMPORARY_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
 /**
  * Terminal reasons of a finished turn.
  * A Stop hook of the user runs after the agent's last answer.
  */
-const ENDED = new Set(['completed', 'stop_hook_prevented'])
-const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
+const FINISHED_REASONS = new Set(['completed', 'stop_hook_prevented'])
+const TOO_LONG_REASONS = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
 /**
  * Interprets the end of a turn by the client's terminal reason, never by its success flag,
@@ -49,19 +49,19 @@ const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker
 export function outcomeOf(result: Result, limit: { resetsAt: string | null } | null): Outcome {
   const { terminal, isError, status, text } = result
   const detail = firstLine(text) || terminal
-  if (FULL.has(terminal)) return { how: 'too-long', detail }
+  if (TOO_LONG_REASONS.has(terminal)) return { how: 'too-long', detail }
   if (terminal === 'hook_stopped') return { how: 'hook', detail: firstLine(text) }
   if (terminal === 'max_turns') return { how: 'turns' }
   if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'the money for it is spent' }
   if (limit !== null && isError) return { how: 'limited', until: limit.resetsAt, detail }
   if (terminal === 'api_error' || status !== null) return byStatus(status, detail)
-  if (isError || !ENDED.has(terminal)) return { how: 'trouble', detail }
+  if (isError || !FINISHED_REASONS.has(terminal)) return { how: 'trouble', detail }
   return { how: 'done', text }
 }
 
 function byStatus(status: number | null, detail: string): Outcome {
   if (status === 429) return { how: 'limited', until: null, detail }
-  if (status === null || LATER.has(status)) return { how: 'trouble', detail }
+  if (status === null || TEMPORARY_STATUSES.has(status)) return { how: 'trouble', detail }
   return { how: 'refused', status, detail }
 }
 
@@ -81,7 +81,12 @@ export function detailOf(outcome: Outcome | undefined): string {
  * Returns the outcome of a turn in which the model never answered; a retry would not change it.
  * Null when the model answered or the given outcome stands.
  */
-export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFirst: boolean): Outcome | null {
+export function outcomeWithoutAnswer(
+  outcome: Outcome,
+  answers: number,
+  prompt: string,
+  isFirst: boolean,
+): Outcome | null {
   if (answers > 0) return null
   // The client took the prompt for a command of its own.
   const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
@@ -103,13 +108,13 @@ export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFi
  * Number of refusals in a row after which a key is invalid.
  * A client renews its login or asks a key helper between the first tries.
  */
-const MOST = 4
+const MAX_REFUSALS = 4
 
 /**
  * Detects a key that the provider does not accept, for one turn.
  * The client itself retries for three minutes, which does not help here.
  */
-export class RefusedKey {
+export class KeyRefusalDetector {
   private row = 0
 
   /** Returns the refusal once retrying is pointless. Null before that. */
@@ -121,6 +126,8 @@ export class RefusedKey {
       this.row = 0
       return null
     }
-    return ++this.row < MOST ? null : { how: 'refused', status, detail: `${reason}, ${this.row} times in a row` }
+    return ++this.row < MAX_REFUSALS
+      ? null
+      : { how: 'refused', status, detail: `${reason}, ${this.row} times in a row` }
   }
 }

@@ -8,13 +8,13 @@ import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } 
  */
 const JOB_MARK = 'BATON_JOB_ID'
 /** Baton's own engine, which ends by itself and may be archiving a transcript. */
-const OWN = 'hook-engine.cjs'
+const ENGINE_FILE = 'hook-engine.cjs'
 
 /** Returns the processes of a job, except this one and its ancestors. */
 export function processesOf(jobId: string): ProcessIdentity[] {
   const spared = new Set([...ancestorsOf(process.pid), process.pid])
   return processesMarkedWith(`${JOB_MARK}=${jobId}`)
-    .filter((pid) => !spared.has(pid) && !commandLine(pid)?.some((part) => part.endsWith(OWN)))
+    .filter((pid) => !spared.has(pid) && !commandLine(pid)?.some((part) => part.endsWith(ENGINE_FILE)))
     .flatMap((pid) => {
       const found = processInfo(pid)
       return found === null ? [] : [{ pid, startedAt: found.startedAt }]

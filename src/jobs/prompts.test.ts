@@ -13,10 +13,12 @@ const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall
 
 describe('the first prompt of a session', () => {
   test('the first prompt is the task, after text that hooks put before it', () => {
-    expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main', untold: '' })).toBe('Mend it.')
-    expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null, untold: '' })).toBe(
-      'Ticket 4\n\nMend it.',
+    expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main', unreportedCalls: '' })).toBe(
+      'Mend it.',
     )
+    expect(
+      freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null, unreportedCalls: '' }),
+    ).toBe('Ticket 4\n\nMend it.')
   })
 
   test('the first prompt after a handoff contains task, brief and repository', () => {
@@ -24,7 +26,7 @@ describe('the first prompt of a session', () => {
       task: 'Mend it.',
       before: 'From a hook.',
       repository: 'branch main, 2 changed files',
-      untold: 'These calls were made.',
+      unreportedCalls: 'These calls were made.',
       brief: { text: '# Handoff brief\n\nNext: step 7', lead: handoffLead(aJob({ handoffs: 2 })) },
     })
     // Text without Baton's prefix counts as the user's and would be quoted in every later brief.
@@ -75,7 +77,7 @@ describe('the prompt of a resumed session', () => {
 })
 
 test('hook text that begins like a client command is not sent as a command', () => {
-  const first = { task: 'Mend it.', brief: null, repository: null, untold: '' }
+  const first = { task: 'Mend it.', brief: null, repository: null, unreportedCalls: '' }
   expect(freshPrompt({ ...first, before: 'Ticket 7' })).toBe('Ticket 7\n\nMend it.')
   expect(freshPrompt({ ...first, before: ' /compact is slow' })).toBe(
     'The hooks of this job say first:\n\n/compact is slow\n\nMend it.',

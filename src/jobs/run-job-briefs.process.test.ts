@@ -12,8 +12,8 @@ test('a brief by code lists the calls of every session since the last brief of a
     sessions: [[step(1, 155_000)], [step(2, 155_000)], [], [step(3, 155_000)], [], [{ text: 'Done.' }]],
     replies: [given],
   })
-  const { take } = deps.briefs
-  deps.briefs.take = (...all) => {
+  const { storeAgentBrief: take } = deps.briefs
+  deps.briefs.storeAgentBrief = (...all) => {
     given.text = 'No.'
     return take(...all)
   }
@@ -48,12 +48,12 @@ test('a session reopened after a crash gets its brief from a copy cut off at an 
   const noBrief = { when: 'as your whole answer', text: 'No.' }
   const sessions = [[step(1, 50_000), step(2, 155_000)], [], [], [{ text: 'Done.' }]]
   const staged = stage({ sessions, replies: [noBrief] })
-  const { write } = staged.deps.briefs
-  staged.deps.briefs.write = () => {
+  const { writeByCode: write } = staged.deps.briefs
+  staged.deps.briefs.writeByCode = () => {
     throw new Error('killed')
   }
   await staged.run()
-  staged.deps.briefs.write = write
+  staged.deps.briefs.writeByCode = write
   const before = staged.runtime.startedSessions.length
   expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
   expect(staged.runtime.startedSessions.slice(before).map(({ begin }) => begin.how)).toEqual([

@@ -10,7 +10,7 @@ test('a retry of the client is reported with reason, attempt and time until an a
     { sessions: [[{ retries: [null, 529], text: 'Done.' }]] },
     {},
     {
-      tell: (events) => {
+      publish: (events) => {
         if (events.some(({ data }) => data.waiting)) shown.push(viewJob(store.job(jobId)!, []).retry)
       },
     },
@@ -34,7 +34,7 @@ test('a session reopened after a failure is reported as a retry with its attempt
     { sessions: [[{ calls: [{ input: 'step 1' }], used: 20_000 }, dies], [{ text: 'Done.' }]] },
     {},
     {
-      tell: (events) => {
+      publish: (events) => {
         if (events.some(({ type }) => type === 'job_waiting')) waiting.push(viewJob(store.job(jobId)!, []).retry)
       },
     },

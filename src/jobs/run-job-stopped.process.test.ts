@@ -6,10 +6,10 @@ import { until } from '../../test/harness/wait.js'
 import { processInfo } from '../lib/process-info.js'
 import { aJob } from '../testing/sample-job.js'
 import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
-import { lostJobs } from './find-job.js'
+import { findLostJobs } from './find-job.js'
 import { endProcesses } from './processes.js'
-import { endJob, runJob, sayEnd } from './run-job.js'
-import { settleUnwanted, wantStop } from './stop-job.js'
+import { endJob, runJob, runLateEndHooks } from './run-job.js'
+import { carryOutStop, requestStop } from './stop-job.js'
 
 useTrialJobs()
 
@@ -52,9 +52,9 @@ test('a job is paused when its runner has to exit, and continues later', async (
   const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
   const running = run()
   await until('it works', () => store.attempts(jobId).at(-1)?.state === 'working', { every: 10 })
-  wantStop({ store }, jobId, 'leave')
+  requestStop({ store }, jobId, 'leave')
   expect(await running).toMatchObject({ state: 'paused', runner: null, wanted: 'leave' })
-  expect(lostJobs(store).cutOff).toMatchObject([{ jobId }])
+  expect(findLostJobs(store).interrupted).toMatchObject([{ jobId }])
   expect(await run()).toMatchObject({ state: 'completed', wanted: null })
 })
 
@@ -73,11 +73,11 @@ test('a job whose runner was killed before its end hooks finished stays open, an
   // Simulates the state that a killed process leaves.
   const spec = { ...cut.spec, hooks: { ...cut.spec.hooks, afterRun } }
   store.putJob({ ...cut, spec, runner: GONE })
-  expect(lostJobs(store).unsaid).toMatchObject([{ jobId }])
-  await sayEnd(deps, jobId)
+  expect(findLostJobs(store).endHooksDue).toMatchObject([{ jobId }])
+  await runLateEndHooks(deps, jobId)
   expect(store.job(jobId)).toMatchObject({ state: 'completed', runner: null, hooksDue: null })
   expect(store.openJobs()).toEqual([])
-  await sayEnd(deps, jobId)
+  await runLateEndHooks(deps, jobId)
   expect(ends().map((line) => JSON.parse(line).event)).toEqual(['completed', 'completed'])
   await endProcesses(jobId)
   await running
@@ -85,7 +85,7 @@ test('a job whose runner was killed before its end hooks finished stays open, an
 
 test('a cancelled job whose canceller died does not resume, and the next process cancels it', async () => {
   const { run, deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
-  wantStop({ store }, jobId, 'cancel')
+  requestStop({ store }, jobId, 'cancel')
   // The canceller dies as soon as it has begun.
   const dying = { ...deps, store: { ...store, addEvent: () => fail() } }
   await expect(
@@ -93,9 +93,9 @@ test('a cancelled job whose canceller died does not resume, and the next process
   ).rejects.toThrow('gone')
   store.putJob({ ...store.job(jobId)!, runner: GONE })
   expect(store.job(jobId)).toMatchObject({ wanted: 'cancel' })
-  expect(lostJobs(store)).toMatchObject({ cutOff: [], unwanted: [{ jobId }] })
+  expect(findLostJobs(store)).toMatchObject({ cutOff: [], unwanted: [{ jobId }] })
   await expect(run()).rejects.toThrow('a person cancels it')
-  expect(await settleUnwanted(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
+  expect(await carryOutStop(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
 })
 
 test('a job killed while it ended is ended the same way, without another prompt to its agent', async () => {
@@ -108,7 +108,7 @@ test('a job killed while it ended is ended the same way, without another prompt 
 
 test('a pause that becomes a cancellation while the client closes ends the job', async () => {
   const { deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
-  wantStop({ store }, jobId, 'cancel')
+  requestStop({ store }, jobId, 'cancel')
   expect(await endJob(deps, jobId, { do: 'end', state: 'paused', reason: null, detail: '' })).toMatchObject({
     state: 'cancelled',
   })
@@ -122,7 +122,7 @@ test('a hook interrupted by a pause runs again, and the brief is the agent’s o
   )
   const running = run()
   await expect.poll(() => existsSync(join(folder, 'asked'))).toBe(true)
-  wantStop({ store }, jobId, 'pause')
+  requestStop({ store }, jobId, 'pause')
   expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
   expect(briefs.kept).toEqual([])
   writeFileSync(join(folder, 'go'), '')
@@ -150,7 +150,7 @@ test('the run time of a job is stored while it runs, so a kill does not reset it
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 5_000)
   onTestFinished(() => clock.mockRestore())
   await expect.poll(() => store.job(jobId)!.ranMs).toBeGreaterThanOrEqual(35_000)
-  wantStop({ store }, jobId, 'cancel')
+  requestStop({ store }, jobId, 'cancel')
   const { ranMs } = await running
   expect(ranMs).toBeGreaterThanOrEqual(35_000)
 })
@@ -159,7 +159,7 @@ test('a job paused before its session got a prompt begins anew', async () => {
   const { run, runtime, jobId, types } = stage(
     { sessions: [[{ text: 'Never asked.' }], [step(1, 20_000), { text: 'Done.' }]] },
     {},
-    { transcriptHolds: () => false, sessionStarted: () => wantStop({ store }, jobId, 'pause') },
+    { transcriptHolds: () => false, sessionStarted: () => requestStop({ store }, jobId, 'pause') },
   )
   expect(await run()).toMatchObject({ state: 'paused' })
   expect(runtime.requests).toEqual([])

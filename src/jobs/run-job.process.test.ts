@@ -64,15 +64,15 @@ describe('running a job', () => {
 
   test('a runner killed while its brief was checked leaves no waiting session, and asks again once', async () => {
     const staged = stage({ sessions: [[step(1, 155_000)], [], [], [{ text: 'Done.' }]], replies: [reply] })
-    const { take } = staged.deps.briefs
-    staged.deps.briefs.take = () => {
+    const { storeAgentBrief: take } = staged.deps.briefs
+    staged.deps.briefs.storeAgentBrief = () => {
       throw new Error('the disk is full')
     }
     expect(await staged.run()).toMatchObject({ state: 'failed', detail: expect.stringContaining('the disk is full') })
     const views = () => viewJob(store.job(staged.jobId)!, store.attempts(staged.jobId)).sessions
     expect(views()).toMatchObject([{ number: 1, state: 'asked' }])
     const waited = staged.runtime.startedSessions[1]!.sessionId
-    staged.deps.briefs.take = take
+    staged.deps.briefs.storeAgentBrief = take
     expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(views().map(({ number }) => number)).toEqual([1, 2])
     expect(views()[1]!.session_id).not.toBe(waited)

@@ -8,41 +8,41 @@ import { jobLimitNotices } from '../policy/notice-text.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost, type HostContext } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { handoffFields, lastBegun, planAttempt, WorkClock, wasStarted } from './attempt-record.js'
+import { handoffFields, lastStartedAttempt, planAttempt, WorkClock, wasStarted } from './attempt-record.js'
 import { checkJob } from './checks/run-checks.js'
-import { claim, takeEnded, takeOver } from './claim.js'
-import { ClientAhead, nextAttempt } from './client-ahead.js'
-import { type Happening, type JobDependencies, record, recordAttempt } from './dependencies.js'
-import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
+import { claimJob, takeEndedJob, takeOverToEnd } from './claim.js'
+import { NextClient, nextAttempt } from './client-ahead.js'
+import { type JobDependencies, type JobEvent, recordAttempt, recordJob } from './dependencies.js'
+import { finishJob, type JobEnd, runEndHooks, storedEnding } from './finish-job.js'
 import { beginFirstAttempt } from './first-session.js'
-import { HooksOfJob } from './hooks-of-job.js'
-import { counted, MOST_FAILURES, type Next, NO_FAILURES, nextAfter } from './job.js'
+import { JobHookRunner } from './hooks-of-job.js'
+import { countOutcome, MOST_FAILURES, type Next, NO_FAILURES, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
-import { detailOf, type Outcome, ofNobody } from './outcome.js'
+import { detailOf, type Outcome, outcomeWithoutAnswer } from './outcome.js'
 import { endProcesses } from './processes.js'
-import { environmentOf, folderOf, startSession } from './start-session.js'
+import { jobEnvironment, jobFolder, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
-const LOOK_MS = 500
+const CHECK_MS = 500
 
-function waitingFor({ reason, attempt, most, until }: JobRetry): Happening {
+function retryEvent({ reason, attempt, most, until }: JobRetry): JobEvent {
   return { type: 'job_waiting', data: { until, reason: `${reason}; it is tried again`, attempt, max_attempts: most } }
 }
 
 /** Returns the path of a job's log. */
-export const logOf = (folder: string): string => join(folder, 'log.jsonl')
+export const jobLogPath = (folder: string): string => join(folder, 'log.jsonl')
 
 /**
  * Runs a job from its stored state until it is over or paused.
  * Every step is stored before it is done, so after a kill the next runner continues.
  */
 export async function runJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
-  await claim(deps, jobId)
+  await claimJob(deps, jobId)
   const run = new JobRun(deps, jobId)
-  let over: Over
+  let over: JobEnd
   try {
-    over = run.ending() ?? (await run.toItsEnd())
+    over = run.ending() ?? (await run.runToEnd())
   } catch (error) {
     deps.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
     // A session that the user cancelled fails here, and that is no error of the job.
@@ -52,13 +52,13 @@ export async function runJob(deps: JobDependencies, jobId: string): Promise<JobR
 }
 
 /** Runs the end hooks of a job whose runner died before it could. */
-export async function sayEnd(deps: JobDependencies, jobId: string): Promise<void> {
-  if (takeEnded(deps, jobId)) await new JobRun(deps, jobId).sayEnd()
+export async function runLateEndHooks(deps: JobDependencies, jobId: string): Promise<void> {
+  if (takeEndedJob(deps, jobId)) await new JobRun(deps, jobId).runEndHooks()
 }
 
 /** Ends a job that no process runs. */
-export async function endJob(deps: JobDependencies, jobId: string, over: Over): Promise<JobRecord> {
-  takeOver(deps, jobId)
+export async function endJob(deps: JobDependencies, jobId: string, over: JobEnd): Promise<JobRecord> {
+  takeOverToEnd(deps, jobId)
   const run = new JobRun(deps, jobId)
   return run.finish(run.ending() ?? over)
 }
@@ -73,8 +73,8 @@ class JobRun {
   private readonly stop = new AbortController()
   private readonly cancel = new AbortController()
   private live: LiveSession | null = null
-  private readonly ahead: ClientAhead
-  private readonly hooks: HooksOfJob
+  private readonly nextClient: NextClient
+  private readonly hooks: JobHookRunner
   private readonly clock: WorkClock
   private readonly hostContext: HostContext
 
@@ -82,30 +82,30 @@ class JobRun {
     this.jobId = jobId
     this.folder = deps.folderOf(jobId)
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    this.log = new JobLog(logOf(this.folder), undefined, (error) =>
+    this.log = new JobLog(jobLogPath(this.folder), undefined, (error) =>
       deps.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
     )
-    this.deps = { ...deps, tell: (events) => this.tell(deps, events) }
-    this.prompts = new AttemptPrompts(this.deps, jobId, this.folder, (payload) => this.hooks.atStart(payload))
-    this.hooks = new HooksOfJob(this.deps, jobId, this.keep, {
+    this.deps = { ...deps, publish: (events) => this.tell(deps, events) }
+    this.prompts = new AttemptPrompts(this.deps, jobId, this.folder, (payload) => this.hooks.runStartHooks(payload))
+    this.hooks = new JobHookRunner(this.deps, jobId, this.addLogLine, {
       stop: this.stop.signal,
       cancel: this.cancel.signal,
     })
     this.clock = new WorkClock(this.deps, jobId)
     this.hostContext = {
       ranMs: () => this.clock.ranMs(),
-      atLevel: (level, attempt) => this.hooks.atLevel(level, attempt),
+      runLevelHooks: (level, attempt) => this.hooks.runLevelHooks(level, attempt),
     }
-    this.ahead = new ClientAhead(this.deps, jobId, this.prompts.journal, this.hostContext, this.keep)
+    this.nextClient = new NextClient(this.deps, jobId, this.prompts.journal, this.hostContext, this.addLogLine)
   }
 
   /** Second of the last time line in the log, because clients write no times into their lines. */
-  private noted = ''
+  private lastLoggedSecond = ''
 
-  private readonly keep = (line: string): void => {
+  private readonly addLogLine = (line: string): void => {
     const at = this.deps.now().toISOString()
-    if (at.slice(0, 19) !== this.noted) this.log.add(JSON.stringify({ type: 'baton', at, event: 'time' }))
-    this.noted = at.slice(0, 19)
+    if (at.slice(0, 19) !== this.lastLoggedSecond) this.log.add(JSON.stringify({ type: 'baton', at, event: 'time' }))
+    this.lastLoggedSecond = at.slice(0, 19)
     this.log.add(line)
     this.deps.showLine?.(this.jobId, line)
   }
@@ -113,7 +113,7 @@ class JobRun {
   private tell(deps: JobDependencies, events: Event[]): void {
     for (const { type: event, at, data } of events)
       if (event !== 'job_progress') this.log.add(JSON.stringify({ type: 'baton', at, event, data }))
-    deps.tell(events)
+    deps.publish(events)
   }
 
   private get job(): JobRecord {
@@ -121,10 +121,10 @@ class JobRun {
   }
 
   private get processContext() {
-    return { cwd: folderOf(this.job), env: this.env(), jobId: this.jobId, signal: this.stop.signal }
+    return { cwd: jobFolder(this.job), env: this.env(), jobId: this.jobId, signal: this.stop.signal }
   }
 
-  async toItsEnd(): Promise<Over> {
+  async runToEnd(): Promise<JobEnd> {
     // Turns check the user's wish themselves; checks, hooks and a starting client do not.
     const look = setInterval(() => {
       try {
@@ -133,12 +133,12 @@ class JobRun {
       } catch (error) {
         this.deps.log('warn', 'a job could not be looked at', { job: this.jobId, reason: reasonOf(error) })
       }
-    }, LOOK_MS)
+    }, CHECK_MS)
     try {
-      return await this.carry()
+      return await this.runSessions()
     } finally {
-      await this.ahead.drop()
-      await this.hooks.settled()
+      await this.nextClient.discard()
+      await this.hooks.waitForLevelHooks()
       clearInterval(look)
     }
   }
@@ -149,22 +149,22 @@ class JobRun {
     if (wanted !== 'cancel') return
     this.cancel.abort()
     this.live?.kill()
-    this.ahead.kill()
+    this.nextClient.kill()
   }
 
   /** Returns how a killed runner had begun to end the job. Null when it had not. */
-  ending(): Over | null {
-    return endingOf(this.job)
+  ending(): JobEnd | null {
+    return storedEnding(this.job)
   }
 
-  private async carry(): Promise<Over> {
+  private async runSessions(): Promise<JobEnd> {
     // Processes left by a killed runner would work in parallel to the resumed session.
     await endProcesses(this.jobId)
     const { spec, workspace } = this.job
     const request = { jobId: this.jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
     const ready = await setUpWorkspace({ ...request, workspace: spec.workspace, known: workspace }, { env: this.env() })
     if (workspace === null && ready.worktree !== null) this.deps.trustWorktree?.(spec.folder, ready.folder)
-    record(this.deps, this.jobId, { workspace: ready })
+    recordJob(this.deps, this.jobId, { workspace: ready })
     // A limit lasts, whichever process waits for its end.
     const { waitUntil } = this.job
     if (waitUntil !== null) await this.waitUntil(waitUntil)
@@ -173,7 +173,7 @@ class JobRun {
       if (stopped !== null) return stopped
       const next = await this.timed(() => this.attempt())
       if (next.do === 'end') return next
-      if (next.do === 'resume') await this.rest(next.after)
+      if (next.do === 'resume') await this.sleep(next.after)
       if (next.do === 'wait') await this.waitUntil(next.until)
     }
   }
@@ -188,15 +188,15 @@ class JobRun {
   }
 
   /** Returns how the job ends when the user pauses or cancels it. Null otherwise. */
-  stopped(): Over | null {
+  stopped(): JobEnd | null {
     const { wanted } = this.job
-    return wanted === null ? null : (nextAfter(this.job, { how: 'stopped', wanted }, this.deps.now()) as Over)
+    return wanted === null ? null : (nextAfter(this.job, { how: 'stopped', wanted }, this.deps.now()) as JobEnd)
   }
 
   /** Runs one session to its end, including a handoff. Returns what the job does next. */
   private async attempt(): Promise<Next> {
     const { store } = this.deps
-    const last = lastBegun(store.attempts(this.jobId))
+    const last = lastStartedAttempt(store.attempts(this.jobId))
     const plan = planAttempt(last, last !== null && this.prompts.wasReceived(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
       new AttemptHost(this.deps, attempt, this.prompts.journal, this.hostContext)
@@ -207,13 +207,13 @@ class JobRun {
       return then === 'as-it-is' ? { do: 'resume', after: 0 } : then
     }
     const isFresh = plan.do !== 'resume'
-    const ahead = last === null ? null : await this.ahead.of(last)
+    const ahead = last === null ? null : await this.nextClient.clientFor(last)
     const again = isFresh && ahead === null && last !== null && wasStarted(last) && last.start !== 'resume'
     const attempt =
       ahead?.host.attempt ??
-      (plan.do === 'begin' ? beginFirstAttempt(this.deps, this.jobId) : again ? this.underNewId(last) : last!)
+      (plan.do === 'begin' ? beginFirstAttempt(this.deps, this.jobId) : again ? this.moveToNewId(last) : last!)
     const host = ahead?.host ?? hostOf(attempt)
-    const prompt = isFresh ? await this.prompts.first(attempt) : this.prompts.resume(attempt)
+    const prompt = isFresh ? await this.prompts.firstPrompt(attempt) : this.prompts.resume(attempt)
     const stopped = this.stopped()
     if (stopped !== null) return stopped
     const how = isFresh && attempt.start !== 'resume' ? 'fresh' : 'resume'
@@ -237,24 +237,24 @@ class JobRun {
       const before = host.attempt.turns
       const isFirst = before === 0 && host.attempt.start !== 'resume'
       const ended = spent ?? (await live.turn(prompt, 'work', bounds))
-      const outcome = ofNobody(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
+      const outcome = outcomeWithoutAnswer(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
       // A client killed by a cancellation is not a failure.
       const stopped = this.stopped()
       const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.job, outcome, this.deps.now())
       if (next.do === 'check' && outcome.how === 'done') {
         const checked = await this.check(outcome.text)
-        if (typeof checked !== 'string') return this.leave(host, checked)
+        if (typeof checked !== 'string') return this.recordLeaving(host, checked)
         prompt = checked
       } else if (next.do === 'hand-off') {
         const then = await this.handOver(host, live, outcome)
         if (then !== 'as-it-is') return then
         prompt = '[baton] Go on with the job where you were.'
-      } else return this.leave(host, next, outcome)
+      } else return this.recordLeaving(host, next, outcome)
     }
   }
 
   /** Stores how the session was left. */
-  private leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
+  private recordLeaving(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     const { state, turns } = host.attempt
     // A session that may never have received its prompt
     // cannot be reopened; this is checked on resume.
@@ -262,9 +262,9 @@ class JobRun {
     const detail = detailOf(outcome)
     if (next.do === 'end') host.put({ state: after, endedAt: this.deps.now().toISOString(), process: null })
     else {
-      const row = counted(this.job, outcome)
+      const row = countOutcome(this.job, outcome)
       const retry = this.retryOf(next, detail, row.failures ?? this.job.failures)
-      record(this.deps, this.jobId, { ...row, detail, retry }, retry === null ? [] : [waitingFor(retry)])
+      recordJob(this.deps, this.jobId, { ...row, detail, retry }, retry === null ? [] : [retryEvent(retry)])
     }
     return next
   }
@@ -281,7 +281,7 @@ class JobRun {
     return { reason: detail || 'the session failed', attempt: failures + 1, most: MOST_FAILURES, until }
   }
 
-  private check(result: string): Promise<string | Over> {
+  private check(result: string): Promise<string | JobEnd> {
     const context = { ...this.processContext, outputs: join(this.folder, 'checks') }
     return checkJob(this.deps, this.jobId, { result, context, stopped: () => this.stopped() })
   }
@@ -293,9 +293,9 @@ class JobRun {
     const isAsked = attempt.state === 'asked'
     if (!isAsked) host.put({ state: 'stopped' })
     const begun = { type: 'handoff_started' as const, data: handoffFields(this.job, attempt, null) }
-    record(this.deps, this.jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
+    recordJob(this.deps, this.jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
     // Hooks decide about a full context, not about the duration of a session.
-    const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.hooks.whenFull(attempt)
+    const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.hooks.decideWhenFull(attempt)
     // A hook interrupted by the user has decided nothing and runs again later.
     const stopped = this.stopped()
     if (stopped !== null) return stopped
@@ -305,7 +305,7 @@ class JobRun {
       host.runsWhenFull = true
       host.put({ state: 'working' })
       const data = { ...handoffFields(this.job, attempt, null), reason: 'a hook on_context_threshold said: continue' }
-      record(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
+      recordJob(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
       return 'as-it-is'
     }
     if (decision === 'handoff') host.put({ state: 'asked' })
@@ -320,23 +320,23 @@ class JobRun {
             earlier: host.earlierAnswer(),
             silenceMs: this.job.spec.silenceMs,
             mustStop: () => host.mustStop(),
-            untold: (hides) => this.prompts.untold(attempt, hides),
+            describeUnreportedCalls: (hides) => this.prompts.describeUnreportedCalls(attempt, hides),
             reason: outcome.how === 'too-old' ? 'the session has worked as long as one session may' : undefined,
-            write: (reason) => this.prompts.writeBrief(attempt, reason),
+            writeByCode: (reason) => this.prompts.writeBrief(attempt, reason),
             open: (at) => this.openAgain(host, at),
-            given: () => this.ahead.start(attempt),
+            onBriefGiven: () => this.nextClient.start(attempt),
           })
     if ('instead' in given) {
-      await this.ahead.drop()
+      await this.nextClient.discard()
       const next = nextAfter(this.job, given.instead, this.deps.now())
       if (next.do !== 'end')
-        record(this.deps, this.jobId, { ...counted(this.job, given.instead), detail: detailOf(given.instead) })
+        recordJob(this.deps, this.jobId, { ...countOutcome(this.job, given.instead), detail: detailOf(given.instead) })
       return next
     }
     if (live === null) this.deps.sessionEnded(attempt)
-    this.deps.keep(attempt.sessionId)
+    this.deps.archiveTranscript(attempt.sessionId)
     const { store } = this.deps
-    const waits = await this.ahead.fits()
+    const waits = await this.nextClient.usableAttempt()
     store.transaction(() => {
       host.put({ state: 'over', endedAt: this.deps.now().toISOString(), process: null })
       const next = nextAttempt(this.deps, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
@@ -345,7 +345,7 @@ class JobRun {
         brief_id: given.brief.briefId,
         coverage: given.brief.coverage?.score ?? null,
       }
-      record(
+      recordJob(
         this.deps,
         this.jobId,
         { state: 'running', handoffs: this.job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
@@ -356,14 +356,14 @@ class JobRun {
   }
 
   /** Moves an attempt to a new session id, because a client may have used the first one. */
-  private underNewId(attempt: AttemptRecord): AttemptRecord {
+  private moveToNewId(attempt: AttemptRecord): AttemptRecord {
     const moved = recordAttempt(this.deps, attempt, { sessionId: this.deps.newSessionId(), state: 'starting' })
-    record(this.deps, this.jobId, { sessionId: moved.sessionId })
+    recordJob(this.deps, this.jobId, { sessionId: moved.sessionId })
     return moved
   }
 
   private env(): Record<string, string> {
-    return environmentOf(this.deps, this.job)
+    return jobEnvironment(this.deps, this.job)
   }
 
   private async close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
@@ -378,9 +378,9 @@ class JobRun {
     sessionId: string,
     ready?: LiveSession,
   ): Promise<LiveSession> {
-    const live = ready ?? (await startSession(this.deps, host, { begin, sessionId }, this.keep))
+    const live = ready ?? (await startSession(this.deps, host, { begin, sessionId }, this.addLogLine))
     this.live = live
-    if (ready) this.ahead.taken()
+    if (ready) this.nextClient.markUsed()
     host.put({ process: live.process })
     if (sessionId === host.attempt.sessionId)
       this.deps.sessionStarted(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
@@ -402,34 +402,34 @@ class JobRun {
   private async waitUntil(until: string): Promise<void> {
     // A limit that lasts longer than expected is waited for repeatedly but reported once.
     const isFirst = (this.job.waits ?? 0) <= 1
-    record(
+    recordJob(
       this.deps,
       this.jobId,
       { state: 'waiting', waitUntil: until },
       [{ type: 'job_waiting', data: { until, reason: this.job.detail } }],
       isFirst ? jobLimitNotices(this.jobId, until, this.deps.now().toISOString()) : [],
     )
-    await this.rest(Date.parse(until) - this.deps.now().getTime())
+    await this.sleep(Date.parse(until) - this.deps.now().getTime())
     if (this.job.wanted === null)
-      record(this.deps, this.jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
+      recordJob(this.deps, this.jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
   }
 
   /** Sleeps until the time is over or the user pauses or cancels the job. */
-  private async rest(ms: number): Promise<void> {
+  private async sleep(ms: number): Promise<void> {
     const until = Date.now() + ms
     while (Date.now() < until && this.job.wanted === null)
       await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.max(1, until - Date.now()))))
   }
 
-  async finish(over: Over): Promise<JobRecord> {
-    return this.closed(await finishJob(this.deps, this.jobId, this.hooks, over))
+  async finish(over: JobEnd): Promise<JobRecord> {
+    return this.closeLog(await finishJob(this.deps, this.jobId, this.hooks, over))
   }
 
-  async sayEnd(): Promise<JobRecord> {
-    return this.closed(await sayEndOf(this.deps, this.jobId, this.hooks))
+  async runEndHooks(): Promise<JobRecord> {
+    return this.closeLog(await runEndHooks(this.deps, this.jobId, this.hooks))
   }
 
-  private closed(job: JobRecord): JobRecord {
+  private closeLog(job: JobRecord): JobRecord {
     this.log.close()
     return job
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ToolResult } from '../contract/runtime.js'
-import { SameAgain } from './call-list.js'
+import { RepeatCounter } from './call-list.js'
 
 const call = (id: string, input: string, result: unknown = ''): ToolResult => ({
   id,
@@ -12,24 +12,24 @@ const call = (id: string, input: string, result: unknown = ''): ToolResult => ({
 })
 
 test('batches with equal calls and results are counted, whatever their ids', () => {
-  const same = new SameAgain()
-  expect(['1', '2', '3'].map((id) => same.took([call(id, 'ls', 'a')], 10))).toEqual([1, 2, 3])
+  const same = new RepeatCounter()
+  expect(['1', '2', '3'].map((id) => same.count([call(id, 'ls', 'a')], 10))).toEqual([1, 2, 3])
 })
 
 test('another call, another result or an additional call restarts the count', () => {
-  const same = new SameAgain()
+  const same = new RepeatCounter()
   const batches = [
     [call('1', 'ls', 'a')],
     [call('2', 'ls', 'b')],
     [call('3', 'ls', 'b'), call('4', 'pwd')],
     [call('5', 'pwd')],
   ]
-  expect(batches.map((batch) => same.took(batch, 10))).toEqual([1, 1, 1, 1])
+  expect(batches.map((batch) => same.count(batch, 10))).toEqual([1, 1, 1, 1])
 })
 
 test('an agent that waits for something slow may repeat its calls', () => {
-  const same = new SameAgain()
-  expect([30_000, 30_000, 30_000].map((ms) => same.took([call('1', 'sleep 30; state', 'pending')], ms))).toEqual([
+  const same = new RepeatCounter()
+  expect([30_000, 30_000, 30_000].map((ms) => same.count([call('1', 'sleep 30; state', 'pending')], ms))).toEqual([
     0, 0, 0,
   ])
 })

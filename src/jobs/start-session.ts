@@ -3,29 +3,33 @@ import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import type { SessionOptions } from '../contract/runtime.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { AttemptHost } from './attempt-host.js'
-import { moneyLeft } from './attempt-record.js'
+import { budgetLeft } from './attempt-record.js'
 import { callsFile } from './brief-appendix.js'
 import type { JobDependencies } from './dependencies.js'
 import { LiveSession } from './live-session.js'
 
 /** Returns the environment of a job's clients, hooks and checks. */
-export function environmentOf({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
+export function jobEnvironment({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
   const { jobId, seatId, parentSeatId: parent, spec } = job
   return { ...env, ...spec.env, BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parent && { BATON_PARENT_SEAT: parent }) }
 }
 
-export const folderOf = ({ workspace, spec }: JobRecord): string => workspace?.folder ?? spec.folder
+export const jobFolder = ({ workspace, spec }: JobRecord): string => workspace?.folder ?? spec.folder
 
 /** Returns what a session of a job may still cost in USD. Null without a budget. */
-export function moneyFor({ store }: Pick<JobDependencies, 'store'>, attempt: AttemptRecord): number | null {
-  return moneyLeft(store.job(attempt.jobId)!, store.attempts(attempt.jobId), attempt)
+export function budgetLeftFor({ store }: Pick<JobDependencies, 'store'>, attempt: AttemptRecord): number | null {
+  return budgetLeft(store.job(attempt.jobId)!, store.attempts(attempt.jobId), attempt)
 }
 
 /**
  * Returns the tools allowed without asking, plus reading the call list that the brief refers to.
  * That file is outside the agent's folder, where most permission modes deny reading.
  */
-function readable(deps: JobDependencies, { jobId, number }: AttemptRecord, tools: string[] | null): string[] | null {
+function withReadableCallList(
+  deps: JobDependencies,
+  { jobId, number }: AttemptRecord,
+  tools: string[] | null,
+): string[] | null {
   const path = callsFile(deps.folderOf(jobId), number - 1)
   return existsSync(path) ? [...(tools ?? []), `Read(/${path})`] : tools
 }
@@ -45,17 +49,17 @@ export async function startSession(
   const runtime = await deps.runtime(name, folder, job.spec.agent)
   const missing = runtime.missing()
   if (missing !== null) throw new BatonError(missing, '', EXIT.failed)
-  const maxBudgetUsd = moneyFor(deps, host.attempt)
+  const maxBudgetUsd = budgetLeftFor(deps, host.attempt)
   const live = new LiveSession(
     runtime,
     {
       sessionId,
       begin,
-      cwd: folderOf(job),
-      env: environmentOf(deps, job),
+      cwd: jobFolder(job),
+      env: jobEnvironment(deps, job),
       model,
       permissionMode,
-      allowedTools: readable(deps, host.attempt, allowedTools),
+      allowedTools: withReadableCallList(deps, host.attempt, allowedTools),
       disallowedTools,
       appendSystemPrompt,
       maxTurns: null,

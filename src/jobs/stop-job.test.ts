@@ -12,7 +12,7 @@ import type { JobDependencies } from './dependencies.js'
 import type { JobLimits } from './its-turn.js'
 import { runJob } from './run-job.js'
 import { scriptedRuntime } from './runtimes/scripted.js'
-import { settleUnwanted } from './stop-job.js'
+import { carryOutStop } from './stop-job.js'
 
 let folder: string
 let store: Store
@@ -53,8 +53,8 @@ function jobDependencies(
     returnedCalls: () => new Map(),
     transcriptHolds: () => true,
     repository: () => null,
-    keep: () => {},
-    tell: () => {},
+    archiveTranscript: () => {},
+    publish: () => {},
     notify: () => {},
   }
 }
@@ -67,8 +67,8 @@ const put = (change: Partial<JobRecord>, spec: Partial<JobRecord['spec']> = {}):
 
 test('a pause or cancellation is carried out even if the runner was killed before', async () => {
   const [paused, cancelled] = [put({ wanted: 'pause', runner: GONE }), put({ wanted: 'cancel', runner: GONE })]
-  expect(await settleUnwanted(jobDependencies(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
-  expect(await settleUnwanted(jobDependencies(), cancelled)).toMatchObject({
+  expect(await carryOutStop(jobDependencies(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
+  expect(await carryOutStop(jobDependencies(), cancelled)).toMatchObject({
     state: 'cancelled',
     exitReason: 'cancelled',
     runner: null,

@@ -11,20 +11,24 @@ const PATIENCE_MS = 2_500
 const LONGEST_MS = 4_800
 const LOOK_MS = 50
 
-const MORE = ['leave', 'pause', 'cancel'] as const
+const BY_STRENGTH = ['leave', 'pause', 'cancel'] as const
 
 /**
  * Requests a stop. A stronger earlier request stays. Returns false when the job is over already.
  */
-export function wantStop(
+export function requestStop(
   { store }: Pick<JobDependencies, 'store'>,
   jobId: string,
-  wanted: (typeof MORE)[number],
+  wanted: (typeof BY_STRENGTH)[number],
 ): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null || isOver(job.state)) return false
-    store.putJob({ ...job, wanted: MORE.findLast((one) => one === job.wanted || one === wanted)!, wantedBy: null })
+    store.putJob({
+      ...job,
+      wanted: BY_STRENGTH.findLast((one) => one === job.wanted || one === wanted)!,
+      wantedBy: null,
+    })
     return true
   })
 }
@@ -32,7 +36,7 @@ export function wantStop(
 /** Cancels a job and everything it started within five seconds, whichever process runs it. */
 export async function cancelJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const { store } = deps
-  if (!wantStop(deps, jobId, 'cancel')) {
+  if (!requestStop(deps, jobId, 'cancel')) {
     const { state } = store.job(jobId)!
     throw new BatonError(`Job ${jobId} is ${state} already.`, 'baton jobs show tells how it ended.', EXIT.refused)
   }
@@ -41,11 +45,11 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
     const { runner } = store.job(jobId)!
     return runner !== null && isAlive(runner)
   }
-  let helped = false
+  let hasEndedProcesses = false
   while (isRun() && !isOver(store.job(jobId)!.state)) {
     const passed = Date.now() - began
-    if (passed > PATIENCE_MS && !helped) {
-      helped = true
+    if (passed > PATIENCE_MS && !hasEndedProcesses) {
+      hasEndedProcesses = true
       await endProcesses(jobId, 1_500)
     }
     if (passed > LONGEST_MS)
@@ -71,7 +75,7 @@ const PAUSE_MS = 15_000
 export async function pauseJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const { store } = deps
   const { state } = store.job(jobId)!
-  if (state === 'paused' || !wantStop(deps, jobId, 'pause'))
+  if (state === 'paused' || !requestStop(deps, jobId, 'pause'))
     throw new BatonError(
       `Job ${jobId} is ${state} already.`,
       state === 'paused' ? 'baton jobs resume goes on with it.' : 'baton jobs show tells how it ended.',
@@ -81,7 +85,7 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
   for (;;) {
     const job = store.job(jobId)!
     if (isOver(job.state) || job.state === 'paused') return job
-    if (job.runner === null || !isAlive(job.runner)) return settleUnwanted(deps, jobId)
+    if (job.runner === null || !isAlive(job.runner)) return carryOutStop(deps, jobId)
     if (Date.now() - began > PAUSE_MS)
       throw new BatonError(
         `Job ${jobId} has not paused yet: process ${job.runner.pid} still ends its work.`,
@@ -92,7 +96,7 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
 }
 
 /** Carries out the user's pause or cancellation of a job whose runner died before it did. */
-export async function settleUnwanted(deps: JobDependencies, jobId: string): Promise<JobRecord> {
+export async function carryOutStop(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const
   return endJob(deps, jobId, nextAfter(job, outcome, deps.now()) as Extract<Next, { do: 'end' }>)

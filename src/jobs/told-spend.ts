@@ -10,7 +10,7 @@ type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
  * A client continues the total of the one before, or starts lower if that one was killed.
  * The known spend never falls.
  */
-export class ToldSpend {
+export class SpendTracker {
   private before: Spent
   /** Spend that this client does not know of. Null before its first report. */
   private unknown: { spend: Usage; costUsd: number } | null = null
@@ -20,22 +20,22 @@ export class ToldSpend {
   }
 
   /** Starts counting for another client of the session. */
-  begins(known: Spent): void {
+  startClient(known: Spent): void {
     this.before = known
     this.unknown = null
   }
 
   /** Returns the spend at the end of a turn. `known` includes the answers reported since. */
-  ends(known: Spent, { usage, costUsd }: SpendSoFar): Spent {
+  endTurn(known: Spent, { usage, costUsd }: SpendSoFar): Spent {
     this.unknown ??= {
       // The part this client includes is unknown, so only the
       // answers of its first turn are counted.
-      spend: tokensOf(usage) < tokensOf(this.before.spend) ? minus(known.spend, usage) : NOTHING,
+      spend: tokensOf(usage) < tokensOf(this.before.spend) ? subtractUsage(known.spend, usage) : NO_USAGE,
       // Only the client reports cost.
       // Counting too much is better than exceeding the budget.
       costUsd: costUsd !== null && costUsd < (this.before.costUsd ?? 0) ? this.before.costUsd! : 0,
     }
-    const total = plus(this.unknown.spend, usage)
+    const total = addUsage(this.unknown.spend, usage)
     return {
       spend: tokensOf(total) > tokensOf(known.spend) ? total : known.spend,
       costUsd: costUsd === null ? known.costUsd : Math.max(known.costUsd ?? 0, this.unknown.costUsd + costUsd),
@@ -52,7 +52,7 @@ export function ownSpend({ usage, costUsd }: SpendSoFar, carried: AttemptRecord[
   if (!carried) return { usage, costUsd }
   const before = carried.costUsd ?? 0
   return {
-    usage: tokensOf(usage) < tokensOf(carried.spend) ? usage : atLeastZero(minus(usage, carried.spend)),
+    usage: tokensOf(usage) < tokensOf(carried.spend) ? usage : atLeastZero(subtractUsage(usage, carried.spend)),
     costUsd: costUsd === null || costUsd < before ? costUsd : costUsd - before,
   }
 }
@@ -61,17 +61,17 @@ function atLeastZero(usage: Usage): Usage {
   return each((name) => Math.max(0, usage[name]))
 }
 
-const NOTHING: Usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
+const NO_USAGE: Usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
 
 export function tokensOf({ input, output, cacheCreation, cacheRead }: Usage): number {
   return input + output + cacheCreation + cacheRead
 }
 
-export function plus(one: Usage, other: Usage): Usage {
+export function addUsage(one: Usage, other: Usage): Usage {
   return each((name) => one[name] + other[name])
 }
 
-function minus(one: Usage, other: Usage): Usage {
+function subtractUsage(one: Usage, other: Usage): Usage {
   return each((name) => one[name] - other[name])
 }
 

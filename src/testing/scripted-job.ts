@@ -65,10 +65,10 @@ function recordingBriefs(): JobDependencies['briefs'] & { kept: BriefRecord[] } 
   }
   return {
     kept,
-    bar: () => 0.8,
+    minScore: () => 0.8,
     coverage: () => null,
-    take: (sessionId, text, reason) => keep(sessionId, text, 'agent', reason),
-    write: (sessionId, reason, { text }) =>
+    storeAgentBrief: (sessionId, text, reason) => keep(sessionId, text, 'agent', reason),
+    writeByCode: (sessionId, reason, { text }) =>
       keep(sessionId, `# Handoff brief\n\nBy code. ${reason}\n\n${text}`, 'baton', reason),
     read: ({ briefId }) => bodies.get(briefId) ?? null,
   }
@@ -96,8 +96,8 @@ export function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: 
     returnedCalls: () => new Map(),
     transcriptHolds: () => true,
     repository: () => 'branch main',
-    keep: () => {},
-    tell: () => {},
+    archiveTranscript: () => {},
+    publish: () => {},
     notify: () => {},
     ...more,
   }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetNamedJob, pruneJobs } from '../../app/jobs.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { jobFolder } from '../../app/open-jobs.js'
-import { jobNamed, recentJobs } from '../../jobs/find-job.js'
+import { findJob, listRecentJobs } from '../../jobs/find-job.js'
 import type { ForgottenJob } from '../../jobs/forget-job.js'
 import { isOver } from '../../jobs/job.js'
 import { LogReader } from '../../jobs/job-log.js'
-import { logOf } from '../../jobs/run-job.js'
+import { jobLogPath } from '../../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../../jobs/view-job.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { isAlive } from '../../lib/process-info.js'
@@ -20,7 +20,7 @@ import { untilStopped } from '../terminal.js'
 
 export async function list(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const views = recentJobs(app.store, call.flag('all'), app.now())
+    const views = listRecentJobs(app.store, call.flag('all'), app.now())
     if (call.json) cli.print(JSON.stringify({ jobs: views }))
     else if (views.length > 0) cli.print(jobTable(views, cli.screen, app.now()).join('\n'))
     else
@@ -35,7 +35,7 @@ export async function list(call: Call, cli: Cli): Promise<number> {
 
 export async function show(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const job = jobNamed(app.store, call.words[1]!)
+    const job = findJob(app.store, call.words[1]!)
     const view = viewJobDetail(job, app.store.attempts(job.jobId), jobFolder(app, job.jobId))
     cli.print(call.json ? JSON.stringify(view) : jobPage(view, cli.screen, app.now()).join('\n'))
     return EXIT.done
@@ -46,8 +46,8 @@ const EVERY_MS = 250
 
 export async function logs(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, async (app) => {
-    const { jobId, spec } = jobNamed(app.store, call.words[1]!)
-    const path = logOf(jobFolder(app, jobId))
+    const { jobId, spec } = findJob(app.store, call.words[1]!)
+    const path = jobLogPath(jobFolder(app, jobId))
     const raw = call.json || call.flag('raw')
     const shown = logPrinter(spec.agent, cli.screen)
     let isEmpty = true

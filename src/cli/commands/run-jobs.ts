@@ -7,7 +7,7 @@ import type { JobFlags } from '../../config/resolve-agent.js'
 import type { Event } from '../../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/records/job.js'
 import type { App } from '../../engine/open-engine.js'
-import { wantStop } from '../../jobs/stop-job.js'
+import { requestStop } from '../../jobs/stop-job.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -152,7 +152,7 @@ function stopOnSignals(app: App, jobIds: readonly string[], display: Display): (
   const stop = (signal: NodeJS.Signals): void => {
     if (signal === 'SIGINT') interrupts++
     const wanted = interrupts > 1 ? 'cancel' : signal === 'SIGINT' ? 'pause' : 'leave'
-    const open = jobIds.filter((jobId) => wantStop(app, jobId, wanted))
+    const open = jobIds.filter((jobId) => requestStop(app, jobId, wanted))
     if (open.length === 0) display.note('The job has ended; the hooks of its end still run …')
     else if (interrupts > 1) display.note('Cancelling …')
     else display.note(`Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`)

@@ -5,8 +5,8 @@ import type { CheckResult, CheckSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
 import { makePrivateFolder } from '../../lib/private-folder.js'
 import { type CommandEnd, KeptOutput, runCommand } from '../../lib/run-command.js'
-import { type Happening, type JobDependencies, record } from '../dependencies.js'
-import type { Over } from '../finish-job.js'
+import { type JobDependencies, type JobEvent, recordJob } from '../dependencies.js'
+import type { JobEnd } from '../finish-job.js'
 
 export interface ChecksContext {
   /** Folder in which the agent worked. */
@@ -22,8 +22,8 @@ export interface ChecksContext {
   /** Time between SIGTERM and SIGKILL after a timeout. */
   graceMs?: number
   /** Called before each check; `number` starts at 1. */
-  began?(check: CheckSpec, number: number): void
-  ended?(result: CheckResult, number: number): void
+  onStart?(check: CheckSpec, number: number): void
+  onEnd?(result: CheckResult, number: number): void
 }
 
 /**
@@ -34,9 +34,9 @@ export async function runChecks(checks: readonly CheckSpec[], context: ChecksCon
   const results: CheckResult[] = []
   for (const [index, check] of checks.entries()) {
     if (context.signal?.aborted) break
-    context.began?.(check, index + 1)
+    context.onStart?.(check, index + 1)
     const result = await runCheck(check, join(context.outputs, fileName(check, index, context.round)), context)
-    context.ended?.(result, index + 1)
+    context.onEnd?.(result, index + 1)
     results.push(result)
   }
   return results
@@ -87,12 +87,12 @@ function fileName({ name }: CheckSpec, index: number, round: number): string {
   return `check-${round}-${index + 1}${word === '' ? '' : `-${word}`}.log`
 }
 
-interface RoundOfChecks {
+interface CheckRound {
   /** The agent's last answer, in which it called the job done. */
   result: string
   context: Omit<ChecksContext, 'round' | 'began' | 'ended'>
   /** Returns how the job ends when the user pauses or cancels it. Null otherwise. */
-  stopped(): Over | null
+  stopped(): JobEnd | null
 }
 
 /**
@@ -102,14 +102,14 @@ interface RoundOfChecks {
 export async function checkJob(
   deps: JobDependencies,
   jobId: string,
-  { result, context, stopped }: RoundOfChecks,
-): Promise<string | Over> {
-  const { spec, checkRound } = record(deps, jobId, { result })
+  { result, context, stopped }: CheckRound,
+): Promise<string | JobEnd> {
+  const { spec, checkRound } = recordJob(deps, jobId, { result })
   const round = checkRound + 1
   const where = { round, rounds: spec.checkRounds + 1, of: spec.checks.length }
-  const tell = (happening: Happening): void => {
+  const tell = (happening: JobEvent): void => {
     try {
-      record(deps, jobId, {}, [happening])
+      recordJob(deps, jobId, {}, [happening])
     } catch (error) {
       deps.log('warn', 'a check could not be told of', { job: jobId, reason: reasonOf(error) })
     }
@@ -117,22 +117,24 @@ export async function checkJob(
   const checks = await runChecks(spec.checks, {
     ...context,
     round,
-    began: ({ name, command }, number) => tell({ type: 'check_started', data: { ...where, number, name, command } }),
+    onStart: ({ name, command }, number) => tell({ type: 'check_started', data: { ...where, number, name, command } }),
     // A check interrupted by the user has no result.
-    ended: (check, number) => {
-      if (!context.signal?.aborted) tell({ type: 'check_completed', data: { ...where, number, ...told(check) } })
+    onEnd: (check, number) => {
+      if (!context.signal?.aborted)
+        tell({ type: 'check_completed', data: { ...where, number, ...checkEventData(check) } })
     },
   })
   // If the user stopped the job, the checks run again after it is resumed.
   const instead = stopped()
   if (instead !== null) return instead
-  const bad = checks.filter(({ ok }) => !ok)
+  const failedChecks = checks.filter(({ ok }) => !ok)
   const isLast = round > spec.checkRounds
-  const next: EventData['checks_completed']['next'] = bad.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
-  const data = { ...where, passed: checks.length - bad.length, failed: bad.length, next }
+  const next: EventData['checks_completed']['next'] =
+    failedChecks.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
+  const data = { ...where, passed: checks.length - failedChecks.length, failed: failedChecks.length, next }
   // Stored together with the results, so that a killed round leaves nothing.
   // Later rounds are from before the job failed and was resumed.
-  record(
+  recordJob(
     deps,
     jobId,
     { checkRound: round, checks: [...deps.store.job(jobId)!.checks.filter((one) => one.round < round), ...checks] },
@@ -140,7 +142,7 @@ export async function checkJob(
   )
   if (next === 'completed') return { do: 'end', state: 'completed', reason: 'success', detail: '' }
   if (next === 'agent') return failedText(checks)
-  const names = bad.map(({ name }) => name).join(', ')
+  const names = failedChecks.map(({ name }) => name).join(', ')
   return {
     do: 'end',
     state: 'failed',
@@ -149,7 +151,7 @@ export async function checkJob(
   }
 }
 
-function told({ name, command, ok, exitCode, timedOut, durationMs, outputPath }: CheckResult) {
+function checkEventData({ name, command, ok, exitCode, timedOut, durationMs, outputPath }: CheckResult) {
   const end = { exit_code: exitCode, timed_out: timedOut, duration_ms: durationMs }
   return { name, command, ok, ...end, output_path: outputPath }
 }
@@ -223,13 +225,13 @@ export function failedText(results: readonly CheckResult[]): string {
   const more = failed.length - MOST_NAMED
   return [
     `[baton] You said the work is done, but ${failed.length} of ${results.length} checks ${failed.length === 1 ? 'fails' : 'fail'}.`,
-    ...failed.slice(0, MOST_NAMED).map((result) => partOf(result, each)),
+    ...failed.slice(0, MOST_NAMED).map((result) => failedCheckText(result, each)),
     ...(more > 0 ? [`And ${more} more.`] : []),
     `${passed > 0 ? `The other ${passed === 1 ? 'one passes' : `${passed} pass`}. ` : ''}Mend what they show, do not change the checks, and say so when it is done; they are run again then.`,
   ].join('\n\n')
 }
 
-function partOf(result: CheckResult, most: number): string {
+function failedCheckText(result: CheckResult, most: number): string {
   const title =
     result.name === result.command ? `\`${cut(result.command)}\`` : `${cut(result.name)} (\`${cut(result.command)}\`)`
   const said = result.tail.length <= most ? result.tail : `…${result.tail.slice(-most)}`

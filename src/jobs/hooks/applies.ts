@@ -1,7 +1,7 @@
 import type { HookEvent, HookSpec, JobHooks } from '../../contract/records/job.js'
 
 /** True when a hook is meant for this event and this payload. */
-export function applies({ onEvents, when }: HookSpec, event: HookEvent, payload: unknown): boolean {
+export function appliesTo({ onEvents, when }: HookSpec, event: HookEvent, payload: unknown): boolean {
   return (onEvents === null || onEvents.includes(event)) && (when === null || Boolean(valueAt(payload, when)))
 }
 

@@ -37,7 +37,7 @@ export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'> & {
    * Error output.
    * Shortened only after redaction, because half a secret would not be recognized.
    */
-  complaint?: string
+  errorOutput?: string
 }
 
 export function failed(error: string, output = '', exitCode: number | null = null): HookOutcome {

@@ -2,25 +2,25 @@ import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
 import { httpPost, refusalReason } from '../../lib/http-post.js'
 import { runCommand } from '../../lib/run-command.js'
-import { applies } from './applies.js'
+import { appliesTo } from './applies.js'
 import { chatText, cut } from './chat-text.js'
 import { failed, type HookContext, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
 import type { HookPayload } from './payloads.js'
 
-type Way<T extends HookSpec['type']> = (
+type HookRunner<T extends HookSpec['type']> = (
   hook: Extract<HookSpec, { type: T }>,
   payload: HookPayload,
   context: HookContext,
 ) => Promise<HookOutcome>
 
-const WAYS: { [T in HookSpec['type']]: Way<T> } = {
+const RUNNERS: { [T in HookSpec['type']]: HookRunner<T> } = {
   shell: runShell,
   webhook: callWebhook,
-  slack: tellSlack,
-  discord: tellDiscord,
+  slack: sendToSlack,
+  discord: sendToDiscord,
 }
 
-const MOST_COMPLAINT = 2_000
+const MAX_ERROR_OUTPUT = 2_000
 
 /**
  * Runs the hooks of a list that are meant for the event, in order.
@@ -36,11 +36,11 @@ export async function runHooks(
   // A hook may print secrets that another hook was given, so redact them all.
   const redact = redactor(
     context.env,
-    hooks.flatMap((hook) => filledIn(hook, context.env)),
+    hooks.flatMap((hook) => secretsFilledIn(hook, context.env)),
   )
   for (const [index, hook] of hooks.entries()) {
     if (context.signal?.aborted) break
-    if (!applies(hook, event, payload)) continue
+    if (!appliesTo(hook, event, payload)) continue
     const result = await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, context, redact)
     results.push(result)
     if (!result.ok && !hook.continueOnError) return { results, stoppedBy: result }
@@ -58,12 +58,12 @@ async function runHook(
   const begun = performance.now()
   let outcome: HookOutcome
   try {
-    outcome = await (WAYS[hook.type] as Way<HookSpec['type']>)(hook as never, payload, context)
+    outcome = await (RUNNERS[hook.type] as HookRunner<HookSpec['type']>)(hook as never, payload, context)
   } catch (error) {
     outcome = failed(reasonOf(error))
   }
-  const { exitCode, output, error, complaint = '' } = outcome
-  const why = [error, complaint].filter(Boolean).map((text) => redact(text!).slice(-MOST_COMPLAINT))
+  const { exitCode, output, error, errorOutput: complaint = '' } = outcome
+  const why = [error, complaint].filter(Boolean).map((text) => redact(text!).slice(-MAX_ERROR_OUTPUT))
   return {
     name,
     type: hook.type,
@@ -75,9 +75,9 @@ async function runHook(
   }
 }
 
-function filledIn(hook: HookSpec, env: HookContext['env']): string[] {
+function secretsFilledIn(hook: HookSpec, env: HookContext['env']): string[] {
   if (hook.type === 'webhook')
-    return [hook.url, ...Object.values(hook.headers)].flatMap((text) => fillNames(text, env).used)
+    return [hook.url, ...Object.values(hook.headers)].flatMap((text) => fillVariables(text, env).used)
   if (hook.type === 'shell') return []
   const token = env[hook.botTokenEnv ?? (hook.type === 'slack' ? 'SLACK_BOT_TOKEN' : 'DISCORD_BOT_TOKEN')]
   return token ? [token] : []
@@ -95,7 +95,7 @@ async function runShell(
     command: hook.command,
     cwd: context.cwd,
     env: { ...context.env, BATON_JOB_ID: context.jobId },
-    input: forShells(JSON.stringify(payload)),
+    input: escapeForShells(JSON.stringify(payload)),
     timeoutMs: hook.timeoutMs,
     keep: { head: HALF, tail: HALF },
     ...(context.signal ? { signal: context.signal } : {}),
@@ -106,7 +106,7 @@ async function runShell(
   if (end.stopped) return failed('was ended with the job', end.stdout)
   if (end.exitCode === 0) return { exitCode: 0, output: end.stdout, error: null }
   const how = end.exitCode === null ? `was ended by ${end.endedBy}` : `exited with ${end.exitCode}`
-  return { ...failed(how, end.stdout, end.exitCode), complaint: end.stderr.trim() }
+  return { ...failed(how, end.stdout, end.exitCode), errorOutput: end.stderr.trim() }
 }
 
 /**
@@ -115,7 +115,7 @@ async function runShell(
  * The echo of some /bin/sh turns `\n` into a newline and
  * two backslashes into one, but keeps `\u000a`.
  */
-function forShells(json: string): string {
+function escapeForShells(json: string): string {
   return json.replace(/\\(["\\bfnrt])/g, (pair) => {
     const code = (JSON.parse(`"${pair}"`) as string).charCodeAt(0)
     return `\\u${code.toString(16).padStart(4, '0')}`
@@ -128,8 +128,10 @@ async function callWebhook(
   payload: HookPayload,
   context: HookContext,
 ): Promise<HookOutcome> {
-  const url = fillNames(hook.url, context.env)
-  const headers = Object.entries(hook.headers).map(([name, value]) => [name, fillNames(value, context.env)] as const)
+  const url = fillVariables(hook.url, context.env)
+  const headers = Object.entries(hook.headers).map(
+    ([name, value]) => [name, fillVariables(value, context.env)] as const,
+  )
   const missing = [url, ...headers.map(([, filled]) => filled)].flatMap((filled) => filled.missing)
   if (missing.length > 0) return failed(`${missing.join(', ')}: not set in the environment`)
   if (!/^https?:\/\//i.test(url.text))
@@ -148,7 +150,7 @@ async function callWebhook(
 const SLACK_API = 'https://slack.com/api'
 const LONGEST_SLACK_TEXT = 3_000
 
-async function tellSlack(
+async function sendToSlack(
   hook: Extract<HookSpec, { type: 'slack' }>,
   payload: HookPayload,
   context: HookContext,
@@ -157,7 +159,8 @@ async function tellSlack(
   const token = context.env[name]
   if (!token) return failed(`${name}: not set in the environment`)
   const { title, body } = chatText(payload)
-  const text = body === '' ? plain(title) : `*${plain(title)}*\n${plain(cut(body, LONGEST_SLACK_TEXT))}`
+  const text =
+    body === '' ? escapeForSlack(title) : `*${escapeForSlack(title)}*\n${escapeForSlack(cut(body, LONGEST_SLACK_TEXT))}`
   const reply = await httpPost({
     url: `${(hook.baseUrl ?? SLACK_API).replace(/\/+$/, '')}/chat.postMessage`,
     method: 'POST',
@@ -171,11 +174,11 @@ async function tellSlack(
     timeoutMs: hook.timeoutMs,
     ...(context.signal ? { signal: context.signal } : {}),
   })
-  return { exitCode: null, output: reply.body, error: refusalReason(reply) ?? troubleIn(reply.body) }
+  return { exitCode: null, output: reply.body, error: refusalReason(reply) ?? findSlackError(reply.body) }
 }
 
 /** Returns the error in a reply of Slack, which answers 200 even when it refuses. */
-function troubleIn(body: string): string | null {
+function findSlackError(body: string): string | null {
   try {
     const { ok, error } = JSON.parse(body) as { ok?: unknown; error?: unknown }
     return ok === true ? null : `Slack says ${typeof error === 'string' ? error : 'no'}`
@@ -185,7 +188,7 @@ function troubleIn(body: string): string | null {
 }
 
 /** Escapes mentions, so that an agent's text cannot notify the whole channel. */
-function plain(text: string): string {
+function escapeForSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
@@ -193,7 +196,7 @@ const DISCORD_API = 'https://discord.com/api/v10'
 /** Discord's own limit. */
 const LONGEST_DISCORD_TEXT = 2_000
 
-async function tellDiscord(
+async function sendToDiscord(
   hook: Extract<HookSpec, { type: 'discord' }>,
   payload: HookPayload,
   context: HookContext,
@@ -221,9 +224,9 @@ const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KE
 /** Names of counts, as CLAUDE_CODE_MAX_OUTPUT_TOKENS, which are no secrets. */
 const COUNT_NAME = /TOKENS$/i
 /** Minimum length of a redacted value: shorter ones are ordinary words or numbers. */
-const LEAST = 4
+const MIN_SECRET_LENGTH = 4
 /** Minimum length of a value that is redacted only because of its variable's name. */
-const LEAST_NAMED = 8
+const MIN_NAMED_SECRET_LENGTH = 8
 
 type Env = Record<string, string | undefined>
 
@@ -231,7 +234,7 @@ type Env = Record<string, string | undefined>
  * Replaces `${NAME}` in a text by the environment's values.
  * `missing` lists names that are not set; the text must not be used then.
  */
-function fillNames(text: string, env: Env): { text: string; used: string[]; missing: string[] } {
+function fillVariables(text: string, env: Env): { text: string; used: string[]; missing: string[] } {
   const used: string[] = []
   const missing: string[] = []
   const filled = text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
@@ -249,7 +252,7 @@ function fillNames(text: string, env: Env): { text: string; used: string[]; miss
 export function redactor(env: Env, used: readonly string[]): (text: string) => string {
   const bySize = (a: string, b: string) => b.length - a.length
   const named = Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []))
-  const values = [...used.filter(({ length }) => length >= LEAST), ...named]
+  const values = [...used.filter(({ length }) => length >= MIN_SECRET_LENGTH), ...named]
   const forms = values.flatMap((value) => [
     value,
     encodeURIComponent(value),
@@ -261,5 +264,7 @@ export function redactor(env: Env, used: readonly string[]): (text: string) => s
 }
 
 function isSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) && !COUNT_NAME.test(name) && value.length >= LEAST_NAMED && !/^\d+$/.test(value)
+  return (
+    SECRET_NAME.test(name) && !COUNT_NAME.test(name) && value.length >= MIN_NAMED_SECRET_LENGTH && !/^\d+$/.test(value)
+  )
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { branchName, isNamed } from './set-up.js'
+import { branchName, hasBranchName } from './set-up.js'
 
 const named = (pattern: string, workItem: string | null = null, agent: string | null = 'coder') =>
   branchName(pattern, { agent, job: 'j-1', workItem })
@@ -51,9 +51,9 @@ test('a slash in a work item does not create a level of the branch name', () => 
 })
 
 test('names built from a pattern are recognized, with and without a suffix', () => {
-  expect(isNamed('a/b', 'a/b')).toBe(true)
-  expect(isNamed('a/b-2', 'a/b')).toBe(true)
-  expect(isNamed('a-b-12', 'a/b')).toBe(true)
-  expect(isNamed('a/b-c', 'a/b')).toBe(false)
-  expect(isNamed('main', 'a/b')).toBe(false)
+  expect(hasBranchName('a/b', 'a/b')).toBe(true)
+  expect(hasBranchName('a/b-2', 'a/b')).toBe(true)
+  expect(hasBranchName('a-b-12', 'a/b')).toBe(true)
+  expect(hasBranchName('a/b-c', 'a/b')).toBe(false)
+  expect(hasBranchName('main', 'a/b')).toBe(false)
 })

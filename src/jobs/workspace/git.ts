@@ -46,7 +46,7 @@ export async function gitText(folder: string, args: readonly string[], context: 
   const end = await git(folder, args, context)
   if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
   throw new BatonError(
-    `git ${args[0]} failed in ${folder}: ${whyNot(end)}`,
+    `git ${args[0]} failed in ${folder}: ${failureReason(end)}`,
     'mend it there, then resume the job',
     EXIT.failed,
   )
@@ -59,7 +59,7 @@ export async function gitTry(folder: string, args: readonly string[], context: G
 }
 
 /** Returns one line that says why a program failed. */
-export function whyNot(end: CommandEnd): string {
+export function failureReason(end: CommandEnd): string {
   if (end.trouble) return end.trouble
   if (end.timedOut) return `no end after ${Math.round(end.durationMs / 1000)} s`
   const lines = `${end.stderr}\n${end.stdout}`.split('\n').map((line) => line.trim())

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { readNamedFile } from '../../lib/named-file.js'
 import { nearestName } from '../../lib/nearest-name.js'
-import { type GitContext, git, gitText, gitTry, whyNot } from './git.js'
+import { failureReason, type GitContext, git, gitText, gitTry } from './git.js'
 
 export interface Repository {
   /** Root of the checkout in which the job was requested; its state is the starting point. */
@@ -24,7 +24,7 @@ export async function repositoryOf(folder: string, context: GitContext): Promise
   if (end.exitCode !== 0) {
     const bare = /must be run in a work tree/.test(end.stderr)
     const what = end.trouble ?? (bare ? 'is a repository without files' : 'is not in a git repository')
-    const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : whyNot(end)
+    const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : failureReason(end)
     throw new BatonError(
       `${folder}: ${why}`,
       'a worktree needs a repository: `git init`, or `strategy: none`',
@@ -32,14 +32,14 @@ export async function repositoryOf(folder: string, context: GitContext): Promise
     )
   }
   const root = end.stdout.replace(/\n$/, '')
-  return { root, home: await homeOf(root, context), inside: relative(root, realpathSync(folder)) }
+  return { root, home: await findMainCheckout(root, context), inside: relative(root, realpathSync(folder)) }
 }
 
-async function homeOf(root: string, context: GitContext): Promise<string> {
+async function findMainCheckout(root: string, context: GitContext): Promise<string> {
   const folders = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']
   const [own, common] = (await gitText(root, folders, context)).split('\n')
   if (own === common) return root
-  const first = (await worktreesIn(root, context))[0]?.path
+  const first = (await listWorktrees(root, context))[0]?.path
   // A bare repository has no checkout, and for a submodule git names its internal folder.
   const top = first && existsSync(first) ? await gitTry(first, ['rev-parse', '--show-toplevel'], context) : null
   return top !== null && top === first ? top : root
@@ -49,7 +49,7 @@ async function homeOf(root: string, context: GitContext): Promise<string> {
 export async function baseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
   const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (asked === null) {
-    if (!head) throw withoutCommits(root)
+    if (!head) throw noCommitsError(root)
     return (await gitTry(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], context)) || head
   }
   const remotes = (await gitText(root, ['remote'], context)).split('\n').filter(Boolean)
@@ -60,7 +60,7 @@ export async function baseOf({ root }: Repository, asked: string | null, context
     )
       return name
   }
-  if (head === null) throw withoutCommits(root)
+  if (head === null) throw noCommitsError(root)
   const branches = (await gitText(root, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'], context)).split(
     '\n',
   )
@@ -71,13 +71,13 @@ export async function baseOf({ root }: Repository, asked: string | null, context
   })
 }
 
-function withoutCommits(root: string): BatonError {
+function noCommitsError(root: string): BatonError {
   const hint = 'commit something first (`git commit --allow-empty -m "First"`), or write `strategy: none`'
   return new BatonError(`${root} has no commit yet, and a worktree starts from one`, hint, EXIT.refused)
 }
 
 /** Returns the folder for worktrees of a repository. */
-export function worktreesOf({ home }: Repository, worktreeDir: string): string {
+export function worktreeFolder({ home }: Repository, worktreeDir: string): string {
   return isAbsolute(worktreeDir) ? resolve(worktreeDir) : resolve(join(home, worktreeDir))
 }
 
@@ -87,7 +87,7 @@ const LARGEST_EXCLUDE = 1024 * 1024
  * Hides worktrees from `git status` in the repository's own
  * exclude list, never in a committed file.
  */
-export async function leaveOut({ home }: Repository, folder: string, context: GitContext): Promise<void> {
+export async function excludeFromGit({ home }: Repository, folder: string, context: GitContext): Promise<void> {
   const below = relative(home, folder)
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return
   if ((await git(home, ['check-ignore', '--quiet', '--', `${below}/x`], context)).exitCode === 0) return
@@ -127,6 +127,6 @@ function parseWorktrees(output: string): ListedWorktree[] {
 }
 
 /** Lists all worktrees of a repository; the first is the main checkout. */
-export async function worktreesIn(folder: string, context: GitContext): Promise<ListedWorktree[]> {
+export async function listWorktrees(folder: string, context: GitContext): Promise<ListedWorktree[]> {
   return parseWorktrees(await gitText(folder, ['worktree', 'list', '--porcelain', '-z'], context))
 }

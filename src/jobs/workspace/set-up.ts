@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { type GitContext, git, gitTry, whyNot } from './git.js'
+import { failureReason, type GitContext, git, gitTry } from './git.js'
 import {
   baseOf,
+  excludeFromGit,
   type ListedWorktree,
-  leaveOut,
+  listWorktrees,
   type Repository,
   repositoryOf,
-  worktreesIn,
-  worktreesOf,
+  worktreeFolder,
 } from './repository.js'
 
 export interface WorkspaceRequest {
@@ -45,7 +45,7 @@ const UNFINISHED = 'initializing'
  * Throws a `BatonError` that says what to do.
  */
 export async function setUpWorkspace(request: WorkspaceRequest, context: WorkspaceContext): Promise<WorkspaceState> {
-  if (request.known && !request.known.worktree?.dropped) return findAgain(request.known, request, context)
+  if (request.known && !request.known.worktree?.dropped) return restoreWorktree(request.known, request, context)
   if (request.workspace.strategy === 'none') return { folder: request.folder, worktree: null }
   const repository = await repositoryOf(request.folder, context)
   const base = await baseOf(repository, request.workspace.baseBranch, context)
@@ -54,16 +54,16 @@ export async function setUpWorkspace(request: WorkspaceRequest, context: Workspa
     job: request.jobId,
     workItem: request.workItem,
   })
-  const folder = worktreesOf(repository, request.workspace.worktreeDir)
+  const folder = worktreeFolder(repository, request.workspace.worktreeDir)
   mkdirSync(folder, { recursive: true })
   const place = { repository, base, name }
   for (let number = 1; number <= MOST_NAMES; number++) {
     // Use the real path, because git resolves symbolic links.
     const path = join(realpathSync(folder), withSuffix(folderName(request.jobId), number))
-    await leaveOut(repository, folder === repository.home ? path : folder, context)
-    const state = (await adopt(path, place, context)) ?? (await make(path, place, context))
+    await excludeFromGit(repository, folder === repository.home ? path : folder, context)
+    const state = (await adoptWorktree(path, place, context)) ?? (await createWorktree(path, place, context))
     // A git process that survived a killed Baton may have created it since the first check.
-    const late = state ?? (await adopt(path, place, context))
+    const late = state ?? (await adoptWorktree(path, place, context))
     if (late) return late
   }
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
@@ -78,28 +78,36 @@ export async function checkWorkspace(
   if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, context), baseBranch, context)
 }
 
-interface Place {
+interface WorktreePlan {
   repository: Repository
   base: string
   /** Name of the branch, before any suffix. */
   name: string
 }
 
-async function adopt(path: string, place: Place, context: WorkspaceContext): Promise<WorkspaceState | null> {
+async function adoptWorktree(
+  path: string,
+  place: WorktreePlan,
+  context: WorkspaceContext,
+): Promise<WorkspaceState | null> {
   const deadline = Date.now() + (context.patienceMs ?? 10_000)
-  let found = await listed(place.repository.home, path, context)
+  let found = await findListedWorktree(place.repository.home, path, context)
   while (found?.locked === UNFINISHED && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-    found = await listed(place.repository.home, path, context)
+    found = await findListedWorktree(place.repository.home, path, context)
   }
   if (!found?.branch || found.prunable || found.locked === UNFINISHED || !existsSync(path)) return null
-  return isNamed(found.branch, place.name) ? stateOf(path, found.branch, place) : null
+  return hasBranchName(found.branch, place.name) ? stateOf(path, found.branch, place) : null
 }
 
 /** Creates a worktree. Null when something else is at the path. */
-async function make(path: string, place: Place, context: WorkspaceContext): Promise<WorkspaceState | null> {
+async function createWorktree(
+  path: string,
+  place: WorktreePlan,
+  context: WorkspaceContext,
+): Promise<WorkspaceState | null> {
   const { home } = place.repository
-  if (await listed(home, path, context)) return null
+  if (await findListedWorktree(home, path, context)) return null
   if (existsSync(path) && readdirSync(path).length > 0) return null
   let name = place.name
   let tries = 0
@@ -122,13 +130,13 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
     // Git may read what another git process has half written and fail.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(
-        `the worktree ${path} cannot be made: ${whyNot(end)}`,
+        `the worktree ${path} cannot be made: ${failureReason(end)}`,
         'mend it, then resume the job',
         EXIT.failed,
       )
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
     // It may be a worktree that a killed Baton had begun and git has finished now.
-    const theirs = blocked ? null : await adopt(path, place, context)
+    const theirs = blocked ? null : await adoptWorktree(path, place, context)
     if (theirs) return theirs
     number = blocked ? 0 : number - 1
   }
@@ -140,7 +148,7 @@ async function make(path: string, place: Place, context: WorkspaceContext): Prom
 }
 
 /** Returns the worktree of a resumed job. One that was removed is created again from its branch. */
-async function findAgain(
+async function restoreWorktree(
   known: WorkspaceState,
   request: WorkspaceRequest,
   context: GitContext,
@@ -162,17 +170,17 @@ async function findAgain(
   )
   if (end.exitCode === 0) return known
   throw new BatonError(
-    `the worktree ${worktree.path} of job ${request.jobId} is gone and cannot be made again: ${whyNot(end)}`,
+    `the worktree ${worktree.path} of job ${request.jobId} is gone and cannot be made again: ${failureReason(end)}`,
     hint,
     EXIT.notFound,
   )
 }
 
-async function listed(root: string, path: string, context: GitContext): Promise<ListedWorktree | null> {
-  return (await worktreesIn(root, context)).find((each) => each.path === path) ?? null
+async function findListedWorktree(root: string, path: string, context: GitContext): Promise<ListedWorktree | null> {
+  return (await listWorktrees(root, context)).find((each) => each.path === path) ?? null
 }
 
-function stateOf(path: string, branch: string, { repository, base }: Place): WorkspaceState {
+function stateOf(path: string, branch: string, { repository, base }: WorktreePlan): WorkspaceState {
   const inside = join(path, repository.inside)
   return { folder: existsSync(inside) ? inside : path, worktree: { path, branch, base, repository: repository.home } }
 }
@@ -182,9 +190,9 @@ function folderName(jobId: string): string {
 }
 
 /** Maximum bytes of a branch name: git stores each level as a file name. */
-const MOST = 120
+const MAX_BYTES = 120
 
-interface BranchWords {
+interface BranchParts {
   /** Null for a job from a prompt alone. */
   agent: string | null
   job: string
@@ -193,23 +201,23 @@ interface BranchWords {
 }
 
 /** Builds a branch name from its pattern; the result is always valid for git. */
-export function branchName(pattern: string, { agent, job, workItem }: BranchWords): string {
+export function branchName(pattern: string, { agent, job, workItem }: BranchParts): string {
   const filled = pattern
-    .replaceAll('{agent}', word(agent ?? 'job'))
-    .replaceAll('{job}', word(job))
-    .replaceAll('{workItem}', word(workItem ?? job) || word(job))
+    .replaceAll('{agent}', withoutSlashes(agent ?? 'job'))
+    .replaceAll('{job}', withoutSlashes(job))
+    .replaceAll('{workItem}', withoutSlashes(workItem ?? job) || withoutSlashes(job))
   const parts = filled
     .split('/')
-    .map(part)
+    .map(cleanLevel)
     .filter((name) => name !== '')
-  const name = fitted(parts.join('/')).replace(/(?:\.lock|[/.-])+$/i, '')
-  return name === '' || name === 'HEAD' || name === '@' ? `baton-${word(job)}` : name
+  const name = cutToBytes(parts.join('/')).replace(/(?:\.lock|[/.-])+$/i, '')
+  return name === '' || name === 'HEAD' || name === '@' ? `baton-${withoutSlashes(job)}` : name
 }
 
-function fitted(name: string): string {
+function cutToBytes(name: string): string {
   let taken = ''
   for (const letter of name) {
-    if (Buffer.byteLength(taken + letter) > MOST) break
+    if (Buffer.byteLength(taken + letter) > MAX_BYTES) break
     taken += letter
   }
   return taken
@@ -221,7 +229,7 @@ function withSuffix(name: string, number: number): string {
 }
 
 /** True when a branch has the given name, or the name with a numeric suffix. */
-export function isNamed(branch: string, name: string): boolean {
+export function hasBranchName(branch: string, name: string): boolean {
   const flat = name.replaceAll('/', '-')
   return [name, flat].some(
     (known) => branch === known || (branch.startsWith(`${known}-`) && /^\d+$/.test(branch.slice(known.length + 1))),
@@ -229,12 +237,12 @@ export function isNamed(branch: string, name: string): boolean {
 }
 
 /** Makes user text a single path component, without slashes. */
-function word(text: string): string {
+function withoutSlashes(text: string): string {
   return text.replaceAll('/', '-')
 }
 
 /** Cleans one level of a name by the rules of `git check-ref-format`, without shell characters. */
-function part(text: string): string {
+function cleanLevel(text: string): string {
   return text
     .normalize('NFC')
     .replace(/[^\p{L}\p{N}._@+=,#-]+/gu, '-')

@@ -5,7 +5,7 @@ import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
 import { trialRepository } from '../../testing/git-repository.js'
 
-const begun = async () => {
+const makeWorktree = async () => {
   const trial = trialRepository()
   onTestFinished(trial.remove)
   const state = await trial.setUp()
@@ -15,7 +15,7 @@ const BRANCH = 'agent/coder/j1'
 
 describe('cleaning up a worktree', () => {
   test('a worktree without changes and commits is removed with its branch, and doing so twice is harmless', async () => {
-    const { state, path, tearDown, branches, worktrees } = await begun()
+    const { state, path, tearDown, branches, worktrees } = await makeWorktree()
     const gone = { kept: false, path, branch: null, published: null, notes: [] }
     expect(await tearDown(state)).toEqual(gone)
     expect(existsSync(path)).toBe(false)
@@ -25,14 +25,14 @@ describe('cleaning up a worktree', () => {
   })
 
   test('a worktree with commits is removed, and its branch stays', async () => {
-    const { state, path, tearDown, commit, branches } = await begun()
+    const { state, path, tearDown, commit, branches } = await makeWorktree()
     commit(path, 'done.txt')
     expect(await tearDown(state)).toEqual({ kept: false, path, branch: BRANCH, published: null, notes: [] })
     expect(existsSync(path)).toBe(false)
     expect(branches()).toEqual([BRANCH, 'main'])
   })
 
-  test.each<[string, (trial: Awaited<ReturnType<typeof begun>>) => void, RegExp]>([
+  test.each<[string, (trial: Awaited<ReturnType<typeof makeWorktree>>) => void, RegExp]>([
     ['a changed file', ({ path, put }) => put(join(path, 'README.md'), 'else'), /1 uncommitted file \(README\.md\)/],
     ['a new file', ({ path, put }) => put(join(path, 'new file.txt'), 'x'), /1 uncommitted file \(new file\.txt\)/],
     [
@@ -62,7 +62,7 @@ describe('cleaning up a worktree', () => {
     ],
     ['a lock', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
   ])('a worktree with %s is kept and reported', async (_, change, note) => {
-    const trial = await begun()
+    const trial = await makeWorktree()
     change(trial)
     const end = await trial.tearDown(trial.state)
     expect(end).toMatchObject({ kept: true, path: trial.path, branch: BRANCH })
@@ -73,35 +73,35 @@ describe('cleaning up a worktree', () => {
   })
 
   test('a clean worktree stays if configured so', async () => {
-    const { state, path, tearDown, branches } = await begun()
+    const { state, path, tearDown, branches } = await makeWorktree()
     expect(await tearDown(state, { removeClean: false })).toMatchObject({ kept: true, branch: BRANCH })
     expect(existsSync(path)).toBe(true)
     expect(branches()).toContain(BRANCH)
   })
 
   test('a worktree whose base is gone keeps its branch', async () => {
-    const { state, root, git, tearDown, branches } = await begun()
+    const { state, root, git, tearDown, branches } = await makeWorktree()
     git(root, 'branch', '-m', 'main', 'trunk')
     expect(await tearDown(state)).toMatchObject({ kept: false, branch: BRANCH })
     expect(branches()).toContain(BRANCH)
   })
 
   test('a worktree that was removed already is reported as gone', async () => {
-    const { state, path, tearDown, worktrees } = await begun()
+    const { state, path, tearDown, worktrees } = await makeWorktree()
     rmSync(path, { recursive: true })
     expect(await tearDown(state)).toMatchObject({ kept: false, branch: null, notes: [] })
     expect(worktrees()).toBe(1)
   })
 
   test('a job without a worktree has nothing to clean up', async () => {
-    const { tearDown } = await begun()
+    const { tearDown } = await makeWorktree()
     expect(await tearDown({ folder: '/x', worktree: null })).toMatchObject({ kept: false, path: null, notes: [] })
   })
 })
 
 describe('push and pull request', () => {
   const withRemote = async () => {
-    const trial = await begun()
+    const trial = await makeWorktree()
     trial.git(trial.folder, 'init', '-q', '--bare', 'remote.git')
     const remote = join(trial.folder, 'remote.git')
     trial.git(trial.root, 'remote', 'add', 'origin', remote)

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.js'
 import { runCommand } from '../../lib/run-command.js'
-import { type GitContext, git, gitEnv, gitTry, whyNot } from './git.js'
-import { worktreesIn } from './repository.js'
+import { failureReason, type GitContext, git, gitEnv, gitTry } from './git.js'
+import { listWorktrees } from './repository.js'
 
 interface TearDownRequest {
   workspace: WorkspaceSpec
   state: WorkspaceState
   /** True to push; failed jobs push nothing. */
   success: boolean
-  words: PullRequestWords
+  words: PullRequestText
 }
 
-export interface TornDown {
+export interface CleanupResult {
   /** True when the worktree still exists. */
   kept: boolean
   /** Null when there was no worktree. */
@@ -34,11 +34,11 @@ type Worktree = NonNullable<WorkspaceState['worktree']>
  * Its branch stays if it has commits of its own.
  * Every step can be repeated.
  */
-export async function tearDownWorkspace(request: TearDownRequest, context: GitContext): Promise<TornDown> {
+export async function tearDownWorkspace(request: TearDownRequest, context: GitContext): Promise<CleanupResult> {
   const { worktree } = request.state
   if (!worktree) return { kept: false, path: null, branch: null, published: null, notes: [] }
   const { path, branch, base, repository } = worktree
-  const kept = (notes: string[], published: Published | null = null): TornDown => ({
+  const kept = (notes: string[], published: Published | null = null): CleanupResult => ({
     kept: true,
     path,
     branch,
@@ -50,20 +50,20 @@ export async function tearDownWorkspace(request: TearDownRequest, context: GitCo
   const own = await ownCommits(repository, base, branch, context)
   const wished = request.success && (request.workspace.pushOnSuccess || request.workspace.createPr)
   const published = wished && own !== 0 ? await publish(worktree, request.workspace, request.words, context) : null
-  const notes = [...(published?.notes ?? []), ...(await elsewhere(worktree, wished, context))]
+  const notes = [...(published?.notes ?? []), ...(await noteOtherBranch(worktree, wished, context))]
   if (existsSync(path)) {
     const reason = await whyKept(path, repository, context)
     if (reason) return kept([...notes, `${path} is kept: ${reason}`], published)
     if (!request.workspace.removeClean) return kept(notes, published)
     const end = await git(repository, ['worktree', 'remove', '--', path], context)
-    if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${whyNot(end)}`], published)
+    if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${failureReason(end)}`], published)
   } else await git(repository, ['worktree', 'prune'], context)
   const branchKept = !request.workspace.removeClean || !(await dropBranch(repository, base, branch, context))
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
 }
 
 /** Says where the work can be found now. */
-export function publishedNotes(torn: TornDown | null): string[] {
+export function publishedNotes(torn: CleanupResult | null): string[] {
   if (torn === null) return []
   if (!torn.published?.pushed)
     return torn.kept || torn.branch === null ? [] : [`its commits are on the branch ${torn.branch}`]
@@ -88,7 +88,11 @@ async function ownCommits(
 }
 
 /** Reports commits that the agent made on a branch of its own choice, which are not touched. */
-async function elsewhere({ path, branch, base }: Worktree, wished: boolean, context: GitContext): Promise<string[]> {
+async function noteOtherBranch(
+  { path, branch, base }: Worktree,
+  wished: boolean,
+  context: GitContext,
+): Promise<string[]> {
   const head = existsSync(path) ? await gitTry(path, ['symbolic-ref', '--quiet', 'HEAD'], context) : null
   if (head === null || head === `refs/heads/${branch}`) return []
   const known = ['--not', base, `refs/heads/${branch}`, '--']
@@ -108,14 +112,14 @@ async function whyKept(path: string, repository: string, context: GitContext): P
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=none'],
     context,
   )
-  if (status.exitCode !== 0) return `its state cannot be told (${whyNot(status)})`
+  if (status.exitCode !== 0) return `its state cannot be told (${failureReason(status)})`
   const changes = status.stdout.split('\0').filter((line) => /^.. /.test(line))
   if (changes.length > 0) {
     const names = changes.slice(0, 3).map((line) => line.slice(3))
     return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
   }
   // Git treats nested worktrees as ignored files and would delete them.
-  const all = await worktreesIn(repository, context).catch(() => null)
+  const all = await listWorktrees(repository, context).catch(() => null)
   if (all === null) return 'the worktrees of its repository cannot be listed'
   const inner = all.find((one) => one.path.startsWith(`${path}${sep}`) && existsSync(one.path))
   if (inner) return `another worktree lies in it (${relative(path, inner.path)})`
@@ -141,7 +145,7 @@ async function dropBranch(repository: string, base: string, branch: string, cont
   return (await git(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip], context)).exitCode === 0
 }
 
-interface PullRequestWords {
+interface PullRequestText {
   title: string
   body: string
 }
@@ -162,7 +166,7 @@ const REMOTE_TIMEOUT_MS = 120_000
 async function publish(
   worktree: Worktree,
   { createPr }: Pick<WorkspaceSpec, 'createPr'>,
-  words: PullRequestWords,
+  words: PullRequestText,
   context: GitContext,
 ): Promise<Published> {
   const { branch, repository } = worktree
@@ -172,7 +176,7 @@ async function publish(
   const refs = `refs/heads/${branch}:refs/heads/${branch}`
   const timeoutMs = context.remoteTimeoutMs ?? REMOTE_TIMEOUT_MS
   const end = await git(repository, ['push', '--quiet', '-u', remote, refs], { ...context, timeoutMs })
-  if (end.exitCode !== 0) return failed(`the branch ${branch} is not pushed to ${remote}: ${whyNot(end)}`)
+  if (end.exitCode !== 0) return failed(`the branch ${branch} is not pushed to ${remote}: ${failureReason(end)}`)
   if (!createPr) return { pushed: true, pullRequest: null, notes: [] }
   return { pushed: true, ...(await openPullRequest(worktree, remote, words, context, timeoutMs)) }
 }
@@ -191,7 +195,7 @@ async function remoteOf({ base, repository }: Worktree, context: GitContext): Pr
 async function openPullRequest(
   { path, branch, base, repository }: Worktree,
   remote: string,
-  { title, body }: PullRequestWords,
+  { title, body }: PullRequestText,
   context: GitContext,
   timeoutMs: number,
 ): Promise<Pick<Published, 'pullRequest' | 'notes'>> {
@@ -214,7 +218,7 @@ async function openPullRequest(
   if (end.exitCode === 0 || (address && /already exists/.test(end.stderr)))
     return { pullRequest: address ?? end.stdout.trim().split('\n').at(-1) ?? null, notes: [] }
   const missing = end.trouble?.includes('ENOENT')
-  const why = missing ? '`gh` is not installed' : whyNot(end)
+  const why = missing ? '`gh` is not installed' : failureReason(end)
   return {
     pullRequest: null,
     notes: [`no pull request was opened: ${why}. The branch ${branch} is pushed; open one by hand`],
