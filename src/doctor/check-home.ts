@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { canMake } from '../install/apply.js'
+import { diskSize } from '../install/disk-size.js'
 import { lookAtLauncher } from '../install/look.js'
 import { prepareHome } from '../install/prepare-home.js'
 import { readIfThere, realTarget, removeFileIf } from '../lib/atomic-file.js'
@@ -110,20 +111,14 @@ function judgeFolder(path: string, isHome: boolean): Fault[] {
 function sizes(home: Home): string {
   const store = [home.store, `${home.store}-wal`, `${home.store}-shm`]
   const parts: [name: string, bytes: number][] = [
-    ['store', store.reduce((sum, path) => sum + sizeOf(path), 0)],
-    ['live reports', sizeOf(home.live)],
-    ['spool', sizeOf(home.spool)],
-    ['outbox', sizeOf(home.outbox)],
-    ['backups', sizeOf(join(home.root, 'backups'))],
+    ['store', store.reduce((sum, path) => sum + diskSize(path), 0)],
+    ['live reports', diskSize(home.live)],
+    ['spool', diskSize(home.spool)],
+    ['outbox', diskSize(home.outbox)],
+    ['backups', diskSize(join(home.root, 'backups'))],
   ]
   const kept = parts.filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)
   return kept.map(([name, bytes]) => `${name} ${bytesText(bytes)}`).join(', ')
-}
-
-function sizeOf(path: string): number {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0
-  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
 }
 
 const TAIL = 64 * 1024

@@ -22,6 +22,7 @@ import { shortenHome } from '../lib/shown-text.js'
 import { isServerLocked } from '../store/server-lock.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { VERSION } from '../version.js'
+import { diskSize } from './disk-size.js'
 import { homeFiles } from './home-files.js'
 import { install, uninstall } from './install.js'
 import { foldersFile, missingFolders, rememberedFolders, rememberFolders, removeEmptyFolders } from './made-folders.js'
@@ -118,12 +119,17 @@ function storedJobs(home: Home): JobRecord[] {
 /**
  * Removes the data, the log and the folders that were made for them. Returns what stays, and why.
  */
-function purgeData(home: Home, jobs: readonly JobRecord[], dryRun: boolean): Left[] {
+function purgeData(
+  home: Home,
+  jobs: readonly JobRecord[],
+  dryRun: boolean,
+  removed: (path: string) => void = () => {},
+): Left[] {
   const folders = rememberedFolders(home.root)
   // Behind a linked home the configuration stays with everything else there, and the target of the
   // link is listed instead.
   const listsConfig = existsSync(home.config) && !(isLinked(home) && dirname(home.config) === resolve(home.root))
-  const left = purgeHome(home.root, purgeRules(home), new Set([home.config]), dryRun)
+  const left = purgeHome(home.root, purgeRules(home), new Set([home.config]), dryRun, removed)
   if (dirname(home.log) !== resolve(home.root)) left.push(...removeLog(home, dryRun))
   if (!dryRun) removeEmptyFolders(folders)
   if (listsConfig) left.push({ path: home.config, reason: 'your configuration' })
@@ -136,6 +142,19 @@ function purgeData(home: Home, jobs: readonly JobRecord[], dryRun: boolean): Lef
       })
   }
   return left
+}
+
+/**
+ * Lists the folders and files in the home of which a purge removes something, with the bytes it
+ * removes there, the largest first.
+ */
+export function purgeSizes(home: Home): { name: string; bytes: number }[] {
+  const sizes = new Map<string, number>()
+  purgeData(home, [], true, (path) => {
+    const name = relative(resolve(home.root), path).split(sep, 1)[0]!
+    sizes.set(name, (sizes.get(name) ?? 0) + diskSize(path))
+  })
+  return [...sizes].map(([name, bytes]) => ({ name, bytes })).sort((a, b) => b.bytes - a.bytes)
 }
 
 const isLinked = (home: Home): boolean => isLink(resolve(home.root))
@@ -210,10 +229,16 @@ export async function installHere(
 /**
  * Takes Baton out of the settings, and with `purge` removes its data and its service. Refused while
  * a job runs, or a server that the user started. `scope`: null for everywhere it was installed.
+ * `confirm` is called before stored data is deleted and throws to keep it; null: nobody is asked.
  */
 export async function uninstallHere(
   caller: Caller,
-  { purge, dryRun, scope }: { purge: boolean; dryRun: boolean; scope: Scope | null },
+  {
+    purge,
+    dryRun,
+    scope,
+    confirm,
+  }: { purge: boolean; dryRun: boolean; scope: Scope | null; confirm: (() => Promise<void>) | null },
 ) {
   const { env, cwd } = caller
   const home = batonHome(env)
@@ -223,6 +248,7 @@ export async function uninstallHere(
   if (purge) refuseWhileRunning(jobs)
   const unit = unitHere(caller)
   if (purge) await refuseWhileUserServes(caller, home, unit)
+  if (purge && !dryRun) await confirm?.()
   const service = unit === null ? NOTHING : purge ? await withoutUnit(caller, unit, dryRun) : unitNote(unit, caller)
   // The service's server is stopped by now, unless the system failed to.
   if (purge && unit !== null && !dryRun) refuseWhileServing(home)

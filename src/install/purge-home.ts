@@ -24,7 +24,7 @@ const FOREIGN = 'Baton did not make it'
 
 /**
  * Removes everything of Baton's from its home, and the home itself when it is empty then. Returns
- * what stays. Deletes nothing behind a symbolic link, except files that a rule of `owns` recognises
+ * what stays. `removed` is called before each file or folder is removed, also in a dry run. Deletes nothing behind a symbolic link, except files that a rule of `owns` recognises
  * in a linked folder: users move archives to a larger disk, and any other target may hold files that
  * are not Baton's.
  */
@@ -33,6 +33,7 @@ export function purgeHome(
   { names, owns }: PurgeRules,
   kept: ReadonlySet<string>,
   dryRun: boolean,
+  removed: (path: string) => void = () => {},
 ): Left[] {
   // Without the slash at its end, which would make `lstat` follow a link.
   const root = resolve(home)
@@ -43,9 +44,12 @@ export function purgeHome(
     if (kept.has(path)) continue
     if (!names.includes(name) && !isLeftover(name)) left.push({ path, reason: FOREIGN })
     else if (owns[name] && statSync(path, { throwIfNoEntry: false })?.isDirectory())
-      left.push(...purgeFolder(path, owns[name], dryRun))
+      left.push(...purgeFolder(path, owns[name], { dryRun, removed }))
     else if (isLink(path)) left.push(...removeLink(path, root, dryRun))
-    else if (!dryRun) removeFolder(path)
+    else {
+      removed(path)
+      if (!dryRun) removeFolder(path)
+    }
   }
   if (!dryRun) removeIfEmpty(root)
   return left
@@ -66,13 +70,20 @@ export function removeLink(path: string, home: string | null, dryRun: boolean): 
  * Removes the files that `owns` recognises, and folders that are empty then. Follows no link below
  * `folder`.
  */
-function purgeFolder(folder: string, owns: (path: string) => boolean, dryRun: boolean, below = ''): Left[] {
+function purgeFolder(
+  folder: string,
+  owns: (path: string) => boolean,
+  how: { dryRun: boolean; removed: (path: string) => void },
+  below = '',
+): Left[] {
+  const { dryRun, removed } = how
   const names = listed(folder)
   if (names.length === 0 && below !== '' && !owns(`${below}/`)) return [{ path: folder, reason: FOREIGN }]
   const left = names.flatMap((name): Left[] => {
     const [path, inner] = [join(folder, name), below === '' ? name : `${below}/${name}`]
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return purgeFolder(path, owns, dryRun, inner)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return purgeFolder(path, owns, how, inner)
     if (!owns(inner) && !isLeftover(name)) return [{ path, reason: FOREIGN }]
+    removed(path)
     if (!dryRun) rmSync(path, { force: true })
     return []
   })

@@ -150,6 +150,35 @@ test('purged without a configuration, not even the folders are left', async () =
   expect(existsSync(join(trial.user, '.claude'))).toBe(false)
 })
 
+test('--purge asks on a terminal, names the data with its size, and deletes nothing after a no', async () => {
+  const trial = newTrial()
+  await trial.run(['install'])
+  await trial.run(['status'])
+  const store = join(trial.env.BATON_HOME!, 'baton.db')
+  const inTerminal = (args: string, input: string) =>
+    spawnSync('script', ['-qec', `stty cols 200; ${process.execPath} ${BATON} uninstall ${args}`, '/dev/null'], {
+      cwd: trial.project,
+      env: { ...trial.env, TERM: 'xterm', NO_COLOR: '1' },
+      encoding: 'utf8',
+      input,
+    })
+  const refused = inTerminal('--purge', 'n\n')
+  expect(refused.status).toBe(4)
+  expect(refused.stdout).toMatch(/This deletes what Baton has stored in .* \([\d.]+ [kM]?B\)[\s\S]* baton\.db\r?\n/)
+  expect(refused.stdout).toContain('Delete it? [y/N]')
+  expect(existsSync(store)).toBe(true)
+  expect(existsSync(join(trial.user, '.claude', 'settings.json'))).toBe(true)
+  expect(inTerminal('--purge --dry-run', '').stdout).not.toContain('Delete it?')
+
+  expect(inTerminal('--purge', 'y\n').status).toBe(0)
+  expect(existsSync(store)).toBe(false)
+  await trial.run(['status'])
+  expect(existsSync(store)).toBe(true)
+  const unasked = inTerminal('--purge --yes', '')
+  expect(unasked.stdout).not.toContain('Delete it?')
+  expect(existsSync(store)).toBe(false)
+})
+
 test('--purge is refused while a server uses the home, and together with what contradicts it', async () => {
   const trial = newTrial()
   await trial.run(['install'])

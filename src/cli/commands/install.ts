@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { installers } from '../../agents/installers.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
-import { AGENT_NAMES, installHere, uninstallHere } from '../../install/installation.js'
+import { AGENT_NAMES, installHere, purgeSizes, uninstallHere } from '../../install/installation.js'
 import type { Left } from '../../install/purge-home.js'
-import { EXIT, reasonOf } from '../../lib/errors.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'
-import { padEnd, wrapLines } from '../render/text.js'
+import { bytesText, padEnd, wrapLines } from '../render/text.js'
 import { ask, canAsk } from '../terminal.js'
 import { offerImport } from './import.js'
 
@@ -119,12 +119,12 @@ function installReport(
 export const uninstallCommand: Command = {
   name: 'uninstall',
   summary: "take Baton out of the agent's settings",
-  usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--purge] [--dry-run]`],
+  usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--purge [--yes]] [--dry-run]`],
   about:
     'Gives back the bytes that were there if nobody has written the file since; otherwise exactly the entries of Baton go. ' +
     'What was measured stays, unless --purge is given. --purge also removes the store, archives, briefs, jobs, backups, the log and the ' +
     'service of baton serve install, and lists what stays: your configuration file, worktrees of jobs, files in the home that Baton did ' +
-    'not make, and what lies behind symbolic links. It is refused while a job runs, or a server that you started.',
+    'not make, and what lies behind symbolic links. On a terminal it asks once, with what is deleted and its size. It is refused while a job runs, or a server that you started.',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
     scope: {
@@ -134,6 +134,7 @@ export const uninstallCommand: Command = {
       about: 'only there (default: everywhere it was installed)',
     },
     purge: { type: 'boolean', about: 'also remove everything Baton has stored, archives and backups included' },
+    yes: { type: 'boolean', about: '--purge: do not ask' },
     'keep-data': { type: 'boolean', about: 'keep what was stored (the default)' },
     'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },
@@ -156,6 +157,7 @@ async function runUninstall(call: Call, cli: Cli): Promise<number> {
     throw wrong(uninstallCommand, '--purge removes what every scope uses.', 'Leave --scope out.')
   const { left, linked, installed, ...done } = await uninstallHere(cli, {
     purge,
+    confirm: call.flag('yes') || !canAsk(call) ? null : () => confirmPurge(home, cli),
     dryRun,
     scope: scope as 'user' | 'project' | null,
   })
@@ -166,6 +168,29 @@ async function runUninstall(call: Call, cli: Cli): Promise<number> {
     cli.print(wrapLines(lines, cli.screen.columns).join('\n'))
   }
   return EXIT.done
+}
+
+/** Asks the user before stored data is deleted. Throws unless the answer is yes. */
+async function confirmPurge(home: Home, cli: Cli): Promise<void> {
+  const stored = purgeSizes(home)
+  if (stored.length === 0) return
+  const all = stored.reduce((sum, { bytes }) => sum + bytes, 0)
+  const root = shortenHome(home.root, cli.env.HOME)
+  cli.note(
+    wrapLines(
+      [
+        `This deletes what Baton has stored in ${root} (${bytesText(all)}), and it cannot be undone:`,
+        ...stored.map(({ name, bytes }) => `  ${padEnd(bytesText(bytes), 9)} ${name}`),
+      ],
+      cli.screen.columns,
+    ).join('\n'),
+  )
+  if (await ask('Delete it? [y/N] ')) return
+  throw new BatonError(
+    'Nothing was deleted, and Baton is still installed.',
+    'baton uninstall without --purge keeps the data.',
+    EXIT.refused,
+  )
 }
 
 function uninstallReport(

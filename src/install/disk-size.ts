@@ -1,0 +1,9 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Bytes of a file, or of all files in a folder. 0 when nothing is there; links are not followed. */
+export function diskSize(path: string): number {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0
+  return readdirSync(path).reduce((sum, name) => sum + diskSize(join(path, name)), 0)
+}
