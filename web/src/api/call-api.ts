@@ -4,27 +4,28 @@ import { dropKey, keyNow } from './key.js'
 
 type Routes = typeof ROUTES
 /**
- * Method and path of every route, put in by the build (`web/vite.config.ts`): the page takes them
- * from the contract's table and does not load its schemas.
+ * Method and path of every route, inserted by the build (`web/vite.config.ts`) from the
+ * contract's table, so that the page does not load the schemas of the contract.
  */
 declare const ROUTE_PATHS: { readonly [N in RouteName]: `${Routes[N]['method']} ${Routes[N]['path']}` }
 
-/** What `call` needs beside the route's name: an id where the path has one, a query and a body where the route takes them. */
+/** Arguments of `call`: an id if the path has one, a query and a body if the route takes them. */
 export type CallArgs<N extends RouteName> = (Routes[N]['path'] extends `${string}{id}${string}`
   ? { id: string }
   : { id?: never }) & {
   query?: AsText<QueryOf<N>>
 } & (BodyOf<N> extends undefined ? { body?: never } : { body: BodyOf<N> }) & {
-    signal?: AbortSignal /** It outlives the page. */
+    signal?: AbortSignal
+    /** True for a request that must be sent even if the page is being closed. */
     keepalive?: boolean
   }
 type AsText<Q> = { [K in keyof Q]?: string | number | boolean | undefined }
 
-/** Why a call did not give what was asked for: the server's own words where there are any. */
+/** Why a call failed, with the server's own error and hint if it sent any. */
 export class CallProblem extends Error implements Problem {
   readonly error: string
   readonly hint: string | undefined
-  /** 0: no server answered. */
+  /** HTTP status. 0 when no server answered. */
   readonly status: number
 
   constructor(status: number, problem: Problem) {
@@ -77,12 +78,12 @@ async function sendRequest(url: string, init: RequestInit): Promise<Response> {
 }
 
 async function readProblem(response: Response): Promise<CallProblem> {
-  const told = (await response.json().catch(() => null)) as Partial<Problem> | null
-  const error = typeof told?.error === 'string' ? told.error : `The server answered ${response.status}.`
-  return new CallProblem(response.status, { error, ...(typeof told?.hint === 'string' ? { hint: told.hint } : {}) })
+  const reply = (await response.json().catch(() => null)) as Partial<Problem> | null
+  const error = typeof reply?.error === 'string' ? reply.error : `The server answered ${response.status}.`
+  return new CallProblem(response.status, { error, ...(typeof reply?.hint === 'string' ? { hint: reply.hint } : {}) })
 }
 
-/** What is wrong and what to do, where there is room for one text only. */
+/** Joins error and hint into one text, for places that show only one. */
 export function problemText({ error, hint }: Problem): string {
   const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
   return hint === undefined ? sentence(error) : `${sentence(error)} ${sentence(hint)}`

@@ -2,28 +2,28 @@ import { useSyncExternalStore } from 'react'
 import { readStored, writeStored } from '../parts/browser-storage.js'
 
 /**
- * The key that opens the server to this browser. Kept in localStorage, which belongs to this
- * address and port alone: a cookie would be sent to every server on this machine.
+ * Storage name of the key with which this browser calls the server. localStorage belongs to this
+ * address and port alone, whereas a cookie would be sent to every server on this machine.
  */
 const NAME = 'baton.key'
 const CHANGED = 'baton:key'
 
-/** In a browser that lets pages keep nothing: it is gone when the page is loaded again. */
-let unkept: string | null = null
+/** The key in a browser that blocks storage: a reload loses it. Null when storage works. */
+let memoryKey: string | null = null
 
-export const keyNow = (): string | null => readStored(NAME) ?? unkept
+export const keyNow = (): string | null => readStored(NAME) ?? memoryKey
 
-/** Returns whether it is there after the page was loaded again. */
+/** Stores the key. Returns false when storage is blocked, so that a reload will lose the key. */
 export function keepKey(key: string): boolean {
-  unkept = writeStored(NAME, key) ? null : key
+  memoryKey = writeStored(NAME, key) ? null : key
   window.dispatchEvent(new Event(CHANGED))
-  return unkept === null
+  return memoryKey === null
 }
 
-/** The server did not take it. Another tab may have got a newer one meanwhile: that stays. */
+/** Removes a key that the server rejected, unless another tab stored a newer one meanwhile. */
 export function dropKey(refused: string): void {
   if (keyNow() !== refused) return
-  unkept = null
+  memoryKey = null
   writeStored(NAME, null)
   window.dispatchEvent(new Event(CHANGED))
 }

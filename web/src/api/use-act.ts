@@ -1,19 +1,19 @@
 import { useState } from 'react'
 import { type CallProblem, problemFrom } from './call-api.js'
 
-/** One thing that is done on the server: whether it is under way, and why it did not work. */
+/** Runs an action on the server. `busy` while it runs; `trouble` is why the last one failed. */
 export function useAct(): {
   busy: boolean
   trouble: CallProblem | null
-  act: (what: () => Promise<void>) => void
+  act: (action: () => Promise<void>) => void
   reset: () => void
 } {
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<CallProblem | null>(null)
-  const act = (what: () => Promise<void>): void => {
+  const act = (action: () => Promise<void>): void => {
     setBusy(true)
     setTrouble(null)
-    what()
+    action()
       .catch((error) => setTrouble(problemFrom(error)))
       .finally(() => setBusy(false))
   }

@@ -5,17 +5,17 @@ import { type CallArgs, type CallProblem, call, problemFrom } from './call-api.j
 import { useKey } from './key.js'
 
 interface CallState<T> {
-  /** null: not here yet. Stays while it is asked for again. */
+  /** Null until the first reply. Stays while the route is called again. */
   data: T | null
   problem: CallProblem | null
-  /** Nothing is here, and it is being asked for. */
+  /** True while the first reply is awaited. */
   loading: boolean
   again: () => void
 }
 
 /**
- * Asks a route that reads, and asks again when the stream begins anew (the server was away) or the key changes. `args` null: nothing is
- * asked yet.
+ * Calls a route that only reads. Calls it again when the event stream was reconnected, because
+ * data may have changed meanwhile, or when the key changes. No call is made while `args` is null.
  */
 export function useCall<N extends RouteName>(
   name: N,
@@ -24,30 +24,37 @@ export function useCall<N extends RouteName>(
   const epoch = useLive((live) => live.epoch)
   const key = useKey()
   const [turn, setTurn] = useState(0)
-  const what = args === null ? null : `${name} ${JSON.stringify(args)}`
-  const [answer, setAnswer] = useState<{ what: string; data: ReplyOf<N> | null; problem: CallProblem | null } | null>(
-    null,
-  )
+  const request = args === null ? null : `${name} ${JSON.stringify(args)}`
+  const [answer, setAnswer] = useState<{
+    request: string
+    data: ReplyOf<N> | null
+    problem: CallProblem | null
+  } | null>(null)
   const first = useRef(epoch)
-  // The first snapshot comes after the page has asked: it is no reason to ask twice.
+  // The first snapshot arrives after the page's first call and is no reason for a second one.
   const round = first.current === 0 && epoch === 1 ? 0 : epoch
-  // biome-ignore lint/correctness/useExhaustiveDependencies: round, key and turn are reasons to ask again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: round, key and turn are reasons to call again
   useEffect(() => {
-    if (args === null || what === null) return
+    if (args === null || request === null) return
     const stop = new AbortController()
     call(name, { ...args, signal: stop.signal } as CallArgs<N>).then(
-      (data) => stop.signal.aborted || setAnswer({ what, data, problem: null }),
+      (data) => stop.signal.aborted || setAnswer({ request, data, problem: null }),
       (error) =>
         stop.signal.aborted ||
         setAnswer((before) => ({
-          what,
-          data: before?.what === what ? before.data : null,
+          request,
+          data: before?.request === request ? before.data : null,
           problem: problemFrom(error),
         })),
     )
     return () => stop.abort()
-  }, [what, round, key, turn])
+  }, [request, round, key, turn])
   const again = useCallback(() => setTurn((before) => before + 1), [])
-  const mine = answer?.what === what ? answer : null
-  return { data: mine?.data ?? null, problem: mine?.problem ?? null, loading: what !== null && mine === null, again }
+  const reply = answer?.request === request ? answer : null
+  return {
+    data: reply?.data ?? null,
+    problem: reply?.problem ?? null,
+    loading: request !== null && reply === null,
+    again,
+  }
 }

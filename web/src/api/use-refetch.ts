@@ -2,75 +2,75 @@ import { useEffect, useRef } from 'react'
 import type { Event } from '../../../src/contract/records/event.js'
 import { useLive } from '../live/use-live.js'
 
-/** Changes within this time are one reason to ask. */
-const TOGETHER_MS = 150
+/** Changes within this time are coalesced into one request. */
+const COALESCE_MS = 150
 
-/** Asks again shortly after `mark` or `otherMark` has changed. */
+/** Calls `again` shortly after `mark` or `otherMark` has changed. */
 export function useRefetchOnChange(again: () => void, mark: unknown, otherMark?: unknown): void {
   const isFirst = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the marks are reasons to ask
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the marks are reasons to fetch again
   useEffect(() => {
     if (isFirst.current) {
       isFirst.current = false
       return
     }
-    const timer = setTimeout(again, TOGETHER_MS)
+    const timer = setTimeout(again, COALESCE_MS)
     return () => clearTimeout(timer)
   }, [mark, otherMark])
 }
 
-/** Asks again when an event of that kind is heard, or `row` has changed. */
+/** Calls `again` when an event that `concerns` accepts arrives, or when `row` has changed. */
 export function useRefetchOnEvent(concerns: (event: Event) => boolean, again: () => void, row: unknown): void {
   const last = useLive((live) => live.feed.findLast(concerns)?.id ?? 0)
   useRefetchOnChange(again, last, row)
 }
 
 /**
- * Asks again when `mark` says that something has changed: not more often than every `everyMs`, and not while nobody looks; at once when the
- * page comes into view. '': nothing is known yet.
+ * Calls `again` when `mark` has changed: at most every `everyMs`, never while the page is hidden,
+ * and at once when the page becomes visible. `mark` is '' while no data has arrived yet.
  */
 export function useRefetchWhileVisible(mark: string, again: () => void, everyMs: number): void {
   const asked = useRef({ at: performance.now(), mark })
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const look = (cameIntoView: boolean): void => {
+    const check = (cameIntoView: boolean): void => {
       clearTimeout(timer)
       const isVisible = document.visibilityState === 'visible'
       const now = performance.now()
       const wait = waitBeforeAsking({ asked: asked.current, mark, now, isVisible, cameIntoView, everyMs })
       if (wait === null) return
       if (wait > 0) {
-        timer = setTimeout(() => look(false), wait)
+        timer = setTimeout(() => check(false), wait)
         return
       }
       asked.current = { at: now, mark }
       again()
     }
-    const seen = (): void => look(true)
+    const onVisibilityChange = (): void => check(true)
     if (asked.current.mark === '') asked.current = { ...asked.current, mark }
-    look(false)
-    document.addEventListener('visibilitychange', seen)
+    check(false)
+    document.addEventListener('visibilitychange', onVisibilityChange)
     return () => {
       clearTimeout(timer)
-      document.removeEventListener('visibilitychange', seen)
+      document.removeEventListener('visibilitychange', onVisibilityChange)
     }
   }, [mark, again, everyMs])
 }
 
-interface Look {
-  /** When it was asked last, and what was known then. Milliseconds of the same clock as `now`. */
+interface RefetchState {
+  /** Time and mark of the last request, in milliseconds of the same clock as `now`. */
   asked: { at: number; mark: string }
-  /** What is known now; another one: something has changed. */
+  /** Mark of the current data. It differs from the asked one when something has changed. */
   mark: string
   now: number
   isVisible: boolean
-  /** It was not visible a moment ago. */
+  /** True when the page was hidden a moment ago. */
   cameIntoView: boolean
   everyMs: number
 }
 
-/** For how long to wait before asking again what a page shows. 0: not at all; null: there is no reason to ask, or nobody looks. */
-export function waitBeforeAsking({ asked, mark, now, isVisible, cameIntoView, everyMs }: Look): number | null {
+/** Milliseconds until the data is fetched again. Null when unchanged or the page is hidden. */
+export function waitBeforeAsking({ asked, mark, now, isVisible, cameIntoView, everyMs }: RefetchState): number | null {
   if (!isVisible || mark === asked.mark) return null
   return cameIntoView ? 0 : Math.max(0, asked.at + everyMs - now)
 }
