@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** One clock for every relative time on the page: it ticks only while somebody looks at one. */
+/** Shared clock of all relative times on the page. The timer runs only while one is shown. */
 let now = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -19,6 +19,6 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** Draws again only when what `read` makes of the time changes. */
+/** Returns `read(now)` and redraws only when that value changes. */
 export const useClock = <T extends string | number | boolean>(read: (now: number) => T): T =>
   useSyncExternalStore(subscribe, () => read(Math.max(now, timer === undefined ? Date.now() : now)))

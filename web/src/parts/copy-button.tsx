@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { LineIcon } from './line-icon.js'
 import { toast } from './toast.js'
 
-/** Copies `text`. `label` says what it is: "session id", "command". */
+/** Button that copies `text`. `label` names the text: "session id", "command". */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [done, setDone] = useState(false)
   const copy = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** A command to type, with its copy button. */
+/** Shell command with its copy button. */
 export function Command({ text }: { text: string }) {
   return (
     <span className="command">
@@ -34,7 +34,7 @@ export function Command({ text }: { text: string }) {
   )
 }
 
-/** An id: short to look at, whole to copy. */
+/** Shows an id, shortened if `short` is given, and copies the whole id. */
 export function Id({ id, label, short }: { id: string; label: string; short?: string }) {
   return (
     <span className="id nowrap">

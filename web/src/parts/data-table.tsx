@@ -5,17 +5,20 @@ export interface Column<Row> {
   id: string
   head: ReactNode
   cell: (row: Row) => ReactNode
-  /** Figures stand at the right, under each other. */
+  /** True for a column of numbers, which are aligned to the right. */
   figure?: boolean
-  /** Takes what is left. One column at most. */
+  /** True for the column that takes the remaining width. At most one per table. */
   wide?: boolean
-  /** On a narrow screen: its name is left out, or all of it. */
+  /** On a narrow screen, `bare` hides the column's name and `hide` the whole column. */
   narrow?: 'bare' | 'hide'
-  /** Left out where there is no room for all of it; a bare one only where a table is drawn. */
+  /** True for a column that is hidden when the table has no room for all columns. */
   spare?: boolean
 }
 
-/** A table that becomes a list where there is no room for one. With `href` the first column is the link, and j and k move between rows. */
+/**
+ * Table that becomes a list on a narrow screen.
+ * With `href` the first column is the link, and the keys j and k move between rows.
+ */
 export function DataTable<Row>(props: {
   rows: readonly Row[]
   columns: readonly Column<Row>[]

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-/** A native dialog: the browser keeps focus inside and closes it on Escape. */
+/** Native dialog: the browser keeps the focus inside and closes it on Escape. */
 export function Dialog({
   open,
   onClose,
@@ -38,7 +38,7 @@ export function Dialog({
   )
 }
 
-/** A question with two answers. `act` may fail: what it throws is for the caller to show. */
+/** Dialog that asks for a yes. The caller shows the error if the action of `onYes` fails. */
 export function Confirm(props: {
   open: boolean
   title: string

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and what they are: the small print of a thing. Entries without a value are left out. */
+/** Names and values of a session, job or brief. Entries without a value are hidden. */
 export function FactsList({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">

@@ -1,7 +1,7 @@
-/** Figures and times as the page writes them. An unknown figure is a dash, never a zero. */
+/** Shown for an unknown number or time. A zero would claim a value. */
 export const UNKNOWN = '–'
 
-/** `950`, `8.4k`, `167k`, `1.2M`. */
+/** Token count in short: `950`, `8.4k`, `167k`, `1.2M`. */
 export function tokensText(count: number | null | undefined): string {
   if (count === null || count === undefined) return UNKNOWN
   if (count < 1_000) return String(Math.round(count))
@@ -18,12 +18,12 @@ const UNITS = [
   ['B', 1e9],
 ] as const
 
-/** `166,400`. */
+/** Number with grouped digits: `166,400`. */
 export function groupedText(count: number | null | undefined): string {
   return count === null || count === undefined ? UNKNOWN : count.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
-/** `71%`; one decimal where the whole number would hide that something is left. */
+/** Percentage: `71%`, or with one decimal if rounding would give a false 0 or 100: `99.6%`. */
 export function percentText(percent: number | null | undefined): string {
   if (percent === null || percent === undefined) return UNKNOWN
   const whole = Math.round(percent)
@@ -31,7 +31,7 @@ export function percentText(percent: number | null | undefined): string {
   return `${hidesRest ? Math.min(99.9, Math.max(0.1, Math.round(percent * 10) / 10)) : whole}%`
 }
 
-/** `$0.42`, `$12.30`, `$1,240`, `< $0.01`. */
+/** Amount in US dollars: `$0.42`, `$12.30`, `$1,240`, `< $0.01`. */
 export function moneyText(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return UNKNOWN
   if (usd > 0 && usd < 0.005) return '< $0.01'
@@ -39,13 +39,13 @@ export function moneyText(usd: number | null | undefined): string {
   return `$${usd.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
 }
 
-/** A text of the server as a sentence: `the transcript is not there` becomes `The transcript is not there.` */
+/** Makes a server's text a sentence: `the file is missing` becomes `The file is missing.` */
 export function sentence(text: string): string {
   const whole = text.trim()
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?:…]$/.test(whole) ? '' : '.'}`
 }
 
-/** `512 B`, `1.4 MB`. */
+/** Size in bytes: `512 B`, `1.4 MB`. */
 export function bytesText(bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined) return UNKNOWN
   if (bytes < 1_000) return `${bytes} B`
@@ -54,7 +54,7 @@ export function bytesText(bytes: number | null | undefined): string {
   return `${scaled < 9.95 ? scaled.toFixed(1) : Math.round(scaled)} ${['B', 'kB', 'MB', 'GB'][step]}`
 }
 
-/** `850 ms`, `12 s`, `3 min`, `1 h 20 min`, `2 d 4 h`. */
+/** Duration: `850 ms`, `12 s`, `3 min`, `1 h 20 min`, `2 d 4 h`. */
 export function durationText(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return UNKNOWN
   if (ms < 1_000) return `${Math.round(ms)} ms`
@@ -67,7 +67,7 @@ export function durationText(ms: number | null | undefined): string {
   return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** `now`, `40 s ago`, `5 min ago`, `in 3 h`, `2 d ago`; beyond four weeks the day. */
+/** Relative time: `now`, `40 s ago`, `in 3 h`, `2 d ago`; beyond four weeks the date. */
 export function relativeText(at: string | number, now: number): string {
   const then = typeof at === 'number' ? at : Date.parse(at)
   const away = Math.abs(now - then)
@@ -84,31 +84,32 @@ function largestUnit(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
 }
 
-/** `07`. */
+/** Number with at least two digits: `07`. */
 export const twoDigits = (value: number): string => String(value).padStart(2, '0')
 
 export function dayText(date: Date): string {
   return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
 }
 
-/** `14:03:09` of the reader's clock. */
+/** Time of day in the browser's time zone: `14:03:09`. */
 export function clockText(at: string | number): string {
   const date = new Date(at)
   return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
 }
 
-/** `2026-11-16 14:03:09 (UTC+01:00)`: the whole of it, for who wants to know exactly. */
+/** Full local time with its offset: `2026-11-16 14:03:09 (UTC+01:00)`. */
 export function exactText(at: string | number): string {
   const date = new Date(at)
   const offset = -date.getTimezoneOffset()
-  const zone = `UTC${offset < 0 ? '−' : '+'}${twoDigits(Math.floor(Math.abs(offset) / 60))}:${twoDigits(Math.abs(offset) % 60)}`
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map(twoDigits)
+  const zone = `UTC${offset < 0 ? '−' : '+'}${hours}:${minutes}`
   return `${dayText(date)} ${clockText(at)} (${zone})`
 }
 
-/** The first eight characters: enough to know a session by. */
+/** First eight characters of a long id: enough to recognise a session. */
 export const shortId = (id: string): string => (id.length > 12 ? id.slice(0, 8) : id)
 
-/** The last folder of a path. */
+/** Last folder of a path. */
 export const folderName = (path: string): string => path.split('/').filter(Boolean).at(-1) ?? path
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>

@@ -12,31 +12,31 @@ interface GaugeFigures {
   used_tokens: number | null
   compaction_tokens: number | null
   compaction_percent?: number | null
-  /** False: derived, not told by the client. */
+  /** False when the compaction point is derived, not reported by the client. */
   exact?: boolean
   level?: string | null
-  /** Where the first level asks for a handoff; its tick is marked. */
+  /** Tokens at which the first level asks for a handoff; that tick is highlighted. */
   handoff_tokens?: number | null
   levels?: readonly GaugeLevel[]
 }
 
 /**
- * The page's signature: how far a session has climbed. Its right end is the compaction point; levels are ticks. The same everywhere, in
- * three sizes.
+ * Bar that shows how full a session's context is, in three sizes.
+ * The right end is the compaction point, and the levels are ticks.
  */
 export function Gauge(props: {
   figures: GaugeFigures
   size?: 'row' | 'slim' | 'hero'
   label?: string
-  /** What its right end is, where it is not the compaction point. */
+  /** Name of the right end of the bar. Defaults to the compaction point. */
   of?: string
 }) {
   const { figures, size = 'row', label, of = 'the compaction point' } = props
   const { used_tokens: used, compaction_tokens: point, exact = true } = figures
   const percent = percentOf(figures)
   const severity = severityOf(figures.level ?? null, percent)
-  const ticks = point === null ? [] : placed(figures.levels ?? [], point)
-  const told =
+  const ticks = point === null ? [] : placeTicks(figures.levels ?? [], point)
+  const description =
     percent === null
       ? 'not known yet'
       : `${percentText(percent)} of ${of}, ${groupedText(used)} of ${groupedText(point)} tokens${exact ? '' : ', derived'}`
@@ -49,8 +49,8 @@ export function Gauge(props: {
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.min(100, Math.round(percent ?? 0))}
-        aria-valuetext={told}
-        title={told}
+        aria-valuetext={description}
+        title={description}
       >
         <span className="gauge-fill" style={{ inlineSize: `${Math.min(100, percent ?? 0)}%` }} />
         {ticks.map((tick) => (
@@ -87,7 +87,7 @@ export function Gauge(props: {
   )
 }
 
-/** The number beside the bar: the hero. `≈` where it is derived. */
+/** The percentage beside the bar, with `≈` in front when the compaction point is derived. */
 export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
   const percent = percentOf(figures)
   return (
@@ -102,7 +102,7 @@ export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
   )
 }
 
-/** `118k of 167k tokens`. */
+/** Used tokens and the compaction point: `118k of 167k tokens`. */
 export function GaugeTokens({ figures }: { figures: GaugeFigures }) {
   return (
     <span
@@ -114,7 +114,7 @@ export function GaugeTokens({ figures }: { figures: GaugeFigures }) {
   )
 }
 
-/** The gauge of a subagent, whose right end is its own window. */
+/** Gauge of a subagent. The right end is the subagent's own context window. */
 export function SubagentGauge({ subagent }: { subagent: SessionRow['subagents'][number] }) {
   return (
     <Gauge
@@ -133,9 +133,9 @@ export function SubagentGauge({ subagent }: { subagent: SessionRow['subagents'][
 function percentOf({
   used_tokens: used,
   compaction_tokens: point,
-  compaction_percent: told,
+  compaction_percent: reported,
 }: GaugeFigures): number | null {
-  if (told !== undefined && told !== null) return told
+  if (reported !== undefined && reported !== null) return reported
   return used === null || point === null || point === 0 ? null : (used / point) * 100
 }
 
@@ -146,7 +146,7 @@ interface Tick {
   severity: Severity
 }
 
-function placed(levels: readonly GaugeLevel[], point: number): Tick[] {
+function placeTicks(levels: readonly GaugeLevel[], point: number): Tick[] {
   return levels.flatMap(({ name, at_tokens: at }) => {
     if (at === null || at <= 0 || at >= point) return []
     const percent = (at / point) * 100

@@ -8,7 +8,7 @@ const WAIT_REASONS: Readonly<Record<string, string>> = {
   subagent: 'its subagents are at work',
 }
 
-/** What a handoff waits for before the client can be cleared, in plain words; null: nothing, or it is not told. */
+/** Says what a handoff waits for before it can clear the client. Null when none is reported. */
 export function handoffWaitText({ hindered_by: by }: Pick<HandoffShown, 'hindered_by'>): string | null {
   return by === null ? null : (WAIT_REASONS[by] ?? null)
 }

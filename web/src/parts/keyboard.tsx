@@ -9,34 +9,35 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['j', 'k'], 'Next and previous in a list'],
   [['Enter'], 'Open it'],
   [['Esc'], 'Leave a field, close a dialog'],
-  ...PAGE_LINKS.map((place) => [['g', place.key], place.label] as const),
+  ...PAGE_LINKS.map((page) => [['g', page.key], page.label] as const),
   [['?'], 'These keys'],
 ]
 
-/** A page counts its time from its own beginning, so nought would be just now. */
+/** Time of a key press that never happened. 0 would be the load of the page. */
 const NEVER = Number.NEGATIVE_INFINITY
 
-/** Listens for keys on the whole page, and shows which there are. */
+/** Handles the keyboard shortcuts of the whole page, with a button that lists them. */
 export function KeyboardShortcuts() {
   const [open, setOpen] = useState(false)
   useEffect(() => {
-    let went = NEVER
-    const press = (event: KeyboardEvent): void => {
+    let prefixPressedAt = NEVER
+    const onKeyDown = (event: KeyboardEvent): void => {
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
       if (event.key === 'Escape' && isField(event.target)) (event.target as HTMLElement).blur()
       if (isField(event.target) || document.querySelector('dialog[open]')) return
-      const place = event.timeStamp - went < 1_500 ? PAGE_LINKS.find(({ key }) => key === event.key) : undefined
-      went = NEVER
-      if (place !== undefined) navigate(place.href)
-      else if (event.key === 'g') went = event.timeStamp
+      const page =
+        event.timeStamp - prefixPressedAt < 1_500 ? PAGE_LINKS.find(({ key }) => key === event.key) : undefined
+      prefixPressedAt = NEVER
+      if (page !== undefined) navigate(page.href)
+      else if (event.key === 'g') prefixPressedAt = event.timeStamp
       else if (event.key === '?') setOpen(true)
       else if (event.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
       else if (event.key === 'j' || event.key === 'k') focusNextItem(event.key === 'j' ? 1 : -1)
       else return
       event.preventDefault()
     }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
   }, [])
   return (
     <>
@@ -83,13 +84,13 @@ export function ShortcutList() {
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Items of lists are links with `data-item`; what is hidden is passed over. */
-function focusNextItem(by: 1 | -1): void {
+/** Focuses the next or previous list item, a visible link with `data-item`. */
+function focusNextItem(direction: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>('main a[data-item]')].filter((item) =>
     item.checkVisibility(),
   )
   const at = items.indexOf(document.activeElement as HTMLElement)
-  const next = items[at < 0 ? (by === 1 ? 0 : items.length - 1) : at + by]
+  const next = items[at < 0 ? (direction === 1 ? 0 : items.length - 1) : at + direction]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
 }

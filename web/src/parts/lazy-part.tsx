@@ -1,8 +1,9 @@
 import { type ComponentType, createElement, lazy, useState } from 'react'
 
 /**
- * A part of the page whose code comes when it is first drawn, or in a quiet moment before. Once it is here it is drawn at once: what React
- * itself calls lazy shows what stands in for it first, and then for a third of a second, however near the code is.
+ * Component whose code is loaded when it is first drawn, or while the page is idle before that.
+ * Loaded code is drawn at once. React's own `lazy` would first show the fallback for a third of
+ * a second, even if the code is already loaded.
  */
 interface LazyPart<P> {
   Part: ComponentType<P>
@@ -10,32 +11,32 @@ interface LazyPart<P> {
 }
 
 export function lazyPart<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): LazyPart<P> {
-  let here: ComponentType<P> | null = null
+  let loaded: ComponentType<P> | null = null
   const fetch = (): Promise<{ default: ComponentType<P> }> =>
     load().then((module) => {
-      here = module.default
+      loaded = module.default
       return module
     })
-  const Awaited = lazy(fetch) as unknown as ComponentType<P>
-  const choose = (): ComponentType<P> => here ?? Awaited
+  const LazyComponent = lazy(fetch) as unknown as ComponentType<P>
+  const choose = (): ComponentType<P> => loaded ?? LazyComponent
   const part = (props: P) => createElement(Chosen<P>, { choose, props })
   return { Part: part, fetch }
 }
 
-/** Chosen once: what is drawn already is not begun anew because its code is known in another way. */
+/** Chooses the component once, so that a part that is already drawn does not mount again. */
 function Chosen<P extends object>({ choose, props }: { choose: () => ComponentType<P>; props: P }) {
   const [Drawn] = useState(choose)
   return createElement(Drawn, props)
 }
 
-/** One after the other whenever the page has nothing else to do. One that fails is asked for again when it is needed. */
+/** Loads parts one by one while the page is idle. A part that fails is loaded when drawn. */
 export function prefetchWhenIdle([next, ...rest]: readonly Pick<LazyPart<object>, 'fetch'>[]): void {
   if (next === undefined) return
-  const go = (): void =>
+  const fetchNext = (): void =>
     void next
       .fetch()
       .catch(() => {})
       .then(() => prefetchWhenIdle(rest))
-  if (typeof requestIdleCallback === 'undefined') setTimeout(go, 500)
-  else requestIdleCallback(go, { timeout: 2_000 })
+  if (typeof requestIdleCallback === 'undefined') setTimeout(fetchNext, 500)
+  else requestIdleCallback(fetchNext, { timeout: 2_000 })
 }

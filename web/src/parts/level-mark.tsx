@@ -2,7 +2,7 @@ import { severityOf } from './severity.js'
 
 const STEPS = [1, 2, 3, 4] as const
 
-/** A level by shape, colour and name: a stair of four steps, as many filled as it is grave. */
+/** Icon and name of a level: four rising bars, of which the level's severity fills 1 to 4. */
 export function LevelMark({
   level,
   percent = null,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A decorative icon in lines of the text's colour. The button or link around it has the name. */
+/** Decorative line icon in the text's colour. The button or link around it needs a label. */
 export function LineIcon({
   size = 16,
   strokeWidth = 1.25,

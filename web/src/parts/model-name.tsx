@@ -1,6 +1,6 @@
 import { UNKNOWN } from './format.js'
 
-/** `opus-4-6`: who makes it goes without saying; the whole name is on hover. */
+/** Model name without vendor prefix and date, as `opus-4-6`. The full name is shown on hover. */
 export function ModelName({ model }: { model: string | null }) {
   if (model === null) return <span className="quiet">{UNKNOWN}</span>
   return (

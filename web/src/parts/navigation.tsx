@@ -1,6 +1,6 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from 'react'
 
-/** The address bar is the only state of where we are. */
+/** Event sent after every navigation. The address bar is the only state of the current page. */
 const NAVIGATED = 'baton:navigated'
 
 export function navigate(href: string, options: { replace?: boolean } = {}): void {
@@ -24,7 +24,7 @@ function subscribe(listener: () => void): () => void {
 export const usePath = (): string => useSyncExternalStore(subscribe, () => location.pathname)
 const useSearch = (): string => useSyncExternalStore(subscribe, () => location.search)
 
-/** One parameter of the address, so that what is filtered or chosen can be linked to. An empty value leaves the address. */
+/** Value and setter of a query parameter, so that filters can be linked to. '' removes it. */
 export function useParameter(name: string): [string, (value: string) => void] {
   const search = useSearch()
   const set = (value: string): void => {
@@ -37,7 +37,7 @@ export function useParameter(name: string): [string, (value: string) => void] {
   return [new URLSearchParams(search).get(name) ?? '', set]
 }
 
-/** A real link; a plain click stays in the page. */
+/** Real link that navigates without a page load on a plain click. */
 export function Link({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
   const follow = (event: MouseEvent<HTMLAnchorElement>): void => {
     onClick?.(event)

@@ -1,15 +1,15 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { setTitleName } from './page-title.js'
 
-/** The heading of a page. Who arrives by keyboard or ear arrives here. */
+/** Heading of a page. It gets the focus after a navigation, for keyboards and screen readers. */
 export function PageHead({ title, label, children }: { title: ReactNode; label: string; children?: ReactNode }) {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     setTitleName(label)
   }, [label])
   useEffect(() => {
-    if (arrived) ref.current?.focus({ preventScroll: true })
-    arrived = true
+    if (hasShownPage) ref.current?.focus({ preventScroll: true })
+    hasShownPage = true
   }, [])
   return (
     <header className="page-head">
@@ -21,10 +21,10 @@ export function PageHead({ title, label, children }: { title: ReactNode; label: 
   )
 }
 
-/** The browser sets the focus itself when it loads the page. */
-let arrived = false
+/** False until the first page is shown: on load the browser sets the focus itself. */
+let hasShownPage = false
 
-/** A part of a page with its heading. */
+/** Section of a page with its heading. */
 export function Section({
   title,
   aside,

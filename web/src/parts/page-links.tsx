@@ -5,12 +5,12 @@ interface PageLink {
   page: PageName
   href: string
   label: string
-  /** Behind `g`. */
+  /** Key that opens the page when pressed after `g`. */
   key: string
   icon: ReactNode
 }
 
-/** Where one can go, in the order of the navigation. */
+/** Links to all pages, in the order of the navigation. */
 export const PAGE_LINKS: readonly PageLink[] = [
   { page: 'overview', href: '/', label: 'Overview', key: 'o', icon: <path d="M2 4h12M2 8h8M2 12h10" /> },
   { page: 'jobs', href: '/jobs', label: 'Jobs', key: 'j', icon: <path d="M2 8h3m6 0h3M5 4.5h6v7H5z" /> },

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from './navigation.js'
 
-/** Nothing here yet: says why, and how to begin. */
+/** Shown in place of an empty list: the reason and how to begin. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -13,7 +13,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 export type ProblemShown = { error: string; hint?: string | undefined }
 
-/** Something did not work: what, and what to do about it. */
+/** Shows an error and what to do about it, with a button to retry if `again` is given. */
 export function Problem({ problem, again }: { problem: ProblemShown; again?: () => void }) {
   return (
     <div className="problem" role="alert">
@@ -30,7 +30,7 @@ export function Problem({ problem, again }: { problem: ProblemShown; again?: () 
   )
 }
 
-/** In the place of a page whose thing is not there: what is wrong, and the way to those that are. */
+/** Shown in place of a session, job or brief that cannot be loaded, with a link to the list. */
 export function Missing({
   problem,
   again,
@@ -50,7 +50,7 @@ export function Missing({
   )
 }
 
-/** Where something will stand. Nothing is shown in the first moments: most answers are there by then. */
+/** Placeholder while data loads. Hidden for the first 200 ms, as most replies arrive by then. */
 export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; label?: string }) {
   const [shown, setShown] = useState(false)
   useEffect(() => {
@@ -60,7 +60,7 @@ export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; lab
   return (
     <div className="skeleton" role="status" aria-label={label} data-shown={shown || undefined}>
       {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same and never move
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical and never move
         <span key={line} style={{ inlineSize: `${92 - ((line * 23) % 47)}%` }} />
       ))}
     </div>

@@ -1,19 +1,19 @@
-/** The tab's title: how many things wait for the user, the page's name, the program's. */
+/** Title of the browser tab: number of alarms, name of the page, `Baton`. */
 
 let name = ''
 let count = 0
 
 export function setTitleName(next: string): void {
   name = next
-  show()
+  updateTitle()
 }
 
 export function setTitleCount(next: number): void {
   count = next
-  show()
+  updateTitle()
 }
 
-function show(): void {
+function updateTitle(): void {
   const title = name === '' || name === 'Overview' ? 'Baton' : `${name} · Baton`
   document.title = count === 0 ? title : `(${count}) ${title}`
 }

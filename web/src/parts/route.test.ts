@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { archiveHref, routeOf, sessionHref } from './route.js'
 
-test('each page has its path, and each thing one below it', () => {
+test('every page has its path, and sessions, jobs, briefs and archives have one below it', () => {
   expect(routeOf('/')).toEqual({ page: 'overview' })
   expect(routeOf('/sessions/abc')).toEqual({ page: 'session', id: 'abc' })
   expect(routeOf('/jobs')).toEqual({ page: 'jobs', id: null })
@@ -10,13 +10,13 @@ test('each page has its path, and each thing one below it', () => {
   expect([routeOf('/history').page, routeOf('/settings').page]).toEqual(['history', 'settings'])
 })
 
-test('what is no page is nowhere, also where a path cannot be decoded', () => {
+test('an unknown path or one that cannot be decoded leads nowhere', () => {
   expect(['/x', '/sessions/a/b', '/history/1', '/jobs/%E0%A4%A'].map((path) => routeOf(path).page)).toEqual(
     Array(4).fill('nowhere'),
   )
 })
 
-test('an id comes back from its link as it was', () => {
+test('an id in a link is read back unchanged', () => {
   expect(routeOf(sessionHref('a/b ü%'))).toEqual({ page: 'session', id: 'a/b ü%' })
   expect(archiveHref('x', 12)).toBe('/archive/x?line=12')
 })

@@ -1,4 +1,4 @@
-/** The pages by their paths: every one can be linked to. */
+/** Page and id that a path names. `nowhere` for an unknown path. */
 export type Route =
   | { page: 'overview' }
   | { page: 'session'; id: string }
@@ -14,7 +14,7 @@ export type PageName = Route['page']
 export function routeOf(pathname: string): Route {
   const [first, second, ...rest] = pathname.split('/').filter(Boolean)
   if (rest.length > 0) return { page: 'nowhere' }
-  const id = second === undefined ? null : decoded(second)
+  const id = second === undefined ? null : decodePart(second)
   if (second !== undefined && id === null) return { page: 'nowhere' }
   if (first === undefined) return { page: 'overview' }
   if (first === 'sessions') return id === null ? { page: 'overview' } : { page: 'session', id }
@@ -23,7 +23,7 @@ export function routeOf(pathname: string): Route {
   return { page: 'nowhere' }
 }
 
-function decoded(part: string): string | null {
+function decodePart(part: string): string | null {
   try {
     return decodeURIComponent(part)
   } catch {

@@ -1,6 +1,6 @@
 /**
- * How grave a level is, from 0 (none crossed) to 4, for its colour and shape. The names Baton comes with have their rank; a level somebody
- * named themselves is ranked by how far up the session is.
+ * Severity of a level, from 0 (none crossed) to 4, for its colour and shape.
+ * Baton's own levels have a fixed severity; a user's level gets one by the session's percentage.
  */
 export type Severity = 0 | 1 | 2 | 3 | 4
 

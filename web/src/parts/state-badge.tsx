@@ -1,6 +1,6 @@
 import { Spinner } from './spinner.js'
 
-/** What a state means for who looks, beyond its name. */
+/** Tooltips that explain the states of a session. */
 const TELLS: Readonly<Record<string, string>> = {
   working: 'The agent is at work',
   idle: 'The agent waits for the next prompt',
@@ -10,11 +10,11 @@ const TELLS: Readonly<Record<string, string>> = {
   unknown: 'Nothing is known of it yet',
 }
 
-/** A state by shape and word. Of a session, a job, a handoff, a message, a brief: words not known here get the quiet shape. */
+/** Icon and name of a state of a session, job, handoff, message or brief. */
 export function StateBadge(props: {
   state: string
   tells?: string | undefined
-  /** Written in place of the state's own name. */
+  /** Text shown in place of the state's own name. */
   word?: string
 }) {
   const { state, tells = TELLS[state], word = state.replaceAll('-', ' ').replaceAll('_', ' ') } = props

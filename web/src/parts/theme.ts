@@ -2,14 +2,14 @@ import { useSyncExternalStore } from 'react'
 import { readStored, writeStored } from './browser-storage.js'
 import { useMediaQuery } from './use-media-query.js'
 
-/** `auto`: as the system says. */
+/** Colour theme of the page. `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark'
 const NAME = 'baton.theme'
 const CHANGED = 'baton:theme'
 
 function themeNow(): Theme {
-  const kept = readStored(NAME)
-  return kept === 'light' || kept === 'dark' ? kept : 'auto'
+  const stored = readStored(NAME)
+  return stored === 'light' || stored === 'dark' ? stored : 'auto'
 }
 
 export function applyTheme(): void {
@@ -18,7 +18,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme
 }
 
-/** Without storage the page keeps the colours of the system. */
+/** Stores and applies a theme. A browser that blocks storage keeps the system's theme. */
 export function chooseTheme(theme: Theme): void {
   writeStored(NAME, theme === 'auto' ? null : theme)
   applyTheme()
@@ -40,7 +40,7 @@ function subscribe(listener: () => void): () => void {
 
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, themeNow)
 
-/** What is really shown: for what is painted by hand. */
+/** True while the page is dark, for charts that are drawn on a canvas. */
 export function useDark(): boolean {
   const theme = useTheme()
   const isSystemDark = useMediaQuery('(prefers-color-scheme: dark)')

@@ -6,7 +6,7 @@ interface Note {
 }
 
 let notes: readonly Note[] = []
-let said = ''
+let announcement = ''
 let count = 0
 const listeners = new Set<() => void>()
 const changed = (): void => {
@@ -17,7 +17,7 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Says something briefly at the edge of the page, and to who listens instead of looking. */
+/** Shows a short message at the edge of the page; screen readers read it aloud. */
 export function toast(text: string): void {
   const note = { id: ++count, text }
   notes = [...notes.slice(-2), note]
@@ -28,15 +28,15 @@ export function toast(text: string): void {
   }, 4_000)
 }
 
-/** Only to who listens: what others see anyway. */
+/** Reads a text aloud in screen readers, for changes that are visible anyway. */
 export function announce(text: string): void {
-  said = text
+  announcement = text
   changed()
 }
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => notes)
-  const spoken = useSyncExternalStore(subscribe, () => said)
+  const spoken = useSyncExternalStore(subscribe, () => announcement)
   return (
     <>
       <div className="toasts" role="status" aria-live="polite">
