@@ -38,8 +38,7 @@ export function knownNamesOf({ layers, hooks }: Pick<CompiledConfig, 'layers' | 
 /**
  * Finds every problem of one source, in the order of the file's keys.
  * `below`: names that lower sources define.
- * `ignoresMost`: the file is not trusted, so keys without a capability are ignored like most
- * others.
+ * `ignoresMost`: the file is not trusted, so keys without a capability are not refused.
  */
 export function checkSettings(
   raw: unknown,

@@ -48,8 +48,7 @@ const reviewTime = v.union([numberIn({ least: 0, example: 30 }), v.literal('appr
 )
 
 /**
- * Refused rather than ignored: nothing of Baton runs in an idle session when the client compacts
- * it.
+ * Refused rather than ignored: Baton cannot act in an idle session before the client compacts it.
  */
 const idleHandoff = v.pipe(
   oneOf(['auto', 'off'], 'way with idle sessions'),

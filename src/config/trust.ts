@@ -30,9 +30,8 @@ export function folderOf(projectFile: string): string | null {
 }
 
 /**
- * Returns the hash of the project file that the user accepted for a folder. Null when there is
- * none.
- * A record that another user owns or can write is ignored.
+ * Returns the hash of the project file that the user accepted for a folder.
+ * Null when there is none. A record that another user owns or can write is ignored.
  * Every signal calls this, so it reads one small file and nothing else.
  */
 export function acceptedHash(trustFolder: string, folder: string): string | null {

@@ -81,6 +81,7 @@ export interface ResultEntry extends EntryPosition {
 /** A compaction: the summary replaced everything before this line except `keptLines`. */
 export interface CompactionEntry extends EntryPosition {
   kind: 'compacted'
+  /** Null when the transcript does not say. */
   trigger: 'auto' | 'manual' | null
   /** Null when the summary is in a later entry. */
   summary: string | null

@@ -1,10 +1,7 @@
 /** Something that happened in a conversation, extracted from its transcript by code. */
 export interface Fact {
   kind: FactKind
-  /**
-   * Text as given to an agent: a verbatim request or constraint, a path, a command, a commit's
-   * subject.
-   */
+  /** Text as given to an agent: a verbatim request, a path, a command or a commit's subject. */
   text: string
   /** Line of the transcript where the fact last appeared, counted from 1. */
   line: number

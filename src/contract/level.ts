@@ -42,8 +42,7 @@ export interface Level {
   rule: string
   from: string
   /**
-   * Emits `context_warning` when crossed, even without a message, as the levels of preset `tens`
-   * do.
+   * Emits `context_warning` when crossed, even without a message. Levels of preset `tens` do.
    * Absent: the event is emitted only with a message.
    */
   emitsWarning?: true

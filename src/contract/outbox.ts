@@ -16,9 +16,8 @@ export interface Outbox {
   /** Returns true when the outbox already holds answers with exactly these messages. */
   contains(sessionId: string, answers: readonly PreparedAnswer[]): boolean
   /**
-   * Marks that a level is near.
-   * Hooks of these events then wait for the engine instead of returning early. Empty removes the
-   * mark.
+   * Marks that a level is near. An empty list removes the mark.
+   * Hooks of these events then wait for the engine instead of returning early.
    */
   markNear(sessionId: string, events: readonly string[]): void
   /**

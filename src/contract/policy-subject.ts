@@ -1,4 +1,7 @@
-/** The properties of a session that select its configuration. */
+/**
+ * The properties of a session that select its configuration.
+ * A property is null when unknown; no pattern of an override matches it then.
+ */
 export interface PolicySubject {
   agent: string
   project: string | null

@@ -25,6 +25,7 @@ export interface Reading {
   usage: Usage | null
   /** False when the number is an estimate (server-side tools without iterations). */
   exact: boolean
+  /** Model of the answer. Null when the producer does not name it. */
   model: string | null
   source: Source
   /** Id of the answer. Null when the producer does not know it. */

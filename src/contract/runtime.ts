@@ -19,7 +19,10 @@ export interface Runtime {
   start(options: SessionOptions, listener: RuntimeListener): RunningSession
 }
 
-/** Everything a runtime needs to start or continue a session. */
+/**
+ * Everything a runtime needs to start or continue a session.
+ * Options that are null are left to the client.
+ */
 export interface SessionOptions {
   /** A UUID, unused so far when the session begins fresh. */
   sessionId: string
@@ -50,6 +53,7 @@ export interface ToolCall {
   edits?: boolean
 }
 
+/** A tool call that has returned. */
 export interface ToolResult extends ToolCall {
   result: unknown
   failed: boolean
@@ -68,6 +72,7 @@ export interface RuntimeListener {
   onHookEvent?(event: string, payload: unknown): Promise<string>
   /** Runs before each tool call. `deny`: refuses the call with this reason. */
   beforeTool(call: ToolCall): Promise<{ deny?: string }>
+  /** Runs after each tool call. */
   afterTool(result: ToolResult): Promise<void>
   /** Runs when all calls of one answer have returned. `stop`: ends the turn as `hook_stopped`. */
   afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }>
@@ -80,11 +85,13 @@ export interface RuntimeListener {
 /** The client's own report about its context. */
 export interface ContextUsage {
   used: number
+  /** Context window in tokens. Null while unknown. */
   window: number | null
   /** Tokens at which the client compacts or refuses. Null while unknown. */
   point: number | null
   /** False when the client compacts only after the API refused a request. */
   proactive: boolean
+  /** Model of the session. Null while unknown. */
   model: string | null
 }
 
@@ -92,6 +99,7 @@ export interface ContextUsage {
 export interface SpendSoFar {
   /** Tokens since the session began, as the client counts them. */
   usage: Usage
+  /** Cost so far. Null when the client reports none. */
   costUsd: number | null
 }
 
@@ -121,8 +129,10 @@ export type RuntimeMessage =
    * `most`: maximum number of attempts, null when unknown.
    */
   | { kind: 'retry'; attempt: number; most: number | null; status: number | null; delayMs: number; reason: string }
+  /** A usage limit of the plan. Numbers and times are null when the client does not report them. */
   | { kind: 'limit'; name: string; reached: boolean; resetsAt: string | null; usedPercent: number | null }
   | { kind: 'compacting' }
+  /** The end of a compaction. Numbers are null when the client does not report them. */
   | {
       kind: 'compacted'
       trigger: 'auto' | 'manual'

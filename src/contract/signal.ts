@@ -109,6 +109,7 @@ export interface Signal {
 export interface PlanLimit {
   name: string
   usedPercent: number
+  /** When the limit resets, ISO 8601. Null when unknown. */
   resetsAt: string | null
 }
 
@@ -185,8 +186,8 @@ export interface Observation {
    */
   gaveUp?: FailedCompaction | null
   /**
-   * True when the client's plugin module executes orders: it can clear a session and begin the next
-   * one.
+   * True when the client's plugin module executes orders:
+   * it can clear a session and begin the next one.
    */
   takesOrders?: boolean
   /** True when another hook, plugin or program is asked about compactions and may block them. */
@@ -196,6 +197,7 @@ export interface Observation {
    */
   summary?: string | null
   limits: Limits
+  /** Git branch in the working directory. Null outside a repository, or when unknown. */
   branch: string | null
   /**
    * New title in the transcript, from the user or the client. Absent or null when there is none.
@@ -208,7 +210,7 @@ export interface Observation {
   forkedFrom: string | null
 }
 
-/** Data that an agent's adapter read about one subagent. */
+/** Data that an agent's adapter read about one subagent. Null when the files do not contain it. */
 export interface SubagentObservation {
   id: string
   type: string | null

@@ -99,8 +99,7 @@ function isNamed(whole: string, part: string, holds: (at: number) => boolean = (
 const LONGEST_CORE = 1_000
 
 /**
- * Returns the program and its arguments: without `cd`, and without pipes that only shorten the
- * output.
+ * Returns the program and its arguments, without `cd` and pipes that only shorten the output.
  * Only the first line counts, because a command may contain a whole text.
  */
 function programPart(command: string): string {

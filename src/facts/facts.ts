@@ -86,10 +86,7 @@ function isStillRunning(call: CallEntry, returned: ResultEntry): boolean {
   return call.act.type === 'command' && call.act.background && returned.ok !== false && returned.exitCode === null
 }
 
-/**
- * Collects every prompt of the user verbatim, so that nothing is lost that no other rule
- * recognises.
- */
+/** Collects every prompt of the user verbatim, so that rules that miss something lose nothing. */
 function watchRequests(state: { found: Fact[] } = { found: [] }): Watcher {
   const { found } = state
   return {

@@ -113,8 +113,7 @@ function filterKeysIn(listed: string): string[] {
 }
 
 /**
- * Passes settings by environment variables, because a key after `-c` cannot contain every
- * character.
+ * Passes settings as environment variables, because `-c` does not allow every character in a key.
  * They override those of the caller's own environment.
  */
 function settingsAsEnvironment(settings: readonly Setting[]): Record<string, string> {

@@ -127,8 +127,8 @@ export function readNamedText(path: string, limits: { owner: FileOwner; most: nu
 }
 
 /**
- * Returns at most `most` names in a folder of this owner, sorted. Empty when there is no such
- * folder.
+ * Returns at most `most` names in a folder of this owner, sorted.
+ * Empty when there is no such folder.
  * The limit is needed because a signal may name a folder with millions of entries.
  */
 export function namesInFolder(path: string, most: number, owner: FileOwner = 'this-user'): string[] {

@@ -28,8 +28,7 @@ function plain(name: string): string {
 }
 
 /**
- * Edit distance in which two swapped neighbours cost one step, because that is the most common
- * typo.
+ * Edit distance in which swapped neighbours cost one step, because that is the most common typo.
  */
 function distance(a: string, b: string): number {
   let before: number[] = []

@@ -27,7 +27,7 @@ export function processInfo(pid: number): ProcessInfo | null {
   return remembered(String(pid), () => readProcess(pid))
 }
 
-/** The identity under which this process claims work: a pid alone may belong to another one later. */
+/** Returns the identity under which this process claims work, because a pid may be reused. */
 export function ownIdentity(): { pid: number; startedAt: string } {
   const { pid, startedAt } = processInfo(process.pid)!
   return { pid, startedAt }
@@ -42,8 +42,8 @@ const readProcess = (pid: number): ProcessInfo | null => (platform() === 'linux'
 const remembered = cacheFor<ProcessInfo | null>(5_000, 1024)
 
 /**
- * Returns a process if it runs as this user. Null for another user, a dead process or an unknown
- * owner.
+ * Returns a process if it runs as this user.
+ * Null for another user, a dead process or an unknown owner.
  * Every pid in a signal is checked here, so that no signal can make Baton read from,
  * type into or start anything of another user's process.
  */

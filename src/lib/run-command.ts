@@ -46,8 +46,8 @@ const DRAIN_MS = 250
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
- * Runs a program in its own session and process group: it has no terminal, and all of it can be
- * killed.
+ * Runs a program in its own session and process group, so that all of it can be killed.
+ * The program has no terminal.
  * Never throws, never waits longer than timeout and grace, and never blocks the program's output.
  */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
@@ -156,8 +156,7 @@ export class KeptOutput {
     if (rest.length === 0) return
     this.last.push(Buffer.from(rest))
     this.lastBytes += rest.length
-    // Joined only now and then, because joining for every byte of a slow printer would be
-    // expensive.
+    // Joined only now and then: joining for every byte of a slow printer would be expensive.
     if (this.lastBytes <= 2 * this.tail && this.last.length <= 4_096) return
     this.last = [this.end()]
     this.lastBytes = this.last[0]!.length

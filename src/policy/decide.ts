@@ -90,9 +90,8 @@ export function decide(
 const isNoHandoff = (action: Action): boolean => !asksForHandoff({ actions: [action] })
 
 /**
- * Returns the most urgent mode. A higher level must not make the message of a lower one less
- * urgent,
- * because an untrusted project file may add levels.
+ * Returns the most urgent mode. An untrusted project file may add levels,
+ * so a higher level must not make the message of a lower one less urgent.
  */
 function mostUrgent(levels: readonly ResolvedLevel[]): Mode {
   return MODES[Math.max(...levels.map(({ mode }) => MODES.indexOf(mode)))]!

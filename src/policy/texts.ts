@@ -11,8 +11,7 @@ export interface TextSubject {
 }
 
 /**
- * Describes the context use for agents: tokens, percentage of the compaction point and of the
- * window.
+ * Describes the context use for agents: tokens, and percentages of compaction point and window.
  * Percentages above 100 come with the reason.
  */
 export function fullness(track: Track): string {

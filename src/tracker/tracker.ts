@@ -318,10 +318,7 @@ export function placeReading(
   return { verdict: 'new', sequence: insert(sequence, source, used, last + 1) }
 }
 
-/**
- * Returns true when a source that has not reported in this cycle repeats the end of the previous
- * one.
- */
+/** Returns true for a source's first report in a cycle that repeats the end of the previous one. */
 export function isFromPreviousCycle(before: Sequence, source: Source, used: number): boolean {
   const from = Math.max(0, before.reached[source] ?? 0)
   return before.seen.indexOf(used, from) >= 0

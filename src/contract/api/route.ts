@@ -23,8 +23,7 @@ export interface RouteSpec {
   readonly reply: v.GenericSchema
   /**
    * Error statuses besides 400, 401 and 403.
-   * 404: the named object does not exist. 409: not possible in its present state; the error says
-   * why.
+   * 404: the named object does not exist. 409: not possible in its present state.
    */
   readonly refusals?: readonly (404 | 409)[]
 }

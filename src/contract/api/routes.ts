@@ -10,8 +10,8 @@ import { serverRoutes } from './settings.js'
 
 /**
  * Every route that programs and the page call. The server mounts exactly these.
- * `/api/openapi.json` is generated from them, and the page's client derives types and paths from
- * them.
+ * `/api/openapi.json` is generated from them.
+ * The page's client derives its types and paths from them.
  */
 export const ROUTES = {
   ...sessionRoutes,

@@ -26,10 +26,15 @@ export interface Session {
   /** The seat that started this one. Null when no other seat did. */
   parent_seat_id: string | null
   agent: string
+  /** Version of the client. Null when no signal contained it. */
   agent_version: string | null
+  /** Project folder. Null when no signal named one. */
   project: string | null
+  /** Working directory of the client. Null when no signal named it. */
   cwd: string | null
+  /** Git branch. Null outside a repository, or when unknown. */
   branch: string | null
+  /** Model of the session. Null while unknown. */
   model: string | null
   /**
    * Title from the client, or else the first request, shortened.
@@ -37,22 +42,26 @@ export interface Session {
    */
   title: string | null
   state: SessionState
+  /** Tokens used in the last reading. Null from a reset until the next answer. */
   used_tokens: number | null
+  /** The model's context window. Null while unknown. */
   window_tokens: number | null
-  /** Tokens at which the agent compacts, or refuses when compaction is off. */
+  /** Tokens at which the agent compacts, or refuses when compaction is off. Null while unknown. */
   compaction_tokens: number | null
+  /** When the client compacts. Null while unknown. */
   compaction_mode: CompactionMode | null
   /**
    * Tokens at which the first level asks for a handoff.
    * Null when no level does or its place is unknown.
    */
   handoff_tokens: number | null
-  /** Percentage of the context window in use. */
+  /** Percentage of the context window in use. Null while unknown. */
   used_percent: number | null
-  /** Percentage of the way to the compaction point. */
+  /** Percentage of the way to the compaction point. Null while unknown. */
   compaction_percent: number | null
-  /** Percentage of the way that remains before compaction. Never negative. */
+  /** Percentage of the way that remains before compaction. Never negative. Null while unknown. */
   remaining_percent: number | null
+  /** Source of the last reading. Null before the first. */
   source: Source | null
   /** False when `used_tokens` is an estimate. */
   exact: boolean
@@ -67,6 +76,7 @@ export interface Session {
   stale: boolean
   /** False when Baton is switched off for this session. */
   enabled: boolean
+  /** Path of the last brief that this session received. Null when there was none. */
   last_handoff_path: string | null
   /**
    * The seat's handoff in progress.
@@ -79,6 +89,7 @@ export interface Session {
     session_id: string
     brief_id: string | null
   } | null
+  /** Path of the client's transcript. Null while unknown. */
   transcript_path: string | null
   spend: Spend
 }

@@ -42,6 +42,7 @@ export interface ArchiveRecord {
   archiveId: string
   sessionId: string
   agent: string
+  /** Project folder of the session. Null when unknown. */
   project: string | null
   trigger: Trigger
   /** ISO 8601, UTC, with microseconds. */
@@ -61,10 +62,9 @@ export interface ArchiveRecord {
   /** Earliest time of the next attempt, set with `reason`. Null when there will be none. */
   retryAt: string | null
   /**
-   * The process that works on the archive; the lease ends when that process dies.
+   * The process that works on the archive. Null when none does. The lease ends when it dies.
    * `where`: the machine or container in which `pid` is valid. `at`: last renewal.
-   * A lease from elsewhere is valid while `at` is recent, because its process cannot be checked
-   * here.
+   * A lease from elsewhere cannot be checked here, so it is valid while `at` is recent.
    */
   lease: { pid: number; startedAt: string; where?: string; at?: string } | null
   /** True when all its texts can be searched. */
@@ -105,22 +105,28 @@ export interface Archive {
   session_id: string
   /** Title of the archived session. Null when it has none. */
   title: string | null
+  /** Project folder of the session. Null when unknown. */
   project: string | null
   trigger: Trigger
   created_at: string
   status: ArchiveStatus
+  /** Why the archive failed, or cannot be searched. Null when nothing is wrong. */
   reason: string | null
   /** Size of the session's own transcript. */
   bytes: number
   /** Disk space used beyond older archives of the same transcripts. */
   stored_bytes: number
+  /** Hash of the transcript. Null until it is kept. */
   sha256: string | null
   /** The newest of the archive's files. Null when nothing is kept or the transcript was empty. */
   path: string | null
+  /** True when all its texts can be searched. */
   indexed: boolean
+  /** Transcripts of subagents. `trouble` says why one could not be kept; null when it could. */
   subagents: { name: string; bytes: number; sha256: string | null; trouble: string | null }[]
 }
 
+/** Kinds of text in an archive. */
 export const HIT_KINDS = ['prompt', 'answer', 'command', 'call', 'result', 'summary', 'other'] as const
 /** call: a tool that runs no command. other: text that hooks and other programs inserted. */
 export type HitKind = (typeof HIT_KINDS)[number]
@@ -130,6 +136,7 @@ export interface Hit {
   /** The oldest archive that contains the match. */
   archive_id: string
   session_id: string
+  /** Project folder of the session. Null when unknown. */
   project: string | null
   /** Name of the subagent's transcript with the match. Null for the session's own. */
   subagent: string | null

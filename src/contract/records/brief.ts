@@ -45,13 +45,17 @@ export interface BriefOrigin {
   sequence: number
   author: BriefAuthor
   agent: string
+  /** Model of the session. Null when unknown. */
   model: string | null
+  /** Project folder of the session. Null when unknown. */
   project: string | null
+  /** Git branch and commit at that time. Null outside a repository. */
   branch: string | null
   commit: string | null
+  /** Reading of the session at that time. Null when unknown. */
   usedTokens: number | null
   compactionTokens: number | null
-  /** ISO 8601, UTC. */
+  /** When the brief was written, ISO 8601, UTC. */
   takenAt: string
 }
 
@@ -68,7 +72,7 @@ export interface BriefRecord extends BriefOrigin {
   sha256: string
   /** Null when the brief was not checked yet, or there were no facts to check it against. */
   coverage: Coverage | null
-  /** When a fresh session began with this brief. Null until then. */
+  /** When a fresh session began with this brief, and which. Null until then. */
   usedAt: string | null
   usedBySessionId: string | null
   /**

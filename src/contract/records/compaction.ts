@@ -18,9 +18,11 @@ export interface CompactionRecord {
   /** Start time, equal to `CompactionProgress.startedAt` of the session. */
   startedAt: string
   trigger: 'auto' | 'manual'
+  /** Path of the transcript. Null when the session has none. */
   transcriptPath: string | null
   /** Size of the transcript when the compaction began. Later bytes belong to the next cycle. */
   bytes: number
+  /** Archive made before the compaction. Null when there is none. */
   archiveId: string | null
   /** Last line of the transcript that an earlier compaction replaced. 0 when there was none. */
   sinceLine: number
@@ -30,6 +32,7 @@ export interface CompactionRecord {
   facts: Fact[] | null
   /** Why there are no facts. Null when there are some, or they are still being read. */
   trouble: string | null
+  /** Comparison with the summary. Null until both facts and summary are known. */
   loss: LossReport | null
   /** Facts that each recovery step gave back, by their keys. Null when the step did not happen. */
   first: { at: string; keys: string[] } | null

@@ -41,6 +41,7 @@ export interface Event {
   type: EventType
   /** ISO 8601, UTC. */
   at: string
+  /** The session and seat that the event is about. Null when it is about none. */
   session_id: string | null
   seat_id: string | null
   /** The job that the event belongs to. Null outside a job. */

@@ -71,6 +71,7 @@ export interface HandoffRecord {
   cause: HandoffCause
   /** The level that asked for the handoff. Null when no level did. */
   level: string | null
+  /** Reason that the requester gave. Null when there was none. */
   reason: string | null
   /** True when no user confirmed the handoff. The guards count these. */
   unattended: boolean
@@ -88,12 +89,18 @@ export interface HandoffRecord {
   asked: number
   /** The agent's brief that was below the bar. Null when there is none, or it is stored by now. */
   draft: string | null
+  /** The brief of the handoff. Null until it is stored. */
   briefId: string | null
+  /** How the fresh session is begun. Null until that is decided. */
   way: HandoffWay | null
   /** Ways that were tried and failed. */
   failedWays: HandoffWay[]
-  /** Id of the order to clear. A second order with the same id is not executed. */
+  /**
+   * Id of the order to clear. A second order with the same id is not executed.
+   * Null when no order was given.
+   */
   orderId: string | null
+  /** The fresh session. Null until it has begun. */
   newSessionId: string | null
   /** The client, if Baton can type into its terminal. Absent or null when it cannot. */
   client?: { pid: number; startedAt: string; configDir: string } | null
@@ -127,9 +134,8 @@ export interface HandoffRecord {
    */
   offered?: boolean
   /**
-   * The question to the user with which the session's last turn ended. The fresh session repeats
-   * it.
-   * Absent or null when there was none, or the user has answered it.
+   * The question to the user with which the session's last turn ended.
+   * The fresh session repeats it. Absent or null when there was none, or the user has answered it.
    */
   question?: string | null
   /** Absent when no fork was requested. */
@@ -174,6 +180,7 @@ export interface OrderAnswer {
   session: string
   /** `begun`: the order can no longer be withdrawn. */
   state: 'begun' | 'done' | 'refused'
+  /** Why the order was refused. Null when it was not. */
   reason: string | null
   at: number
 }

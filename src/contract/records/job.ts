@@ -55,11 +55,11 @@ export const PERMISSION_MODES = [
   'bypassPermissions',
 ] as const
 
-/** How a job runs its client. `scripted` replays a script without a client. */
+/** How a job runs its client. `scripted` plays a list of steps in Baton's own process. */
 export const RUNTIMES = ['cli', 'sdk', 'scripted'] as const
 export type RuntimeName = (typeof RUNTIMES)[number]
 
-/** Limits of a job's spend. Null: no limit. */
+/** Limits of a job's spend. Null for no limit. */
 export interface JobBudgets {
   usd: number | null
   tokens: number | null
@@ -74,10 +74,12 @@ export interface CheckSpec {
   timeoutMs: number
 }
 
+/** Events that a hook of a job may react to. */
 export type HookEvent = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'context_threshold' | 'session_start'
 
 /** Fields that every hook of a job has. */
 interface HookBase {
+  /** Name for logs. Null when the hook has none. */
   name: string | null
   /** Null when the hook runs for every event of its list. */
   onEvents: HookEvent[] | null
@@ -89,9 +91,13 @@ interface HookBase {
 
 /** Fields of hooks that post to a chat. */
 interface ChatHook extends HookBase {
+  /** Channel to post to. */
   channelId: string
+  /** Name of the variable with the bot's token. Null for the default name. */
   botTokenEnv: string | null
+  /** Address of the chat service. Null for the public one. */
   baseUrl: string | null
+  /** Name under which to post. Null for the bot's own. */
   username: string | null
 }
 
@@ -105,6 +111,7 @@ export type HookSpec =
   | (ChatHook & { type: 'slack'; iconEmoji: string | null })
   | (ChatHook & { type: 'discord'; avatarUrl: string | null })
 
+/** The hooks of a job, by the moment at which they run. */
 export interface JobHooks {
   onContextThreshold: HookSpec[]
   onSessionStart: HookSpec[]
@@ -141,7 +148,7 @@ export interface WorkspaceSpec {
   removeClean: boolean
 }
 
-/** Which session a job begins with, and how long one session may work. */
+/** The first session of a job, and how long one session may work. */
 export interface SessionSpec {
   mode: 'fresh_per_job' | 'persistent'
   /** A persistent session expires this long after its last use. */
@@ -161,7 +168,9 @@ export interface JobSpec {
   /** Id of the program, such as `claude-code`. */
   agent: string
   prompt: string
+  /** Ticket or other name of the work. Null when none was given. */
   workItem: string | null
+  /** Model to use. Null for the client's default; the same for the next four fields. */
   model: string | null
   permissionMode: string | null
   allowedTools: string[] | null
@@ -202,6 +211,7 @@ export interface JobSpec {
   env: Record<string, string>
 }
 
+/** The folders of a job that is set up. */
 export interface WorkspaceState {
   /** The folder in which the agent works. */
   folder: string
@@ -241,14 +251,17 @@ export interface AttemptRecord {
   /** The client's process. Null when it was not started yet, or has ended. */
   process: { pid: number; startedAt: string } | null
   startedAt: string
+  /** When the attempt ended. Null while it runs. */
   endedAt: string | null
   /** The client's own name for how it ended. Null when it was killed or still works. */
   terminal: string | null
+  /** Readings of the attempt's session. Null when unknown. */
   usedTokens: number | null
   windowTokens: number | null
   pointTokens: number | null
   turns: number
   spend: Usage
+  /** Cost that the client reports. Null when it reports none. */
   costUsd: number | null
   compactions: number
   /** Tool calls that the client denied because no user could be asked. */
@@ -303,15 +316,17 @@ export interface JobRetry {
 export interface JobRecord {
   jobId: string
   seatId: string
+  /** The seat that started the job. Null when no other seat did. */
   parentSeatId: string | null
   spec: JobSpec
   state: JobState
   stateAt: string
+  /** Why the job ended. Null until it has. */
   exitReason: ExitReason | null
   /** Text for the user about the current state. Empty when there is nothing to say. */
   detail: string
   /**
-   * A request to the job's runner that is not done yet.
+   * A request to the job's runner that is not done yet. Null when there is none.
    * leave: the runner's machine or terminal shuts down. The job is paused without being asked to,
    * and the next process that looks for jobs of dead runners continues it.
    */
@@ -320,8 +335,9 @@ export interface JobRecord {
   wantedBy?: string | null
   /** The process that runs the job. Null when none does. */
   runner: { pid: number; startedAt: string } | null
+  /** Folders of the job. Null until they are set up. */
   workspace: WorkspaceState | null
-  /** The session at work, or the last one. */
+  /** The session at work, or the last one. Null before the first. */
   sessionId: string | null
   handoffs: number
   compactions: number
@@ -345,6 +361,7 @@ export interface JobRecord {
   /** The failure that the client or the job retries. Absent or null when there is none. */
   retry?: JobRetry | null
   createdAt: string
+  /** When the first session began, and when the job ended. Null until then. */
   startedAt: string | null
   endedAt: string | null
   /** Working time for the `minutes` budget, without waiting and pauses. */

@@ -2,6 +2,7 @@ import type { Mode } from '../level.js'
 
 /**
  * queued: not given to a client yet. sent: given to the client, not confirmed by its next event.
+ * delivered: confirmed. cancelled: withdrawn, outdated or forgotten before delivery.
  */
 export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
 
@@ -25,6 +26,7 @@ export interface Message {
   user_told_at: string | null
   status: MessageStatus
   queued_at: string
+  /** When the message was given to the client, and when that was confirmed. Null until then. */
   sent_at: string | null
   delivered_at: string | null
   /**

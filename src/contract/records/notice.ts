@@ -77,6 +77,7 @@ export interface NoticeRecord {
   trouble: string | null
   /** Selects the configuration. A target that the configuration no longer names is not used. */
   subject: PolicySubject
+  /** The session, seat or job that the notice is about. Null for those it is not about. */
   sessionId: string | null
   seatId: string | null
   jobId: string | null

@@ -19,13 +19,24 @@ export interface Latch {
 export interface Track {
   /** Number of the cycle, counted from 1. Rises with each reset. */
   cycle: number
+  /** When the current cycle began, and the reset that began it. */
   cycleStartedAt: string
   cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
+  /**
+   * Tokens used in the last accepted reading. Null from a reset until the first answer after it.
+   */
   used: number | null
+  /**
+   * The counts behind `used`. Null when the source reports only the sum, and while `used` is null.
+   */
   usage: Usage | null
+  /** False when `used` is an estimate. */
   exact: boolean
+  /** The source of `used`. Null while `used` is. */
   source: Source | null
+  /** Model of the last answer. Null while unknown. */
   model: string | null
+  /** Id of the last answer. Null when no source reported it. */
   answerId: string | null
   /**
    * Baton's time of the last accepted reading, without those of monitors. Null before the first.
@@ -56,13 +67,19 @@ export interface Track {
 export interface CompactionProgress {
   startedAt: string
   trigger: 'auto' | 'manual'
+  /** Tokens used before the compaction. Null when unknown. */
   usedBefore: number | null
   /** The announcements received so far. The first one after compact-start resets the cycle. */
   seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary' | 'figure-lost')[]
+  /** Tokens used after the compaction, as the client reports them. Null when not reported. */
   after: number | null
+  /** Duration of the compaction. Null when the client does not report it. */
   durationMs: number | null
+  /** True when the model had refused the conversation as too long. */
   overflow: boolean
+  /** The summary that replaced the conversation. Null until the client has reported it. */
   summary: string | null
+  /** True once the outcome is settled, also when the compaction failed. */
   completed: boolean
   /**
    * True when the client compacted by itself between turns, before its prompt cache expired.
@@ -99,19 +116,28 @@ export interface SessionRecord {
   sessionId: string
   agent: string
   seatId: string
+  /** Version of the client. Null when no signal contained it. */
   agentVersion: string | null
+  /** Folder of the project, or else the first working directory. Null when no signal named one. */
   project: string | null
+  /** Working directory of the client. Null when no signal named it. */
   cwd: string | null
+  /** Git branch in the working directory. Null outside a repository, or when unknown. */
   branch: string | null
+  /** Model of the session. Null until a signal or an answer names it. */
   model: string | null
   /** Absent or null when the session has no title yet, or it was forgotten. */
   title?: SessionTitle | null
   state: SessionState
   /** True when a user sits at the client, false in an unattended run. Null when unknown. */
   attended: boolean | null
+  /** The job that runs the session. Null outside a job. */
   jobId: string | null
+  /** Process of the client, with its start time. Null when it was never identified. */
   process: { pid: number; startedAt: string } | null
+  /** Path of the client's transcript. Null until a signal names it. */
   transcriptPath: string | null
+  /** How far the transcript has been read. Null before the first read. */
   cursor: Cursor | null
   /** The time of its first signal itself, which may have waited in the spool. */
   startedAt: string
@@ -119,14 +145,20 @@ export interface SessionRecord {
   metAt?: string
   /** Baton's time of the last signal. */
   seenAt: string
+  /** When the session ended. Null while it is running. */
   endedAt: string | null
   track: Track
+  /** The compaction in progress, or the last one. Null when there was none. */
   compaction: CompactionProgress | null
   compactions: number
   handoffs: number
+  /** Path of the last brief that this session received. Null when there was none. */
   lastHandoffPath: string | null
+  /** Tokens of all answers on the main chain. Subagents have records of their own. */
   spend: Usage & { answers: number }
+  /** Total cost that the client reports. Null when it reports none. */
   costUsd: number | null
+  /** Usage limits of the user's plan. Null when the client reports none. */
   planLimits: PlanLimit[] | null
   /** Tool calls since the last reading. Many without a reading raise the silence alarm. */
   silence: { toolCalls: number; since: string; alarmed: boolean }
@@ -176,13 +208,17 @@ export interface SessionRecord {
   configTrouble: string | null
 }
 
-/** The stored record of one subagent. Its tokens are never mixed into its session's. */
+/** The stored record of one subagent. Its context is measured apart from its session's. */
 export interface SubagentRecord {
   sessionId: string
   subagentId: string
+  /** Kind of subagent, as the client names it. Null when unknown. */
   type: string | null
+  /** The task that the subagent was given. Null when unknown. */
   description: string | null
+  /** Model of the subagent. Null while unknown. */
   model: string | null
+  /** Tokens used in its last answer. Null before the first. */
   used: number | null
   limits: Limits
   exact: boolean
@@ -196,7 +232,9 @@ export interface SeatRecord {
   seatId: string
   /** Name from BATON_SEAT or `baton name`. Null when the seat has none. */
   name: string | null
+  /** The seat that started this one. Null when no other seat did. */
   parentSeatId: string | null
+  /** Process of the client in this seat. Null when it was never identified. */
   process: { pid: number; startedAt: string } | null
   createdAt: string
 }
@@ -207,8 +245,11 @@ export interface StoredReading {
   cycle: number
   at: string
   used: number
+  /** Context window at that time. Null when unknown. */
   window: number | null
+  /** Compaction point at that time. Null when unknown. */
   point: number | null
+  /** Model of the answer. Null when unknown. */
   model: string | null
   source: Source
   exact: boolean

@@ -23,6 +23,7 @@ export interface SpendIncrement {
 export interface SpendRow extends Omit<SpendIncrement, 'at'> {
   /** Quarters of an hour since 1970, UTC. */
   quarter: number
+  /** Project folder of the session. Null when unknown. */
   project: string | null
 }
 
