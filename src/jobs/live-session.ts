@@ -37,11 +37,7 @@ export interface SessionHost {
   reportBackgroundTasks(tasks: number): void
   /** True when this compaction may happen. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
-  /**
-   * Handles a hook event of the client, with its payload as received.
-   * Returns instructions for the summarizer.
-   * Empty when there are none.
-   */
+  /** Handles a hook event of the client. Returns instructions for the summarizer, empty if none. */
   answerHook(sessionId: string, event: string, payload: unknown): Promise<string>
   /** Returns text for the next request. Null when there is none. */
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
@@ -52,10 +48,7 @@ export interface Bounds {
   silenceMs: number
   /** Time limit of the whole turn. Null without one. */
   turnMs: number | null
-  /**
-   * Time without output after which background tasks of an ended turn are stopped.
-   * Defaults to `silenceMs`.
-   */
+  /** Silence after which background tasks of an ended turn are stopped. Default: `silenceMs`. */
   backgroundMs?: number
 }
 
