@@ -13,8 +13,11 @@ import {
 import { randomFrom } from '../../tracker/random.cases.js'
 import type { Taken } from './take-signal.js'
 
-/** Lives one session at random: climbs, late and repeated figures, compactions with any of their signs, restarts, both ways to answer. */
-function live(app: TestApp, s: TestSession, random: (below: number) => number) {
+/**
+ * Runs one random session: growth, late and repeated figures, compactions with any of their signs,
+ * restarts and both ways to answer.
+ */
+function runRandomSession(app: TestApp, s: TestSession, random: (below: number) => number) {
   const told: string[] = []
   const figures: number[] = []
   let used = 20_000
@@ -26,7 +29,7 @@ function live(app: TestApp, s: TestSession, random: (below: number) => number) {
     const { agent } = said(taken.answer)
     if (agent !== null) told.push(agent)
   }
-  /** What the launcher prints before the engine hears of the event, where no server runs. */
+  /** Takes the text the launcher prints before the engine reads the event, where no server runs. */
   const launch = (event: string): void => {
     const out = join(app.outbox, s.id)
     if (!existsSync(join(out, event))) return
@@ -40,7 +43,7 @@ function live(app: TestApp, s: TestSession, random: (below: number) => number) {
     launch(event)
     return { deliver: 'outbox' }
   }
-  /** Signals that wait for an engine, while the client goes on and its transcript grows. */
+  /** Signals that wait for an engine while the client continues and its transcript grows. */
   let spool: (() => void)[] | null = null
   const send = (event: string, call: (sending: Sending) => Taken): void => {
     if (spool === null) {
@@ -67,7 +70,7 @@ function live(app: TestApp, s: TestSession, random: (below: number) => number) {
     if (early) statusLine(used)
     const tool = s.answers(used)
     send('PostToolBatch', (sending) => s.batch([tool], sending))
-    // The status line lags behind, or a run of it from long ago comes through only now.
+    // The status line lags behind, or an old run of it arrives only now.
     const before = figures.at(-2) ?? used
     if (chance(15)) statusLine(before, early ? 1 : app.now().getTime())
     if (chance(30)) statusLine(used)
@@ -124,12 +127,12 @@ function live(app: TestApp, s: TestSession, random: (below: number) => number) {
 }
 
 test.each(Array.from({ length: 12 }, (_, seed) => seed))(
-  'life %i: every level speaks once a cycle, every compaction counts once',
+  'random session %i warns once per level and cycle and counts every compaction once',
   (seed) => {
     const app = testApp()
     try {
       const s = testSession(app)
-      const { told, used, compactions } = live(app, s, randomFrom(seed))
+      const { told, used, compactions } = runRandomSession(app, s, randomFrom(seed))
       const record = s.record()
       expect({ used: record.track.used, compactions: record.compactions }).toEqual({ used, compactions })
       expect(record.track.cycle).toBe(compactions + 1)

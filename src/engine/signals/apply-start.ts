@@ -6,10 +6,10 @@ import { isOld, waitingHere } from '../handoff/waiting-briefs.js'
 import { rareWork } from '../load-rare-work.js'
 import { cancelStale, ofLeftSessions, repeatUnheard } from '../messages/messages.js'
 
-/** What is said of a conversation and of no other. */
+/** Message categories that belong to one conversation, so `/clear` cancels them. */
 export const CLEARED = ['context', 'silence', 'config', 'handoff']
 
-/** A session begins, goes on, or begins anew in its place. */
+/** Applies the start of a session: a new one, a resumed one, or a fresh one after `/clear`. */
 export function applyStart(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
   const source = signal.start?.source
@@ -18,7 +18,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
     rareWork(context.deps).recoverFirst(context, summary)
     return
   }
-  // Another process begins: the one that was compacting has gone.
+  // A new client process starts, so the process that ran the unfinished compaction is gone.
   closeUnfinished(context, 'unknown')
   const again = !context.isNew
   record.endedAt = null
@@ -37,7 +37,9 @@ export function applyStart(context: SignalContext, summary: string | null): void
   repeatUnheard(context)
 }
 
-/** A brief that waits for this start is given to it; one that has waited too long is offered. */
+/**
+ * Hands a waiting brief to the started session. A brief that has waited too long is only offered.
+ */
 function startFromBrief(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const open = deps.store.openHandoffs({ seatId: record.seatId })
@@ -46,7 +48,10 @@ function startFromBrief(context: SignalContext): void {
   if (open.length > 0) rareWork(deps).beginFresh(context)
 }
 
-/** Whoever resumes a session wants to go on with it; one that ended before it worked from its brief is given that again. */
+/**
+ * Gives a resumed session its brief again if it ended before it worked from that brief.
+ * A user who resumes the session that wrote a brief wants to continue it, so it is only offered.
+ */
 function resumeWithBrief(context: SignalContext): void {
   const handoff = openHandoff(context)
   if (handoff === null || context.record.jobId !== null) return

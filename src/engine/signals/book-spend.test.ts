@@ -11,17 +11,17 @@ beforeEach(() => {
   booked = []
 })
 
-const of = (answers: number, output: number, costUsd: number | null) =>
+const sessionWithSpend = (answers: number, output: number, costUsd: number | null) =>
   sampleSession('s1', {
     model: 'opus',
     spend: { input: answers, cacheCreation: 0, cacheRead: 0, output, answers },
     costUsd,
   })
 
-test('books what was spent since, and nothing where nothing was', () => {
-  bookSpend(store, null, of(2, 100, 0.5), AT)
-  bookSpend(store, of(2, 100, 0.5), of(3, 130, 0.75), AT)
-  bookSpend(store, of(3, 130, 0.75), of(3, 130, 0.75), AT)
+test('the difference to the last record is booked, and an unchanged record books nothing', () => {
+  bookSpend(store, null, sessionWithSpend(2, 100, 0.5), AT)
+  bookSpend(store, sessionWithSpend(2, 100, 0.5), sessionWithSpend(3, 130, 0.75), AT)
+  bookSpend(store, sessionWithSpend(3, 130, 0.75), sessionWithSpend(3, 130, 0.75), AT)
   expect(booked).toEqual([
     {
       sessionId: 's1',
@@ -48,13 +48,13 @@ test('books what was spent since, and nothing where nothing was', () => {
   ])
 })
 
-test('a cost that nobody tells is not nothing', () => {
-  bookSpend(store, of(1, 10, null), of(2, 20, null), AT)
+test('an unreported cost is booked as null, not as zero', () => {
+  bookSpend(store, sessionWithSpend(1, 10, null), sessionWithSpend(2, 20, null), AT)
   expect(booked).toMatchObject([{ costUsd: null }])
 })
 
-test('a running total that began anew in another process counts from there; an old figure that comes late does not count again', () => {
-  bookSpend(store, of(5, 50, 3), of(6, 60, 0.1), AT)
-  bookSpend(store, of(6, 60, 3), of(7, 70, 2.9), AT)
+test('a cost total restarted by a new process counts in full, and a late older total counts as zero', () => {
+  bookSpend(store, sessionWithSpend(5, 50, 3), sessionWithSpend(6, 60, 0.1), AT)
+  bookSpend(store, sessionWithSpend(6, 60, 3), sessionWithSpend(7, 70, 2.9), AT)
   expect(booked.map(({ costUsd }) => costUsd)).toEqual([0.1, 0])
 })

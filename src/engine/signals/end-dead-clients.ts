@@ -8,13 +8,15 @@ import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
 import { sessionContext } from '../session-context.js'
 
-/** Whoever died longer ago is not missed. */
+/** Oldest last signal of a session that is still checked for a dead client. */
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /**
- * A client that was killed tells nobody. When the next one starts in its folder, or an earlier session is resumed there, the sessions it left are ended: their compactions are
- * over, a brief that was ready waits for this very start, and of work without one a brief is written (see `late-briefs.ts`). Inside a
- * transaction, before the start finds its seat. Returns what is to be told.
+ * Ends the sessions of killed clients, which never report their end.
+ * Runs when a client starts or resumes a session in the same folder.
+ * Their compactions are closed, a ready brief waits for this very start, and a brief is requested
+ * for work that has none (see `late-briefs.ts`).
+ * Call it inside a transaction, before the start is given its seat. Returns the events to publish.
  */
 export function endDeadClients(deps: EngineDependencies, signal: Signal): Event[] {
   const events: Event[] = []
@@ -31,14 +33,18 @@ export function endDeadClients(deps: EngineDependencies, signal: Signal): Event[
   return events
 }
 
-/** A session that ended by a clear is looked at too: its client may have died before the fresh one began. */
+/**
+ * True when the session's client process is dead.
+ * A session ended by `/clear` is checked too: its client may have died before the fresh session
+ * started.
+ */
 function isGone(deps: EngineDependencies, record: SessionRecord): boolean {
   const { state, process, agent } = record
   if (process === null || (state === 'ended' && openHandoff({ deps, record }) === null)) return false
   return deps.agents[agent]?.alive(process) === false
 }
 
-/** The client of this session is no process any more. Inside a transaction. */
+/** Ends a session whose client process is dead. Call it inside a transaction. */
 export function endClient(deps: EngineDependencies, record: SessionRecord, events: Event[]): void {
   const context = sessionContext(deps, deps.agents[record.agent]!, record, events)
   const { state } = record
@@ -49,7 +55,7 @@ export function endClient(deps: EngineDependencies, record: SessionRecord, event
     record.endedAt = context.at
     emit(context, 'session_ended', { reason: 'gone' })
   }
-  // It may be days ago that anybody was there.
+  // The client may have died days ago, so the handoff uses the time of its last signal.
   if (openHandoff(context) !== null) rareWork(deps).handOverAtSessionEnd(context, record.seenAt)
   if (state !== 'ended') wantBrief(context, wasAtWork ? 'gone' : 'ended')
   deps.store.putSession(record)

@@ -19,7 +19,7 @@ const signal = (more: Partial<Signal> = {}): Signal => ({
   ...more,
 })
 
-function parts(runner: JobRecord['runner']) {
+function storeWithRunner(runner: JobRecord['runner']) {
   const store = {
     job: (id: string) => (id === 'job_1' ? ({ jobId: id, seatId: 'seat_1', runner } as JobRecord) : null),
     attemptOfSession: (id: string) => (id === 'own' ? {} : null),
@@ -28,25 +28,25 @@ function parts(runner: JobRecord['runner']) {
 }
 
 describe('a signal from a place of a job', () => {
-  test('counts from its runner; from a hook only once the runner was killed', () => {
-    expect(resolveJobSignal(parts(LIVING), signal(), true)).toEqual(signal())
-    expect(resolveJobSignal(parts(LIVING), signal(), false)).toBeNull()
-    expect(resolveJobSignal(parts({ ...LIVING, startedAt: 'another' }), signal(), false)).toEqual(signal())
+  test('a signal of a job counts from its runner, and from a hook only once the runner was killed', () => {
+    expect(resolveJobSignal(storeWithRunner(LIVING), signal(), true)).toEqual(signal())
+    expect(resolveJobSignal(storeWithRunner(LIVING), signal(), false)).toBeNull()
+    expect(resolveJobSignal(storeWithRunner({ ...LIVING, startedAt: 'another' }), signal(), false)).toEqual(signal())
   })
 
-  test('is a straggler after the job has ended', () => {
-    expect(resolveJobSignal(parts(null), signal(), false)).toBeNull()
+  test('a hook signal of a job that has ended is ignored', () => {
+    expect(resolveJobSignal(storeWithRunner(null), signal(), false)).toBeNull()
   })
 
-  test('of a client that a tool started is one like any other, below the job', () => {
-    const nested = resolveJobSignal(parts(LIVING), signal({ sessionId: 'other' }), false)
+  test('a client started by a tool of a job is measured on its own, in a seat below the job', () => {
+    const nested = resolveJobSignal(storeWithRunner(LIVING), signal({ sessionId: 'other' }), false)
     expect(nested).toMatchObject({ jobId: null, seat: null, parentSeat: 'seat_1' })
-    const named = resolveJobSignal(parts(LIVING), signal({ sessionId: 'other', seat: 'mine' }), false)
+    const named = resolveJobSignal(storeWithRunner(LIVING), signal({ sessionId: 'other', seat: 'mine' }), false)
     expect(named).toMatchObject({ jobId: null, seat: 'mine', parentSeat: null })
   })
 
-  test('of another program’s job, or of none, is left as it is', () => {
+  test('a signal of another program’s job, or of no job, is left unchanged', () => {
     for (const jobId of ['theirs', null])
-      expect(resolveJobSignal(parts(LIVING), signal({ jobId }), false)).toEqual(signal({ jobId }))
+      expect(resolveJobSignal(storeWithRunner(LIVING), signal({ jobId }), false)).toEqual(signal({ jobId }))
   })
 })

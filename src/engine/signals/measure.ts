@@ -11,20 +11,25 @@ import { compactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { cancelStale, ofSession } from '../messages/messages.js'
 
-/** How long a boundary may be missing from the transcript after the client told of a compaction. */
+/**
+ * Milliseconds to wait for a compaction's boundary in the transcript after the client reported it.
+ */
 const BOUNDARY_MS = 60_000
 
 /**
- * Folds everything one signal brought into the climb, in the order it happened: the transcript's news, then the client's
- * own live figures.
+ * Applies all readings of one signal to the session's track, in the order they happened: first the
+ * new transcript entries, then the client's live figures.
  */
 export function measure(context: SignalContext, observation: Observation): Measured {
   let hasReading = false
   let crossed: Crossing[] = []
-  // Its answers were given before Baton saw the session, whatever order they are read in.
+  // Answers of a session that Baton first sees now count as history, in whatever order they are
+  // read.
   const met = isMet(context, observation)
   const levels = placeLevels(context, mergedLimits(context, observation))
-  /** `before`: the figure before this one in the same cycle; null when there was none. */
+  /**
+   * Checks the levels. `before` is the previous figure of the same cycle, null when there is none.
+   */
   const cross = (before: number | null): void => {
     if (!context.enabled) return
     const { track } = context.record
@@ -62,7 +67,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
   }
   if (observation.live) take(observation.live)
   const { reading, subagent } = context.signal
-  // A monitor's figure counts only where Baton's own sources said nothing at this moment.
+  // A monitor's figure counts only if Baton's own sources gave no reading for this signal.
   if (reading && !subagent && !(hasReading && reading.source === 'monitor')) take(reading)
   return { crossed, hasReading }
 }
@@ -70,7 +75,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
 export interface Measured {
   /** The levels reached, lowest first. */
   crossed: Crossing[]
-  /** A source told the present figure, new or again. */
+  /** True when a source reported the current figure, changed or not. */
   hasReading: boolean
 }
 
@@ -79,7 +84,7 @@ interface Step {
   compaction: Extract<Observation['observed'][number], { type: 'compaction' }> | null
 }
 
-/** Answers between boundaries. */
+/** Splits the transcript's new entries at each compaction boundary. */
 function inSteps(observation: Observation): Step[] {
   const steps: Step[] = []
   for (const item of observation.observed) {
@@ -90,7 +95,11 @@ function inSteps(observation: Observation): Step[] {
   return steps
 }
 
-/** What is new and not history: not what a reset already told of ended, nor the past of a conversation met only now. */
+/**
+ * Returns the steps that belong to the current cycle.
+ * Leaves out answers of a cycle that a reported compaction ended, and the past of a session that
+ * Baton first sees now.
+ */
 function presentOf(context: SignalContext, observation: Observation, met: boolean): Step[] {
   const steps = inSteps(observation)
   const awaits = awaitsBoundary(context)
@@ -112,7 +121,10 @@ function presentOf(context: SignalContext, observation: Observation, met: boolea
   return steps.slice(present)
 }
 
-/** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
+/**
+ * True for the first read of a conversation that began earlier: resumed, forked, or already running
+ * when Baton was installed.
+ */
 function isMet({ signal, record, isNew }: SignalContext, observation: Observation): boolean {
   if (observation.from?.answerId !== undefined) return false
   // A fork's transcript appears only with its first prompt.
@@ -127,10 +139,10 @@ function awaitsBoundary(context: SignalContext): boolean {
   return Date.parse(context.at) - Date.parse(context.record.track.cycleStartedAt) < BOUNDARY_MS
 }
 
-/** The client's exact word stays in force while only derived figures follow for the same model. */
+/** Keeps limits the client reported exactly while only derived limits follow for the same model. */
 function mergedLimits(context: SignalContext, { limits, process }: Observation): Limits {
   const known = context.record.track.limits
-  // The command line cannot be read any more once its process has gone: what it told then still holds.
+  // The command line of a dead process cannot be read, so the limits read from it stay valid.
   if (process === null && context.record.process !== null && known.window !== null && !limits.exact) return known
   if (limits.exact || !known.exact) return limits
   return limits.window === known.window && limits.mode === known.mode ? known : limits
@@ -146,7 +158,7 @@ function placeLevels(context: SignalContext, limits: Limits): ResolvedLevel[] {
   return levels
 }
 
-/** A policy's levels are looked at with every signal and change with the configuration only. */
+/** Cached keys by list of levels: computed with every signal, changed only by the configuration. */
 const keys = new WeakMap<readonly Level[], string>()
 function keyOf(levels: readonly Level[]): string {
   const known = keys.get(levels)
@@ -158,7 +170,7 @@ function keyOf(levels: readonly Level[]): string {
 
 const lineOf = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
 
-/** An alert still waiting is stale when every level it speaks of was changed; those are open again, to speak by their new rule. */
+/** Cancels waiting alerts whose levels were all reconfigured and opens those levels again. */
 function reconfigure(context: SignalContext, before: string[]): void {
   const { policy, record } = context
   const kept = new Set(policy.levels.filter((level) => before.includes(lineOf(level))).map((level) => level.name))
@@ -202,7 +214,7 @@ function emitCrossing(context: SignalContext, level: ResolvedLevel): void {
 
 type Spent = Usage & { answers: number }
 
-/** Books what a session has spent since it was last known: nothing, for most signals. */
+/** Stores what a session spent since its last record. Most signals spend nothing. */
 export function bookSpend(store: Store, known: SessionRecord | null, now: SessionRecord, at: string): void {
   const costUsd = moreOf(known?.costUsd ?? null, now.costUsd)
   const more = (key: keyof Spent): number => Math.max(0, now.spend[key] - (known?.spend[key] ?? 0))
@@ -217,7 +229,7 @@ export function bookSpend(store: Store, known: SessionRecord | null, now: Sessio
   store.addSpend({ sessionId: now.sessionId, at, model: now.model, steps, ...spent, costUsd })
 }
 
-/** What a subagent has spent; the client's figure for the session holds what it cost. */
+/** Stores the tokens of a subagent. Its cost is null, as the client's session total includes it. */
 export function bookSubagent(
   store: Store,
   sessionId: string,
@@ -230,8 +242,9 @@ export function bookSubagent(
 }
 
 /**
- * A client's running total. One that falls by more than half began anew, as it does in a new process; one that falls by less is an old
- * figure that came late. null: it tells none.
+ * Returns the growth of a client's running cost total. Null when the client reports no cost.
+ * A total that falls by more than half was restarted by a new process and counts in full.
+ * A smaller fall is an old figure that arrived late and counts as zero.
  */
 function moreOf(known: number | null, now: number | null): number | null {
   if (now === null) return null

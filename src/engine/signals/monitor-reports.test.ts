@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** A figure as the endpoint of older monitors takes it. */
+/** Sends a figure the way the endpoint for older monitors does. */
 function report(used: number): void {
   const { agent, sessionId, cwd, project, transcriptPath, model, track } = app.store.session(s.id)!
   const reading: Reading = {
@@ -64,7 +64,7 @@ test('a monitor’s figure above every level warns and asks for no handoff', () 
   expect(s.events('guard_tripped')).toEqual([])
 })
 
-test('a level that a monitor reached first still hands off when a figure of Baton’s own reaches it', () => {
+test('a level that a monitor reached first still hands off when Baton’s own figure reaches it', () => {
   s.step(60_000)
   report(166_000)
   s.step(150_000)
@@ -73,7 +73,7 @@ test('a level that a monitor reached first still hands off when a figure of Bato
   expect(track()).toMatchObject({ used: 150_000, source: 'transcript' })
 })
 
-test('a figure of Baton’s own below a reported one replaces it, also one that was known before', () => {
+test('Baton’s own lower figure replaces a reported one, even if it was known before', () => {
   s.step(60_000)
   report(166_000)
   expect(track()).toMatchObject({ used: 166_000, source: 'monitor', exact: false })
@@ -82,7 +82,7 @@ test('a figure of Baton’s own below a reported one replaces it, also one that 
   expect(handoffs()).toEqual([])
 })
 
-test('reports make no figure of Baton’s own look late or repeated', () => {
+test('reports of a monitor do not make Baton’s own figures look late or repeated', () => {
   s.step(60_000)
   for (const used of [150_000, 151_000, 10, 199_000]) report(used)
   s.step(150_000)
@@ -90,7 +90,7 @@ test('reports make no figure of Baton’s own look late or repeated', () => {
   expect(handoffs()).toEqual(['requested'])
 })
 
-test('a reported compaction opens the levels again and archives, hands off and counts nothing', () => {
+test('a compaction reported by a monitor opens the levels again but archives, hands off and counts nothing', () => {
   s.step(100_000)
   report(120_000)
   app.engine.reportCompaction(s.id)

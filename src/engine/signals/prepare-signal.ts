@@ -17,10 +17,10 @@ export interface Prepared {
    * the same.
    */
   signal: Signal | null
-  /** Why its answer was left out; null when it was not. */
+  /** Reason why the signal's answer text was left out. Null when it was kept. */
   doubt: BelievedSignal['doubt']
   options: TakeOptions
-  /** Null before the first look. */
+  /** Files read before the transaction. Null when nothing was read ahead. */
   look: Look | null
   /** Facts of the transcript; null when none are needed, or none could be read in time. */
   read: ReadFacts | null
@@ -92,36 +92,34 @@ function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start
 }
 
 /**
- * Reads the facts of the transcript; null when that failed: a background process reads them later.
+ * Reads the facts of the transcript. Null when that failed: a background process reads them later.
  */
 function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   try {
     return rareWork(deps).readAhead(deps, signal)
   } catch (error) {
-    // The transcript is kept all the same: that matters most.
+    // A failure here must not stop the signal: archiving the transcript matters more than facts.
     deps.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
     return null
   }
 }
 
 /**
- * The look at what lies around a signal: its transcript from where it was last read, settings,
- * process. `key` holds all that the look depends on, so that a look from another cursor, which
- * would count answers twice or not at all, is never used.
+ * Planned read of a signal's transcript from the last cursor, its settings and its process.
+ * `key` holds everything the result depends on, so a result from another cursor is never used: it
+ * would count answers twice or not at all.
  */
 export interface Look {
   key: string
   observe(): Observation
-  /** The session's record that the look starts from; null for a new session. */
+  /** The session's record that the read starts from. Null for a new session. */
   record: SessionRecord | null
   subagents: readonly SubagentRecord[]
 }
 
 const NO_SUBAGENTS: readonly SubagentRecord[] = []
 
-/**
- * `before`: a look that was made earlier, which is the same while the store gives the same records.
- */
+/** Plans the read for a signal. Returns `before`, an earlier plan, if its records are unchanged. */
 export function planObservation(deps: EngineDependencies, raw: RawSignal, signal: Signal, before: Look | null): Look {
   const record = deps.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? NO_SUBAGENTS : deps.store.subagents(signal.sessionId)
@@ -146,10 +144,11 @@ export function planObservation(deps: EngineDependencies, raw: RawSignal, signal
 }
 
 /**
- * A signal from a place that belongs to a job. A job's own sessions are told of by whoever runs it (`byRunner`), because hooks need not be
- * installed; where they are, the same events arrive a second time, and only the runner's count: then null. Once the runner was killed,
- * nobody else tells. A client that a tool of the job started has another session: it is measured like any other, in a seat of its own
- * below the job's.
+ * Decides how a signal from an environment of a job counts.
+ * A job's runner reports its sessions itself (`byRunner`), because hooks need not be installed.
+ * Null for a hook's duplicate of such a report, unless the runner was killed.
+ * A client started by a tool of the job has another session: it is measured like any other, in its
+ * own seat below the job's.
  */
 export function resolveJobSignal(
   { store, agents }: Pick<EngineDependencies, 'store' | 'agents'>,
@@ -158,7 +157,7 @@ export function resolveJobSignal(
 ): Signal | null {
   if (signal.jobId === null || byRunner) return signal
   const job = store.job(signal.jobId)
-  // Another program's.
+  // The job belongs to another program that sets the same variable.
   if (job === null) return signal
   if (store.attemptOfSession(signal.sessionId) === null) {
     const inherited = signal.seat === job.seatId

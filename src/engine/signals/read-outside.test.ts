@@ -8,7 +8,7 @@ import { said, type TestApp, type TestSession, testApp, testSession } from '../.
 import type { BriefSources, EngineDependencies } from '../context.js'
 import { type Engine, makeEngine } from '../engine.js'
 
-/** Calls that read files, with whether the store was locked meanwhile. */
+/** Calls that read files, and whether the store was locked during each. */
 type Calls = { what: string; locked: boolean }[]
 
 function newTestApp(): TestApp {
@@ -18,10 +18,10 @@ function newTestApp(): TestApp {
 }
 
 /**
- * An engine on the same store that notes each call that reads files. `during`: called while the
- * transcript is looked at.
+ * Opens an engine on the same store that records each call that reads files.
+ * `during` is called while the transcript is read.
  */
-function watched(app: TestApp, during: () => void = () => {}): { engine: Engine; calls: Calls } {
+function openRecordingEngine(app: TestApp, during: () => void = () => {}): { engine: Engine; calls: Calls } {
   const calls: Calls = []
   const note = (what: string): void => void calls.push({ what, locked: app.store.inTransaction() })
   const agent = agents['claude-code']!
@@ -90,9 +90,9 @@ const batchOf = (session: TestSession, tools: string[]): RawSignal => ({
   at: 0,
 })
 
-test('no file is looked at while the store is locked, from the start of a session over a compaction to its end', () => {
+test('no file is read while the store is locked, from session start through a compaction to session end', () => {
   const app = newTestApp()
-  const { engine, calls } = watched(app)
+  const { engine, calls } = openRecordingEngine(app)
   const session = testSession(app)
   const by = { engine }
   session.start('startup', by)
@@ -109,7 +109,7 @@ test('no file is looked at while the store is locked, from the start of a sessio
   session.end('other', by)
   engine.endAbandoned()
   engine.lookAtHandoffs()
-  // The policy is only judged inside; its files were read before.
+  // The policy is only evaluated inside the transaction: its files were read before.
   const locked = calls.filter((call) => call.locked && call.what !== 'policy')
   expect(locked).toEqual([])
   expect(new Set(calls.map(({ what }) => what))).toEqual(
@@ -117,9 +117,9 @@ test('no file is looked at while the store is locked, from the start of a sessio
   )
 })
 
-test('a message whose arrival is not certain is looked for in the transcript while the store is not locked', () => {
+test('an uncertain message is looked for in the transcript while the store is not locked', () => {
   const app = newTestApp()
-  const { engine, calls } = watched(app)
+  const { engine, calls } = openRecordingEngine(app)
   const session = testSession(app)
   session.start('startup', { engine })
   const { answer } = session.step(120_000, { engine })
@@ -129,12 +129,12 @@ test('a message whose arrival is not certain is looked for in the transcript whi
   expect(session.messages().map(({ status }) => status)).toEqual(['delivered'])
 })
 
-test('an answer counts once when another process takes the same session between the look and the transaction', () => {
+test('an answer counts once when another process takes the same session between the read and the transaction', () => {
   const app = newTestApp()
   const session = testSession(app)
   session.start()
   let isFirst = true
-  const { engine, calls } = watched(app, () => {
+  const { engine, calls } = openRecordingEngine(app, () => {
     if (!isFirst) return
     isFirst = false
     session.batch(['other'])
@@ -150,7 +150,7 @@ test('an answer counts once when another process takes the same session between 
 
 test('signals of one session that arrive together count every answer once, in their order', () => {
   const app = newTestApp()
-  const { engine, calls } = watched(app)
+  const { engine, calls } = openRecordingEngine(app)
   const [one, two] = [testSession(app, 'aaaaaaaa-0001'), testSession(app, 'aaaaaaaa-0002')]
   const raws = [
     batchOf(one, [one.answers(10_000)]),
@@ -167,7 +167,7 @@ test('signals of one session that arrive together count every answer once, in th
   expect(calls.filter(({ what }) => what === 'observe')).toHaveLength(5)
 })
 
-test('what is not a signal keeps its place among signals that arrive together', () => {
+test('an unreadable signal keeps its place in the results of signals that arrive together', () => {
   const app = newTestApp()
   const session = testSession(app)
   const raws = [{ ...batchOf(session, []), body: 'nothing' }, batchOf(session, [])]

@@ -5,8 +5,9 @@ import { NO_SPEND } from './session-records.js'
 import { cancelWaiting } from './switches.js'
 
 /**
- * Starts a known session over because its owner says so: a new cycle, figure unknown, latches open, spend at zero. What was
- * told of it stays in its events. A session whose client reports itself cannot be talked back to zero. False: not known.
+ * Resets a session on its owner's request: new cycle, unknown figure, open levels, zero spend.
+ * Its past events stay. Throws for a session that its own client reports.
+ * False when the session is unknown.
  */
 export function resetSession(deps: EngineDependencies, sessionId: string): boolean {
   const { store, now } = deps

@@ -7,7 +7,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** Real processes that live as long as a test: this one, and the one that started it. */
+/** Real processes that live as long as a test: this one and its parent. */
 const HERE = { CLAUDE_PID: String(process.pid) }
 const ELSEWHERE = { CLAUDE_PID: String(process.ppid) }
 
@@ -16,7 +16,7 @@ const session = (env: Record<string, string> = {}): TestSession => testSession(a
 const seatOf = (one: TestSession) => app.store.seat(one.record().seatId)!
 
 describe('a seat', () => {
-  test('is made for a session in a process without one, and two processes have two', () => {
+  test('a session in a process without a seat gets a new seat, so two processes have two seats', () => {
     const [one, two] = [session(HERE), session(ELSEWHERE)]
     one.start()
     two.start()
@@ -24,14 +24,14 @@ describe('a seat', () => {
     expect(seatOf(one)).toMatchObject({ name: null, parentSeatId: null, process: { pid: process.pid } })
   })
 
-  test('is made for each session whose process is not known', () => {
+  test('every session of an unknown process gets its own seat', () => {
     const [one, two] = [session(), session()]
     one.start()
     two.start()
     expect(seatOf(one).seatId).not.toBe(seatOf(two).seatId)
   })
 
-  test('is named by BATON_SEAT, and whoever comes with that name sits there', () => {
+  test('BATON_SEAT names a seat that every session with that name shares', () => {
     const [one, two, three] = [
       session({ BATON_SEAT: 'builder' }),
       session({ BATON_SEAT: 'builder', ...HERE }),
@@ -44,7 +44,7 @@ describe('a seat', () => {
     expect(app.store.chain(seatOf(one).seatId).map((record) => record.sessionId)).toEqual([two.id, three.id, one.id])
   })
 
-  test('may be named by its id too', () => {
+  test('BATON_SEAT may also be the id of a seat', () => {
     const one = session(HERE)
     one.start()
     const two = session({ BATON_SEAT: seatOf(one).seatId, ...ELSEWHERE })
@@ -52,7 +52,7 @@ describe('a seat', () => {
     expect(seatOf(two).seatId).toBe(seatOf(one).seatId)
   })
 
-  test('follows its process through /clear', () => {
+  test('a seat follows its process through /clear', () => {
     const [one, cleared] = [session(HERE), session(HERE)]
     one.start()
     one.end('clear')
@@ -61,7 +61,7 @@ describe('a seat', () => {
     expect(cleared.record().track).toMatchObject({ cycle: 1, cycleReason: 'clear', used: null })
   })
 
-  test('is kept by a session that another process resumes, which then sits there', () => {
+  test('a session resumed by another process keeps its seat, which that process then holds', () => {
     const one = session(HERE)
     one.start()
     one.end()
@@ -73,7 +73,7 @@ describe('a seat', () => {
     expect(seatOf(cleared).seatId).toBe(seatOf(one).seatId)
   })
 
-  test('a process that resumes an older seat’s session leaves the one it sat in', () => {
+  test('a process that resumes a session of an older seat leaves its own seat', () => {
     const old = session(ELSEWHERE)
     old.start()
     const here = session(HERE)
@@ -89,7 +89,7 @@ describe('a seat', () => {
 })
 
 describe('a fork', () => {
-  test('within a process sits in a new seat under the one the process sat in', () => {
+  test('a fork within a process gets a new seat below the seat of the process', () => {
     const one = session(HERE)
     one.start()
     const fork = session(HERE)
@@ -98,7 +98,7 @@ describe('a fork', () => {
     expect(seatOf(fork).parentSeatId).toBe(seatOf(one).seatId)
   })
 
-  test('in another process sits under the seat of the session its transcript was copied from', () => {
+  test('a fork in another process gets a seat below the seat of the session its transcript was copied from', () => {
     const one = session(HERE)
     one.start()
     const fork = session(ELSEWHERE)
@@ -110,7 +110,7 @@ describe('a fork', () => {
     expect(fork.record()).toMatchObject({ spend: { answers: 0 }, track: { used: 30_000 } })
   })
 
-  test('takes over the figure, not the past, also when its transcript appears only with its first prompt', () => {
+  test('a fork inherits the figure but not the past, even if its transcript appears only at its first prompt', () => {
     const fork = session(HERE)
     fork.start('fork')
     fork.answers(160_000)
@@ -121,7 +121,7 @@ describe('a fork', () => {
     expect(fork.types()).toEqual(['session_started', 'cycle_started', 'reading'])
   })
 
-  test('keeps its own seat when it is cleared', () => {
+  test('a fork keeps its own seat after /clear', () => {
     const one = session(HERE)
     one.start()
     const fork = session(HERE)
@@ -134,7 +134,7 @@ describe('a fork', () => {
 })
 
 describe('a parent', () => {
-  test('is named by BATON_PARENT_SEAT, also before it was ever seen, and is itself when it comes', () => {
+  test('BATON_PARENT_SEAT names a parent seat before it exists, and the parent takes that seat when it starts', () => {
     const child = session({ BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' })
     child.start()
     const boss = app.store.seatByName('boss')!
@@ -144,14 +144,14 @@ describe('a parent', () => {
     expect(seatOf(parent).seatId).toBe(boss.seatId)
   })
 
-  test('that was first heard of as a parent learns of its own', () => {
+  test('a seat created as a parent learns its own parent when it starts', () => {
     session({ BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' }).start()
     const boss = session({ BATON_SEAT: 'boss', BATON_PARENT_SEAT: 'owner' })
     boss.start()
     expect(seatOf(boss).parentSeatId).toBe(app.store.seatByName('owner')!.seatId)
   })
 
-  test('is nobody’s own self', () => {
+  test('a seat cannot be its own parent', () => {
     const one = session({ BATON_SEAT: 'me', BATON_PARENT_SEAT: 'me' })
     one.start()
     expect(seatOf(one).parentSeatId).toBeNull()
@@ -160,7 +160,7 @@ describe('a parent', () => {
     expect(seatOf(two).parentSeatId).toBeNull()
   })
 
-  test('hears of its child’s levels when they say so, in the answer to its own next event', () => {
+  test('a level with the action parent is reported in the answer to the parent’s next event', () => {
     app.configure((policy) => ({
       ...policy,
       levels: policy.levels.map((level) => ({ ...level, actions: [...level.actions, 'parent'] })),
@@ -174,7 +174,7 @@ describe('a parent', () => {
   })
 })
 
-test('a session of a job that is resumed by hand belongs to no job any more', () => {
+test('a job’s session that is resumed by hand no longer belongs to a job', () => {
   const inJob = testSession(app, 'session-of-job', { BATON_JOB_ID: 'job_1', ...ELSEWHERE })
   inJob.start()
   expect(inJob.record().jobId).toBe('job_1')

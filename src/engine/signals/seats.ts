@@ -3,13 +3,16 @@ import type { Observation, Signal } from '../../contract/signal.js'
 import type { Store } from '../../store/store.js'
 import { isOld, waitingHere } from '../handoff/waiting-briefs.js'
 
-/** Signals that show a process at work in a session; the others may be stragglers of one it has left. */
+/**
+ * Signals that prove a process works in this session. Others may arrive late from one it has left.
+ */
 const SITS_DOWN = new Set(['session-start', 'prompt', 'tool-batch'])
 
 /**
- * Which seat a session belongs to. A known session keeps its seat, whatever process resumes it. Otherwise BATON_SEAT names
- * it, a fork gets a new one under the seat it was forked from, a process that already has a seat keeps it (so `/clear`
- * does), and else a new seat is made.
+ * Returns the seat a session belongs to.
+ * A known session keeps its seat, whichever process resumes it.
+ * A new session gets, in this order: the seat named by BATON_SEAT, a new seat below its origin if
+ * it is a fork, the seat of its process (so `/clear` keeps it), or a new seat.
  */
 export function seatFor(
   store: Store,
@@ -26,13 +29,14 @@ export function seatFor(
     if (!process || (seat.process?.pid === process.pid && seat.process.startedAt === process.startedAt)) return seat
     const other = running()
     if (other && !SITS_DOWN.has(signal.kind)) return seat
-    // A process sits in one seat: when it resumes another's session, the next `/clear` belongs there.
+    // A process has one seat: after it resumes another seat's session, its next `/clear` belongs
+    // there.
     if (other) store.putSeat({ ...other, process: null })
     const moved = { ...seat, process }
     store.putSeat(moved)
     return moved
   }
-  /** A seat that was first heard of as somebody's parent learns of its own when it starts. */
+  /** Adds the parent of a seat that was created as another seat's parent, once it starts itself. */
   const withParent = (seat: SeatRecord): SeatRecord => {
     const parentSeatId = parentOf(store, signal, at, newId)
     if (parentSeatId === null || parentSeatId === seat.seatId) return seat
@@ -49,7 +53,7 @@ export function seatFor(
   const forked = observation.forkedFrom === null ? null : store.session(observation.forkedFrom)
   const fork = signal.start?.source === 'fork' || forked !== null
   const other = running()
-  // A process cannot change its environment: its BATON_SEAT names nobody once its seat was renamed.
+  // The environment of a process is fixed, so BATON_SEAT holds the old name after a rename.
   if (other && !fork && (signal.seat === null || other.name !== null)) return other
 
   const left = leftSeat(store, signal, at)
@@ -67,7 +71,7 @@ export function seatFor(
   return seat
 }
 
-/** A parent named before it was ever seen gets its seat now, so that notices to it have an address. */
+/** Returns the parent's seat id. Creates the seat if needed, so notices to it have an address. */
 function parentOf(store: Store, signal: Signal, at: string, newId: () => string): string | null {
   const name = signal.parentSeat
   if (name === null || name === signal.seat) return null
@@ -79,8 +83,9 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
 }
 
 /**
- * A seat whose session ended with its brief ready: the next start in the same folder takes it up, if it is the only one there. Of several
- * none is taken: nobody can tell which was meant. One that has waited too long is only offered (`offer-briefs.ts`).
+ * Returns the seat whose session ended with a ready brief in this folder, for the next start there.
+ * Null when several such seats exist, as nothing tells which one is meant.
+ * A brief that has waited too long is only offered (`offer-briefs.ts`).
  */
 function leftSeat(store: Store, signal: Signal, at: string): SeatRecord | null {
   const here = waitingHere(store, signal, at).filter((handoff) => !isOld(handoff, at))

@@ -5,7 +5,7 @@ import { titleAfter } from './session-title.js'
 
 export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
-/** `at`: our time. A signal from the spool may be older, and the session began with the signal. */
+/** Creates a session's record. `at` is the current time; a spooled signal may have begun earlier. */
 export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
   const isEarlier = signal.at > 0 && signal.at < Date.parse(at)
   const source = signal.start?.source
@@ -49,7 +49,7 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
   }
 }
 
-/** What the signal and the look around it tell about the session itself. Nothing told leaves what was known. */
+/** Updates the session's own fields from a signal and its observation. Fields not reported stay. */
 export function identify(record: SessionRecord, signal: Signal, observation: Observation, at: string): SessionRecord {
   return {
     ...record,
@@ -60,7 +60,7 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     model: signal.subagent ? record.model : (signal.model ?? answering(observation, record.model)),
     title: titleAfter(record, signal, observation),
     attended: signal.attended ?? record.attended,
-    // A session of a job that somebody resumes by hand belongs to no job any more.
+    // A job's session that a user resumes by hand no longer belongs to the job.
     jobId: signal.kind === 'session-start' ? signal.jobId : (signal.jobId ?? record.jobId),
     process: observation.process ?? record.process,
     transcriptPath: signal.transcriptPath ?? record.transcriptPath,
@@ -73,27 +73,30 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
   }
 }
 
-/** That of the process which speaks: a session may be resumed elsewhere. */
+/** Returns the terminal of the reporting process, as a session may be resumed in another one. */
 function terminalOf(record: SessionRecord, { terminal, kind }: Signal): { configDir: string } | null {
   if (terminal) return { configDir: terminal.configDir }
   return kind === 'session-start' ? null : (record.terminal ?? null)
 }
 
-/** The model of the newest answer; a fuller spelling of the same name is kept, because not every transcript has it. */
+/**
+ * Returns the model of the newest answer.
+ * A longer known name of the same model is kept, because some transcripts shorten it.
+ */
 function answering(observation: Observation, known: string | null): string | null {
   const answer = observation.observed.findLast((found) => found.type === 'answer')
   const model = answer?.type === 'answer' ? answer.reading.model : null
   return model === null || known?.startsWith(model) ? known : model
 }
 
-/** A running total: of two tellers the higher one is the later. */
+/** Returns the higher of two running totals, which is the later one. */
 function highest(told: number | null | undefined, known: number | null): number | null {
   return typeof told === 'number' ? Math.max(told, known ?? 0) : known
 }
 
 /**
- * An answer is counted once. Where there is a transcript, it alone tells what was spent; what signals told before it was
- * found is in it too.
+ * Returns the session's spend after a signal, with each answer counted once.
+ * A transcript is the only source once there is one: it includes what signals reported before.
  */
 function spendAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionRecord['spend'] {
   const found = record.cursor === null && observation.cursor !== null

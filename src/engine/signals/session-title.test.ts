@@ -13,34 +13,34 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const titleOf = () => app.store.session(s.id)!.title
-const says = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
-const writes = (line: object): void => {
+const submitPrompt = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+const appendLine = (line: object): void => {
   appendFileSync(s.transcript, `${JSON.stringify(line)}\n`)
   s.step(20_000)
 }
 
-test('the first request of the user is the title, and later ones leave it', () => {
+test('the user’s first request is the title, and later requests do not change it', () => {
   for (const prompt of ['[baton] Continue the work', '<task-notification>done</task-notification>', '/handoff'])
-    says(prompt)
+    submitPrompt(prompt)
   expect(titleOf()).toBeNull()
-  says('Fix the\nlogin.')
-  says('Now push.')
+  submitPrompt('Fix the\nlogin.')
+  submitPrompt('Now push.')
   expect(titleOf()).toEqual({ text: 'Fix the login.', by: 'request' })
 })
 
-test('a title of the client replaces the request, one of the user replaces both and stays', () => {
-  says('Fix the login.')
-  writes({ type: 'ai-title', aiTitle: 'Login repair', sessionId: s.id })
+test('a title from the client replaces the request, and one from the user replaces both for good', () => {
+  submitPrompt('Fix the login.')
+  appendLine({ type: 'ai-title', aiTitle: 'Login repair', sessionId: s.id })
   expect(titleOf()).toEqual({ text: 'Login repair', by: 'client' })
-  writes({ type: 'custom-title', customTitle: 'Login \u001b[31mnow', sessionId: s.id })
+  appendLine({ type: 'custom-title', customTitle: 'Login \u001b[31mnow', sessionId: s.id })
   expect(titleOf()).toEqual({ text: 'Login now', by: 'named' })
-  writes({ type: 'ai-title', aiTitle: 'Login repair again', sessionId: s.id })
+  appendLine({ type: 'ai-title', aiTitle: 'Login repair again', sessionId: s.id })
   expect(titleOf()!.text).toBe('Login now')
-  writes({ type: 'custom-title', customTitle: 'Login later', sessionId: s.id })
+  appendLine({ type: 'custom-title', customTitle: 'Login later', sessionId: s.id })
   expect(titleOf()!.text).toBe('Login later')
 })
 
-test('the session of a job is called as the job is', () => {
+test('the session of a job has the title of the job', () => {
   const job = sampleJob('job_1')
   app.store.putJob({ ...job, spec: { ...job.spec, agentName: 'coder', workItem: 'SHOP-12' } })
   const body = {

@@ -5,7 +5,7 @@ import { shortTitle, workTitle } from '../../lib/short-title.js'
 
 const RANK: Record<SessionTitle['by'], number> = { request: 0, client: 1, named: 2, job: 3 }
 
-/** The title of a session after a signal: see `SessionTitle` for what replaces what. */
+/** Returns the session's title after a signal. `SessionTitle` says which source wins. */
 export function titleAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionTitle | null {
   const known = record.title ?? null
   if (signal.subagent) return known
@@ -23,7 +23,10 @@ function replaced(title: SessionTitle | null, { text, by }: SessionTitle): Sessi
   return short === null ? title : { text: short, by }
 }
 
-/** Words of the user. Baton, the client's own notices and a command without arguments say nothing about the work. */
+/**
+ * True for a prompt typed by the user about the work.
+ * Baton's own prompts, notices of the client and commands without arguments say nothing about it.
+ */
 function isRequest(prompt: string | null | undefined): prompt is string {
   if (!prompt) return false
   return !/^\s*(?:\[baton\]|<|\/\S+\s*$)/i.test(prompt)

@@ -5,7 +5,10 @@ import { said, type TestApp, type TestSession, testApp, testSession } from '../.
 import { factsOf } from '../compaction/brief-sources.js'
 import { offerBrief, requestBrief } from '../handoff/handoff-calls.js'
 
-/** Two clients that run at the same time and bear the same seat's name, as where a shell's start-up file sets BATON_SEAT. */
+/**
+ * Environment of two running clients that share a seat's name, as when a shell's start-up file sets
+ * BATON_SEAT.
+ */
 const NAMED = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
 const ONE = { ...NAMED, CLAUDE_PID: String(process.pid) }
 const OTHER = { ...NAMED, CLAUDE_PID: String(process.ppid) }
@@ -20,7 +23,7 @@ afterEach(() => app.remove())
 
 const handoffOf = ({ id }: TestSession) => app.store.handoffs().findLast(({ sessionId }) => sessionId === id)
 
-function driven(id: string, env: Record<string, string>): TestSession {
+function startNearCompaction(id: string, env: Record<string, string>): TestSession {
   const session = testSession(app, id, env)
   session.start()
   session.reports(150_000, 1)
@@ -29,36 +32,36 @@ function driven(id: string, env: Record<string, string>): TestSession {
   return session
 }
 
-function ends(session: TestSession): void {
+function endTurnWithBrief(session: TestSession): void {
   session.endsTurn(BRIEF)
 }
 
-function begun(session: TestSession): void {
+function answerOrder(session: TestSession): void {
   const { orderId } = handoffOf(session)!
   const answer = { format: 1, orderId, session: session.id, state: 'begun', reason: null, at: 1 }
   writeFileSync(join(app.liveDir, `${session.id}.${orderId}.answer.json`), JSON.stringify(answer))
 }
 
 describe('two clients in one seat', () => {
-  test('a clear by hand in one is not given the brief of the other', () => {
-    const one = driven('aaaaaaaa-0001', ONE)
-    ends(one)
+  test('a manual /clear in one of two clients of a seat does not receive the brief of the other', () => {
+    const one = startNearCompaction('aaaaaaaa-0001', ONE)
+    endTurnWithBrief(one)
     const other = testSession(app, 'bbbbbbbb-0002', OTHER)
     other.start()
     other.end('clear')
     const fresh = testSession(app, 'cccccccc-0003', OTHER)
     expect(said(fresh.start('clear').answer).agent).toBeNull()
     expect(handoffOf(one)).toMatchObject({ state: 'clearing', newSessionId: null })
-    begun(one)
+    answerOrder(one)
     one.end('clear')
     const next = testSession(app, 'dddddddd-0004', ONE)
     expect(said(next.start('clear').answer).agent).toContain('Fix the login.')
   })
 
-  test('nor while the other is between its end and its fresh session, nor once that has begun', () => {
-    const one = driven('aaaaaaaa-0001', ONE)
-    ends(one)
-    begun(one)
+  test('a /clear does not receive another client’s brief while or after that client starts afresh', () => {
+    const one = startNearCompaction('aaaaaaaa-0001', ONE)
+    endTurnWithBrief(one)
+    answerOrder(one)
     const other = testSession(app, 'bbbbbbbb-0002', OTHER)
     other.start()
     one.end('clear')
@@ -72,10 +75,10 @@ describe('two clients in one seat', () => {
     expect(handoffOf(one)).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 
-  test('each is handed over for itself: a level, a request and a brief in one leave the other alone', () => {
-    const one = driven('aaaaaaaa-0001', ONE)
-    ends(one)
-    const other = driven('bbbbbbbb-0002', OTHER)
+  test('a level, a request and a brief in one of two clients of a seat do not affect the handoff of the other', () => {
+    const one = startNearCompaction('aaaaaaaa-0001', ONE)
+    endTurnWithBrief(one)
+    const other = startNearCompaction('bbbbbbbb-0002', OTHER)
     expect(handoffOf(one)).toMatchObject({ state: 'clearing' })
     expect(handoffOf(other)).toMatchObject({ state: 'requested' })
     const asked = { sessionId: other.id, caller: null, reason: null }
@@ -87,26 +90,26 @@ describe('two clients in one seat', () => {
     expect(app.store.brief(handoffOf(one)!.briefId!)!.status).toBe('checked')
   })
 
-  test('and what the agent of one was to be told is not cancelled with the handoff of the other', () => {
-    const one = driven('aaaaaaaa-0001', ONE)
+  test('a handoff of one of two clients of a seat does not cancel messages to the agent of the other', () => {
+    const one = startNearCompaction('aaaaaaaa-0001', ONE)
     const waiting = () => one.messages('handoff').filter(({ status }) => status === 'queued')
-    // Its request was given with the batch; the next one waits.
+    // The first request was sent with the batch, so this second one waits.
     requestBrief(app.engine.deps, { sessionId: one.id, caller: null, reason: null })
     expect(waiting()).toHaveLength(1)
-    const other = driven('bbbbbbbb-0002', OTHER)
-    ends(other)
+    const other = startNearCompaction('bbbbbbbb-0002', OTHER)
+    endTurnWithBrief(other)
     expect(handoffOf(other)!.state).toBe('clearing')
     other.hook('UserPromptSubmit', { prompt: 'go on' })
     requestBrief(app.engine.deps, { sessionId: other.id, caller: null, reason: null })
     expect(waiting()).toHaveLength(1)
   })
 
-  test('a client that has gone leaves its place: the next request is the last, and wins', () => {
-    const one = driven('aaaaaaaa-0001', ONE)
+  test('a request replaces the open request of a dead client in the same seat', () => {
+    const one = startNearCompaction('aaaaaaaa-0001', ONE)
     app.store.transaction(() =>
       app.store.putSession({ ...one.record(), process: { pid: 2 ** 22 + 7, startedAt: '1' } }),
     )
-    const other = driven('bbbbbbbb-0002', OTHER)
+    const other = startNearCompaction('bbbbbbbb-0002', OTHER)
     expect(handoffOf(one)).toMatchObject({ state: 'cancelled' })
     expect(handoffOf(other)).toMatchObject({ state: 'requested' })
   })

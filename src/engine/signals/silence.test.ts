@@ -12,15 +12,15 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const alarms = () => s.events('silence_alarm').length
-/** Batches of which the transcript never shows anything. */
-const work = (batches: number, calls = 1) =>
+/** Runs batches that the transcript never shows. */
+const runUnseenBatches = (batches: number, calls = 1) =>
   Array.from({ length: batches }, (_, n) => s.batch(Array.from({ length: calls }, (_, m) => `toolu_unseen_${n}_${m}`)))
 
 describe('enabled, but no readings', () => {
-  test('is an alarm after twenty tool calls, told to the person once', () => {
-    const answers = work(19)
+  test('twenty tool calls without a reading raise one alarm that tells the user once', () => {
+    const answers = runUnseenBatches(19)
     expect(alarms()).toBe(0)
-    answers.push(...work(1), ...work(30))
+    answers.push(...runUnseenBatches(1), ...runUnseenBatches(30))
     expect(alarms()).toBe(1)
     const told = answers.map(({ answer }) => said(answer)).filter(({ user }) => user !== null)
     expect(told).toEqual([
@@ -28,29 +28,29 @@ describe('enabled, but no readings', () => {
     ])
   })
 
-  test('counts calls, not batches', () => {
-    work(4, 5)
+  test('the silence alarm counts tool calls, not batches', () => {
+    runUnseenBatches(4, 5)
     expect(alarms()).toBe(1)
   })
 
-  test('is an alarm after ten minutes of activity', () => {
-    work(1)
+  test('ten minutes of activity without a reading raise an alarm', () => {
+    runUnseenBatches(1)
     app.wait(599)
     s.stop()
     expect(alarms()).toBe(1)
     expect(s.events('silence_alarm')[0]?.data).toMatchObject({ tool_calls: 1, minutes: 10 })
   })
 
-  test('is none while nothing happens', () => {
+  test('an idle session raises no silence alarm', () => {
     app.wait(3600)
     s.prompt()
     s.stop()
     expect(alarms()).toBe(0)
   })
 
-  test('is none where it is off, in a job, or because a subagent works', () => {
+  test('no silence alarm is raised where Baton is off, in a job, or by the work of a subagent', () => {
     app.store.setSwitch('session', s.id, false, app.now().toISOString())
-    work(30)
+    runUnseenBatches(30)
     const job = testSession(app, 'bbbbbbbb-0002', { BATON_JOB_ID: 'job_1' })
     job.start()
     for (let n = 0; n < 30; n++) job.batch([`toolu_${n}`])
@@ -63,23 +63,23 @@ describe('enabled, but no readings', () => {
 })
 
 describe('a reading', () => {
-  test('ends the silence, and a new silence is a new alarm', () => {
-    work(20)
+  test('a reading ends the silence, and a new silence raises a new alarm', () => {
+    runUnseenBatches(20)
     s.step(30_000)
     expect(s.record().silence).toMatchObject({ toolCalls: 1, alarmed: false })
-    work(19)
+    runUnseenBatches(19)
     expect(alarms()).toBe(2)
   })
 
-  test('that repeats the present figure ends it too', () => {
+  test('a reading that repeats the current figure ends the silence too', () => {
     s.step(30_000)
-    work(15)
+    runUnseenBatches(15)
     s.statusLine(30_000)
-    work(15)
+    runUnseenBatches(15)
     expect(alarms()).toBe(0)
   })
 
-  test('found only on another look keeps it from beginning', () => {
+  test('a reading found on a later read of the transcript prevents a silence alarm', () => {
     for (let n = 0; n < 30; n++) {
       s.batch([`toolu_late_${n}`])
       s.answers(30_000 + n, { id: `late_${n}` })
@@ -88,11 +88,11 @@ describe('a reading', () => {
     expect(alarms()).toBe(0)
   })
 
-  test('that is refused as late does not hide it', () => {
+  test('a reading refused as late does not prevent a silence alarm', () => {
     s.statusLine(40_000, { clientMs: 1_000_000 })
     for (let n = 0; n < 20; n++) {
       s.statusLine(40_001 + n, { clientMs: 10 + n })
-      work(1)
+      runUnseenBatches(1)
     }
     expect(alarms()).toBe(1)
   })

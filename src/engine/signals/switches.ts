@@ -8,8 +8,9 @@ import { cancelStale } from '../messages/messages.js'
 import { isEnabled } from '../session-context.js'
 
 /**
- * The last word wins: switches nearer than this one are forgotten. Switching on opens the latches of the sessions it really
- * switches; switching off cancels what still waits to be told, and a handoff that is not being carried out yet.
+ * Switches Baton on or off for a scope and removes narrower switches, so the last call wins.
+ * Switching on opens the levels of the affected sessions again.
+ * Switching off cancels waiting messages and any handoff that is not being carried out yet.
  */
 export function setEnabled(
   deps: EngineDependencies,
@@ -21,7 +22,7 @@ export function setEnabled(
   const { store } = deps
   store.transaction(() => {
     const records = concerned(store, scope, key).filter((record) => record.state !== 'ended')
-    // What the configuration says is not asked here: a session never switched counts as it was last judged.
+    // The configuration is not read here: a session without a switch counts as it was last judged.
     const changes = records.filter((record) => isEnabled(store, record, record.enabled ?? true) !== enabled)
     if (scope === 'all') store.clearSwitches('project', 'all')
     if (scope === 'all') store.clearSwitches('session', 'all')

@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 describe('one signal', () => {
-  test('brings a session, its cycle, its readings and its crossings, in the order they happened', () => {
+  test('one signal stores a session, its cycle, its readings and its crossings in the order they happened', () => {
     s.start()
     s.answers(30_000)
     const tool = s.answers(90_000)
@@ -29,7 +29,7 @@ describe('one signal', () => {
     expect(at).toEqual([...at].sort())
   })
 
-  test('tells listeners afterwards what it committed, and a listener that fails stops nobody', () => {
+  test('listeners receive the committed events of a signal, and a failing listener stops no other', () => {
     const heard: string[] = []
     app.engine.listen(() => {
       throw new Error('a broken page')
@@ -43,7 +43,7 @@ describe('one signal', () => {
     expect(s.record().track.used).toBe(30_000)
   })
 
-  test('that names a folder as transcript leaves the known one', () => {
+  test('a signal that names a folder as transcript keeps the known transcript', () => {
     s.start()
     s.step(30_000)
     s.hook('Stop', { transcript_path: app.folder })
@@ -53,7 +53,7 @@ describe('one signal', () => {
     expect(other.record().transcriptPath).toBeNull()
   })
 
-  test('takes its time from the clock it was given', () => {
+  test('a signal takes its time from the injected clock', () => {
     s.start()
     expect(s.record()).toMatchObject({ startedAt: '2026-03-01T10:00:01.000Z', seenAt: '2026-03-01T10:00:01.000Z' })
     app.wait(59)
@@ -61,7 +61,7 @@ describe('one signal', () => {
     expect(s.record()).toMatchObject({ startedAt: '2026-03-01T10:00:01.000Z', seenAt: '2026-03-01T10:01:01.000Z' })
   })
 
-  test('with an id counts once', () => {
+  test('a signal with an id counts once', () => {
     s.start()
     const tool = s.answers(90_000)
     expect(s.batch([tool], { signalId: 'one' }).answer).not.toBe('')
@@ -71,7 +71,7 @@ describe('one signal', () => {
     expect(s.types()).toEqual(before)
   })
 
-  test('whose answer its hook did not hear is kept by the hook, and what the answer carried waits again', () => {
+  test('a repeated signal queues the messages of its lost answer again', () => {
     s.start()
     const tool = s.answers(90_000)
     const first = s.batch([tool], { signalId: 'one' })
@@ -81,7 +81,7 @@ describe('one signal', () => {
     expect(s.batch([s.answers(92_000)], { signalId: 'three' }).answer).toBe('')
   })
 
-  test('that is not one changes nothing', () => {
+  test('an unreadable signal changes nothing', () => {
     const raw = { agent: 'claude-code', kind: 'Stop', env: {}, at: 0 }
     for (const body of ['', 'not json', '[]', '{}', '{"session_id":""}', 'null']) {
       expect(app.engine.take({ ...raw, body }, { deliver: 'answer' }).record).toBeNull()
@@ -93,14 +93,14 @@ describe('one signal', () => {
     expect(app.store.events()).toEqual([])
   })
 
-  test('of a session nobody announced makes it known', () => {
+  test('a signal of an unannounced session creates the session', () => {
     s.answers(90_000)
     s.prompt()
     expect(s.events('session_started')[0]?.data).toMatchObject({ source: 'seen' })
     expect(s.record()).toMatchObject({ state: 'working', track: { used: 90_000, cycle: 1 } })
   })
 
-  test('moves the session’s state', () => {
+  test('signals move the session through its states', () => {
     const states = [
       s.start(),
       s.prompt(),
@@ -130,13 +130,13 @@ describe('many signals in one commit', () => {
     options: { deliver: 'answer' as const },
   })
 
-  test('are all taken, each with its own answer', () => {
+  test('many signals in one commit are all processed, each with its own answer', () => {
     const taken = app.engine.takeAll([raw('one'), raw('two'), raw('one', 'UserPromptSubmit')])
     expect(taken.map((one) => one.record?.sessionId)).toEqual(['one', 'two', 'one'])
     expect(app.store.session('one')?.state).toBe('working')
   })
 
-  test('survive one among them that fails, which is taken for nothing', () => {
+  test('a failing signal does not stop the others of the same commit and has no result', () => {
     const put = app.store.putSession
     app.store.putSession = (record) => {
       if (record.sessionId === 'bad') throw new Error('cannot be kept')
@@ -160,13 +160,13 @@ describe('many signals in one commit', () => {
 })
 
 describe('figures', () => {
-  test('come from the last main-chain answer alone, and spend adds up beside them', () => {
+  test('the figure comes from the last main-chain answer alone, while the spend of all answers adds up', () => {
     s.start()
     for (const used of [50_008, 60_008, 70_008, 80_008, 100_008, 125_008]) s.step(used)
     expect(s.record()).toMatchObject({ track: { used: 125_008 }, spend: { answers: 6, input: 48, output: 300 } })
   })
 
-  test('of a subagent never move the parent, and its events carry nothing', () => {
+  test('figures of a subagent never change its parent, and its events carry no message', () => {
     s.start()
     s.step(90_000, { deliver: 'keep' })
     const waiting = s.messages('context')
@@ -182,7 +182,7 @@ describe('figures', () => {
     expect(s.record().state).toBe('idle')
   })
 
-  test('are seen again on another look, which repeats neither the event nor its effects', () => {
+  test('a repeated read finds new figures without repeating the event or its effects', () => {
     s.start()
     s.prompt()
     s.batch(['toolu_msg_late'])
@@ -194,7 +194,7 @@ describe('figures', () => {
     expect(s.record().track.used).toBe(90_000)
   })
 
-  test('follow the model of the newest answer, and stay with it when a signal brings none', () => {
+  test('the model follows the newest answer and stays when a signal brings none', () => {
     s.start()
     s.step(120_000)
     expect(s.record().track.limits.point).toBe(167_000)
@@ -214,7 +214,7 @@ describe('figures', () => {
     ).toEqual(['notice', 'warning'])
   })
 
-  test('of a session met with a long past begin with its present cycle, and nobody is told of the past', () => {
+  test('a session first seen with a long past starts with its current cycle and reports nothing of the past', () => {
     s.answers(90_000)
     s.answers(160_000)
     s.boundary()
@@ -230,7 +230,7 @@ describe('figures', () => {
 })
 
 describe('a broken configuration', () => {
-  test('is told to the person once, and once more when it is broken otherwise', () => {
+  test('a broken configuration is reported to the user once, and again when its errors change', () => {
     s.start()
     app.breakConfig(['no such level'])
     expect(said(s.prompt().answer)).toEqual({
@@ -246,7 +246,7 @@ describe('a broken configuration', () => {
     expect(s.messages('config')).toHaveLength(2)
   })
 
-  test('is not told in a session that Baton started itself, nor where it is switched off', () => {
+  test('a broken configuration is not reported in a job’s session or where Baton is switched off', () => {
     app.breakConfig(['no such level'])
     const job = testSession(app, 'bbbbbbbb-0002', { BATON_JOB_ID: 'job_1' })
     job.start()
@@ -260,7 +260,7 @@ describe('a broken configuration', () => {
 })
 
 describe('a session that Baton started itself', () => {
-  test('is measured and never spoken to', () => {
+  test('a session of a job is measured and never receives a message', () => {
     const job = testSession(app, 'bbbbbbbb-0002', {
       BATON_JOB_ID: 'job_1',
       BATON_SEAT: 'worker',
@@ -277,7 +277,7 @@ describe('a session that Baton started itself', () => {
     expect(job.events().every((event) => event.job_id === 'job_1')).toBe(true)
   })
 
-  test('is not given what others left for its seat either', () => {
+  test('a session of a job does not receive messages queued for its seat', () => {
     const job = testSession(app, 'bbbbbbbb-0002', { BATON_JOB_ID: 'job_1', BATON_SEAT: 'worker' })
     job.start()
     const child = testSession(app, 'cccccccc-0003', { BATON_PARENT_SEAT: 'worker' })

@@ -36,20 +36,22 @@ import { jobTitle } from './session-title.js'
 import { cancelWaiting } from './switches.js'
 
 export interface Taken {
-  /** What the hook prints; '' says nothing. */
+  /** Text that the hook prints. Empty for no answer. */
   answer: string
-  /** null: the signal was not one of a known agent, or it had been taken before. */
+  /** Null when the signal names no known agent or session. */
   record: SessionRecord | null
   /** Whether the session is enabled, as it was judged for this signal. */
   enabled: boolean
   events: Event[]
-  /** The transcript lags by more than one batch: looking again in a moment may find a level crossed. */
+  /**
+   * True when the transcript lags by more than one batch, so a later read may find a crossed level.
+   */
   behind: boolean
-  /** The transcript does not hold yet what this signal speaks of. */
+  /** True while the transcript lacks the entries that this signal reports. */
   unsettled: boolean
-  /** This signal had been taken before. */
+  /** True when this signal was processed before. */
   repeated: boolean
-  /** The store did not keep it: whoever sent it must. */
+  /** True when the store could not save the signal, so its sender must keep it. */
   failed?: boolean
 }
 
@@ -63,7 +65,7 @@ export const NOTHING: Taken = {
   repeated: false,
 }
 
-/** Takes a signal in a transaction of its own, or in the one its caller has begun. */
+/** Processes a signal in its own transaction, or in the one the caller has opened. */
 export function takeOpened(deps: EngineDependencies, raw: RawSignal, opened: Signal, options: TakeOptions): Taken {
   if (deps.store.inTransaction()) return takePrepared(deps, prepareLocked(deps, { raw, opened, options }))
   const ahead = new Map<string, unknown>()
@@ -71,7 +73,9 @@ export function takeOpened(deps: EngineDependencies, raw: RawSignal, opened: Sig
   return deps.store.transaction(() => takePrepared(deps, prepared), ahead)
 }
 
-/** Inside a transaction: load, track, decide, write, and take what waits into the answer. */
+/**
+ * Processes a signal inside a transaction: loads, tracks, decides, stores and builds the answer.
+ */
 export function takePrepared(deps: EngineDependencies, prepared: Prepared): Taken {
   const { opened, signal, doubt, options } = prepared
   if (signal === null) return { ...NOTHING, record: deps.store.session(opened.sessionId), repeated: true }
@@ -90,26 +94,27 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   if (observation.gaveUp) compactionGaveUp(context, observation.gaveUp)
   if (hasReading && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
   if (!options.again) {
-    // Everything in the transcript when a compaction begins came before it.
+    // Transcript entries present when a compaction begins came before it.
     if (begins) applyKind(context, null)
     if (begins && observation.mayBeForbidden && record.compaction) record.compaction.mayBeForbidden = true
     noteActivity(context, observation)
   } else if (observation.settled) {
-    // A batch that came meanwhile may still lack its answer.
+    // A batch that arrived since may still lack its answer in the transcript.
     record.unsettled = record.unsettled.filter((id) => signal.kind === 'tool-batch' && !signal.toolUseIds.includes(id))
   }
-  // Another look comes later than the event: what began since is not over because of it.
+  // A repeated read happens after the event, so it must not close a compaction begun since.
   if (!options.again) closeCompaction(context, observation)
   emitDueWarnings(context, observation)
   warn(context, crossed)
   soundSilence(context)
-  // Without a server the hook's own engine answers: another that holds the same signal must not
-  // take the answer back.
+  // Without a server the hook's own engine answers.
+  // A second engine with the same signal must not withdraw that answer.
   if (!options.again) moveHandoffs(context)
   if (doubt !== null && !options.again) reportDoubt(context, doubt)
   if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(context)
   const answer =
-    said(context, options) ?? give(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
+    directAnswer(context, options) ??
+    give(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
   if (options.unserved && !signal.subagent) expectAnswer(context)
   if (options.served && !signal.subagent) markFar(context, observation)
   deps.store.putSession(record)
@@ -126,19 +131,21 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   }
 }
 
-/** What Baton itself has to say to this very event; null: nothing, so what waits is said. */
-function said(context: SignalContext, { deliver, byRunner }: TakeOptions): string | null {
+/** Returns Baton's own reply to this event. Null when none, so a waiting message may be sent. */
+function directAnswer(context: SignalContext, { deliver, byRunner }: TakeOptions): string | null {
   if (deliver !== 'answer') return byRunner ? instructed(context) : null
   return vetoAnswer(context) ?? instructed(context) ?? insistAnswer(context)
 }
 
-/** null: there is nothing to tell a summariser, or this event's answer is not heard by one. */
+/**
+ * Returns the summariser's instructions. Null when none, or when no summariser reads this event.
+ */
 function instructed({ agent, signal, instructions }: SignalContext): string | null {
   if (instructions === '') return null
   return agent.instruct?.(signal.event, instructions) ?? null
 }
 
-/** It was taken, but its hook never heard the answer and kept it: what that answer carried waits again. */
+/** Queues the messages of a repeated signal's answer again: its hook never received that answer. */
 function repeated(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
   const record = deps.store.session(signal.sessionId)
   for (const message of record ? deps.store.openMessages(record.seatId) : []) {
@@ -234,9 +241,7 @@ function openContext(
   return context
 }
 
-/**
- * A plan limit is used up: the client reports it in its status line, or a turn ended because of it.
- */
+/** Notifies the user of a used-up plan limit, known from the status line or from a failed turn. */
 function noteLimits(context: SignalContext, before: SessionRecord['planLimits']): void {
   const { signal, record, at } = context
   const usedUp = (limits: readonly PlanLimit[] | null): PlanLimit[] =>
@@ -253,7 +258,7 @@ function noteLimits(context: SignalContext, before: SessionRecord['planLimits'])
   )
 }
 
-/** The configuration switched Baton on or off: the same as `baton on` and `baton off`. */
+/** Applies a change of `enabled` in the configuration like `baton on` and `baton off`. */
 function noteSwitch(context: SignalContext, before: boolean | undefined): void {
   if (before === undefined || before === context.enabled) return
   if (context.enabled) context.record.track = reopenLevels(context.record.track)
@@ -278,8 +283,8 @@ function sayTrouble(context: SignalContext, problems: readonly ConfigProblem[]):
 }
 
 /**
- * Tells the user once per content of a project file that it is not trusted. The file's own words
- * are left out: they come from whoever wrote the repository.
+ * Tells the user once per content of a project file that it is not trusted.
+ * The file's own text is left out of the message: it comes from the author of the repository.
  */
 function sayUntrusted(
   context: SignalContext,
@@ -304,7 +309,7 @@ function tellOfConfiguration(context: SignalContext, text: string): void {
   queue(context, message, { seatId, sessionId })
 }
 
-/** What the event itself says about the session, before any figure is looked at. */
+/** Applies the effect of the event itself on the session, before any figure is read. */
 function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
   if (signal.kind === 'compact-failed') summariserFailed(context)
@@ -346,13 +351,15 @@ function applyKind(context: SignalContext, summary: string | null): void {
   }
 }
 
-/** Signals that show a running client, so they take back the end of a session. */
+/** Signals that prove a running client, so they undo the end of a session. */
 const REVIVING = new Set<Signal['kind']>(['prompt', 'tool-batch', 'turn-end', 'turn-failed', 'waiting'])
 
 /**
- * True for a signal that was still on its way when its client was killed. A hook outlives its
- * client, so the next start in the folder may have ended the session before the hook's signal is
- * read; the session would then count as working for ever, and its brief would not be written.
+ * True for a signal that was on its way when its client was killed.
+ * A hook outlives its client, so the next start in the folder may end the session before that
+ * signal is read.
+ * Without this check the session would count as working for ever and its brief would not be
+ * written.
  */
 function isFromDeadClient({ agent, record }: SignalContext): boolean {
   return record.state === 'ended' && record.process !== null && !agent.alive(record.process)
@@ -360,14 +367,17 @@ function isFromDeadClient({ agent, record }: SignalContext): boolean {
 
 const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
 
-/** Once work goes on, a compaction whose other signs never came was blocked or failed; at the end of a turn none is awaited any more. */
+/**
+ * Closes an unfinished compaction once work continues: it was blocked or failed.
+ * At the end of a turn no further sign of it is expected.
+ */
 function closeCompaction(context: SignalContext, { settled }: Observation): void {
   const { signal, record } = context
   if (signal.subagent || !record.compaction || record.compaction.completed) return
   if (signal.kind === 'session-end') closeUnfinished(context, 'unknown')
-  // Its figures stand in the transcript, which lags: the next look finds them.
+  // The figures come from the transcript, which lags: the next read finds them.
   else if (!settled && awaitsFigures(context)) return
-  // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
+  // A user can type a prompt during a compaction, so a prompt only ends one that has finished.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary'))
     return
   else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(context, 'judged')
@@ -385,7 +395,9 @@ function noteActivity(context: SignalContext, observation: Observation): void {
   record.unsettled = observation.settled ? [] : signal.toolUseIds
 }
 
-/** Without a server hooks run ahead of the engine, but for those whose answer is worth waiting for. */
+/**
+ * Marks the events whose hooks wait for the engine. Without a server all other hooks return first.
+ */
 function expectAnswer(context: SignalContext): void {
   const { record, policy, deps, agent } = context
   const speaks = context.enabled && record.jobId === null && record.state !== 'ended'
@@ -395,13 +407,13 @@ function expectAnswer(context: SignalContext): void {
   fallbackOnError(context, undefined, () => deps.outbox.markNear(record.sessionId, awaited))
 }
 
-/** Beyond every figure. */
+/** Threshold above any possible token count, for a session without a level to reach. */
 const NO_LEVEL_LEFT = 999_999_999
 
 /**
- * With a server a tool batch need not wait for an answer while there is none to give: nothing waits
- * for the session, no level is near, and the mod reports the figure by which its hook can tell. Every
- * batch is judged anew, so whatever comes up meanwhile is said with the second batch at the latest.
+ * Tells the hooks of a served session below which figure a tool batch need not wait for an answer.
+ * That holds while no message waits, no level is near and the mod reports the figure to the hook.
+ * Every batch is judged anew, so a new message is sent with the second batch at the latest.
  */
 function markFar(context: SignalContext, { live }: Observation): void {
   const { record, policy, deps, enabled, signal } = context

@@ -23,10 +23,10 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const unserved: Sending = { deliver: 'outbox' }
-const laid = (session = s) => existsSync(join(app.outbox, session.id))
+const hasStoredAnswer = (session = s) => existsSync(join(app.outbox, session.id))
 const warning = () => s.messages('context').at(-1)!
 
-/** What the launcher prints for an event while the engine is not running. */
+/** Returns the text the launcher prints for an event while the engine is not running. */
 function launch(
   event: string,
   options: { killed?: boolean; session?: TestSession } = {},
@@ -40,7 +40,10 @@ function launch(
   return said(answer)
 }
 
-/** A batch without a server: its hook prints what lies there, then the engine takes its signal. */
+/**
+ * Runs a batch without a server: the hook prints the stored answer, then the engine processes its
+ * signal.
+ */
 function batch(used: number) {
   const heard = launch('PostToolBatch')
   s.step(used, unserved)
@@ -48,9 +51,9 @@ function batch(used: number) {
 }
 
 describe('without a server', () => {
-  test('a warning is left for the next hook, given once, noted, and confirmed by the client’s going on', () => {
+  test('without a server a warning is stored for the next hook, delivered once and then confirmed', () => {
     expect(batch(90_000)).toEqual({ agent: null, user: null })
-    expect(laid()).toBe(true)
+    expect(hasStoredAnswer()).toBe(true)
     expect(warning().status).toBe('queued')
     expect(batch(91_000)).toEqual({
       agent: expect.stringMatching(/^\[baton\] Context level "notice": 90,000/),
@@ -63,7 +66,7 @@ describe('without a server', () => {
     expect(readdirSync(app.outbox)).toEqual([])
   })
 
-  test('several events in between lay nothing twice', () => {
+  test('several events in between store no warning twice', () => {
     batch(90_000)
     s.stop(unserved)
     s.statusLine(90_000, unserved)
@@ -72,7 +75,7 @@ describe('without a server', () => {
     )
   })
 
-  test('a higher level replaces what lies there', () => {
+  test('a higher level replaces the stored warning', () => {
     batch(90_000)
     s.step(120_000, unserved)
     expect(launch('PostToolBatch').agent).toContain('"warning"')
@@ -80,7 +83,7 @@ describe('without a server', () => {
     expect(s.messages('context').map((message) => message.status)).toEqual(['cancelled', 'sent'])
   })
 
-  test('a higher level does not cancel what a hook has already given', () => {
+  test('a higher level does not cancel a warning that a hook has delivered', () => {
     batch(90_000)
     expect(launch('PostToolBatch').agent).toContain('"notice"')
     s.step(120_000, unserved)
@@ -88,17 +91,17 @@ describe('without a server', () => {
     expect(launch('PostToolBatch').agent).toContain('"warning"')
   })
 
-  test('a launcher killed with a warning in its hands loses nothing', () => {
+  test('a launcher killed while it delivers a warning loses nothing', () => {
     batch(90_000)
     launch('PostToolBatch', { killed: true })
     s.batch([], unserved)
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
     app.outwait(4_000)
     s.batch([], unserved)
     expect(launch('PostToolBatch').agent).toContain('"notice"')
   })
 
-  test('a warning given just before the client was killed is given again, marked, unless the conversation holds it', () => {
+  test('a warning delivered just before a kill is sent again, marked, unless the conversation holds it', () => {
     batch(90_000)
     launch('PostToolBatch')
     s.start('resume', unserved)
@@ -111,16 +114,16 @@ describe('without a server', () => {
     const { agent } = launch('PostToolBatch')
     s.holds(agent!)
     s.start('resume', unserved)
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
     expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
   })
 
-  test('what the hook of the restart itself gave is not given again', () => {
+  test('a warning that the restart’s own hook delivered is not sent again', () => {
     batch(90_000)
     s.end('prompt_input_exit', unserved)
     expect(launch('SessionStart').agent).toContain('"notice"')
     s.start('resume', unserved)
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
     expect(warning()).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: false })
     s.prompt(unserved)
     s.stop(unserved)
@@ -128,17 +131,17 @@ describe('without a server', () => {
   })
 
   test.each([
-    ['off', () => setEnabled(app.engine.deps, 'all', '', false, app.now().toISOString())],
+    ['switching off', () => setEnabled(app.engine.deps, 'all', '', false, app.now().toISOString())],
     ['a compaction', () => s.start('compact', unserved)],
-    ['a clear', () => s.end('clear', unserved)],
-  ])('%s takes back a warning that lies there', (_, happens) => {
+    ['/clear', () => s.end('clear', unserved)],
+  ])('%s withdraws a stored warning', (_, happens) => {
     batch(90_000)
     happens()
     expect(launch('PostToolBatch').agent).toBeNull()
     expect(warning().status).toBe('cancelled')
   })
 
-  test('off does not call cancelled what a hook has given', () => {
+  test('switching off does not cancel a warning that a hook has delivered', () => {
     batch(90_000)
     launch('PostToolBatch')
     setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
@@ -146,14 +149,14 @@ describe('without a server', () => {
     expect(s.events('message_cancelled')).toEqual([])
   })
 
-  test('a clear that only the new session tells takes back what lies for the old one', () => {
+  test('a /clear reported only by the new session withdraws the stored warning of the old one', () => {
     const env = { CLAUDE_PID: String(process.pid) }
     const before = testSession(app, 'before-0001', env)
     before.start('startup', unserved)
     before.step(90_000, unserved)
-    expect(laid(before)).toBe(true)
+    expect(hasStoredAnswer(before)).toBe(true)
     testSession(app, 'cleared-0002', env).start('clear', unserved)
-    expect(laid(before)).toBe(false)
+    expect(hasStoredAnswer(before)).toBe(false)
     expect(before.messages('context')).toMatchObject([{ status: 'cancelled' }])
   })
 })
@@ -168,18 +171,18 @@ describe('when a transaction fails', () => {
     app.store.putSession = put
   }
 
-  test('nothing is laid for a message that was not kept, and the signal taken again warns once', () => {
+  test('a failed transaction stores no warning in the outbox, and the repeated signal warns once', () => {
     const tool = s.answers(90_000)
     failOnce(() => s.batch([tool], { ...unserved, signalId: 'one' }))
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
     s.batch([tool], { ...unserved, signalId: 'one' })
     expect(s.messages('context')).toHaveLength(1)
     expect(launch('PostToolBatch').agent).toContain('"notice"')
     s.step(91_000, unserved)
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
   })
 
-  test('what a hook gave is not forgotten and not given again', () => {
+  test('a failed transaction neither forgets nor repeats a warning that a hook delivered', () => {
     batch(90_000)
     launch('PostToolBatch')
     const tool = s.answers(120_000)
@@ -191,7 +194,7 @@ describe('when a transaction fails', () => {
   })
 })
 
-test('an outbox that cannot be used hinders neither the measuring nor an answer somebody waits for', () => {
+test('an unusable outbox prevents neither measuring nor a direct answer', () => {
   rmSync(app.outbox, { recursive: true, force: true })
   writeFileSync(app.outbox, 'not a folder')
   s.step(90_000, unserved)
@@ -202,19 +205,19 @@ test('an outbox that cannot be used hinders neither the measuring nor an answer 
 })
 
 describe('two engines on one store', () => {
-  test('give a warning once, whichever of them is asked first', () => {
+  test('two engines on one store deliver a warning once, whichever is asked first', () => {
     const second = app.secondEngine()
     const tool = s.answers(90_000)
     s.batch([tool], unserved)
     const answer = s.batch([tool], { engine: second })
     expect(said(answer.answer).agent).toContain('"notice"')
-    expect(laid()).toBe(false)
+    expect(hasStoredAnswer()).toBe(false)
     expect(launch('PostToolBatch').agent).toBeNull()
     expect(s.prompt({ engine: second }).answer).toBe('')
     expect(warning().status).toBe('delivered')
   })
 
-  test('one does not give what a hook already took from the other', () => {
+  test('an engine does not deliver a warning that a hook already took from another engine', () => {
     const second = app.secondEngine()
     batch(90_000)
     launch('PostToolBatch')
