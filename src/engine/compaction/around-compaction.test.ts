@@ -19,7 +19,7 @@ function asks(content: string, more: object = {}): void {
   s.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content }, ...more })
 }
 
-/** Bytes of tool results nobody asks for. */
+/** Adds tool results that hold no facts. */
 function grow(megabytes: number): void {
   const line = `${JSON.stringify({ type: 'user', uuid: 'r', isSidechain: false, message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'x'.repeat(100_000) }] } })}\n`
   appendFileSync(s.transcript, line.repeat(megabytes * 10))
@@ -36,13 +36,13 @@ const lost = () =>
     ?.loss?.lost.map(({ text }) => text) ?? null
 
 describe('before a compaction', () => {
-  test('the facts are read at once, and the summariser is told', () => {
+  test('before a compaction the facts are read at once and the summariser is instructed', () => {
     const { answer } = s.preCompact()
     expect(answer).toContain('> Never touch legacy/a.ts. Fix the login.')
     expect(facts()).toContain('constraint Never touch legacy/a.ts.')
   })
 
-  test('by hand, only what was configured is told, because the client keeps it in the conversation', () => {
+  test('a manual compaction is given only the configured text, because the client keeps it in the conversation', () => {
     expect(s.preCompact('manual').answer).toBe('')
     app.configure((policy) => ({ ...policy, mustSurvive: ['the ports'] }))
     app.wait(1)
@@ -51,7 +51,7 @@ describe('before a compaction', () => {
     expect(answer).not.toContain('legacy')
   })
 
-  test('a job is told nothing: its runner decides', () => {
+  test('a compaction in a job gets no instructions, because its runner decides', () => {
     const job = testSession(app, 'jjjjjjjj-0001', { BATON_JOB_ID: 'job_1' })
     job.start()
     job.write({
@@ -65,7 +65,7 @@ describe('before a compaction', () => {
     expect(said(job.start('compact').answer).agent).toBeNull()
   })
 
-  test('a transcript longer than a hook may read is not read half, but later, whole', () => {
+  test('a transcript longer than a hook may read is later read as a whole', () => {
     grow(17)
     asks('Use port 8420.')
     s.step(91_000)
@@ -75,7 +75,7 @@ describe('before a compaction', () => {
     expect(facts()).toEqual(expect.arrayContaining(['constraint Never touch legacy/a.ts.', 'request Use port 8420.']))
   })
 
-  test('one that is forbidden again and again leaves no facts behind', () => {
+  test('compactions that are blocked again and again leave no facts behind', () => {
     for (let n = 0; n < 5; n++) {
       s.preCompact()
       app.wait(1)
@@ -86,11 +86,11 @@ describe('before a compaction', () => {
     expect(compactions()[0]!.trouble).toMatch(/did not come about/)
   })
 
-  test('a pasted log is kept as far as a record should hold it', () => {
+  test('a pasted log is kept only up to the size limit of a record', () => {
     asks(`Look at this: ${'word '.repeat(100_000)}`)
     s.step(92_000)
     s.preCompact()
-    // On a busy machine it is too long for the hook.
+    // On a busy machine the hook may not finish it in time.
     app.engine.catchUp()
     const texts = compactions()[0]!.facts!.map(({ text }) => text.length)
     expect(Math.max(...texts)).toBeLessThan(100_010)
@@ -122,7 +122,7 @@ describe('after a compaction', () => {
     s.postCompact()
   }
 
-  test('what the client left standing is not lost, and the report keeps no more facts than it names', () => {
+  test('messages that the client kept are not lost, and a reported compaction keeps no facts', () => {
     keptMessages()
     compact(uuids)
     expect(lost()).toContain('Never touch legacy/a.ts.')
@@ -130,7 +130,7 @@ describe('after a compaction', () => {
     expect(compactions()[0]!.facts).toEqual([])
   })
 
-  test('so it is at the end of a long transcript', () => {
+  test('messages kept at the end of a long transcript are not lost', () => {
     grow(17)
     keptMessages()
     s.preCompact()
@@ -143,7 +143,7 @@ describe('after a compaction', () => {
     expect(lost()).not.toContain('Never use port 80.')
   })
 
-  test('each is judged by its own boundary', () => {
+  test('each compaction is judged by its own boundary', () => {
     keptMessages()
     s.preCompact()
     app.wait(1)
@@ -155,7 +155,7 @@ describe('after a compaction', () => {
     expect(compactions()[0]!.loss!.lost.map(({ text }) => text)).not.toContain('Never use port 80.')
   })
 
-  test('a report is made once, whoever looks again', () => {
+  test('a loss report is made once, even if other processes read again', () => {
     compact([])
     const [before] = compactions()
     app.engine.catchUp()
@@ -164,7 +164,7 @@ describe('after a compaction', () => {
     expect(compactions()).toEqual([before])
   })
 
-  test('the person is told how much the summary carries', () => {
+  test('the user is told how much the summary covers', () => {
     compact([])
     const told = s.messages('compaction').map((message) => message.user_text)
     expect(told.at(-1)).toMatch(/The summary carries \d+ of \d+ facts; .*put back.* baton recall --lost --session/)
@@ -183,7 +183,7 @@ describe('after a compaction', () => {
   })
 })
 
-test('what a compaction dropped is put back also when its end is told before the session start that follows it', () => {
+test('lost facts are put back even if the compaction’s end is reported before the session start', () => {
   s.preCompact()
   app.wait(1)
   s.boundary()
@@ -201,7 +201,7 @@ test('what a compaction dropped is put back also when its end is told before the
 })
 
 describe('a compaction whose end nobody tells', () => {
-  test('ends by itself after a while, also when nobody knows the client’s process', () => {
+  test('a compaction whose end is never reported is ended after a while, even without a known process', () => {
     s.preCompact()
     app.wait(600)
     app.engine.endAbandoned()
@@ -212,7 +212,7 @@ describe('a compaction whose end nobody tells', () => {
     expect(s.record().state).not.toBe('compacting')
   })
 
-  test('what another process has read meanwhile is not read again', () => {
+  test('a transcript that another process has read is not read again', () => {
     grow(17)
     s.step(91_000)
     s.preCompact()

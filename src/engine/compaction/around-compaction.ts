@@ -33,26 +33,29 @@ import { keepTranscript } from './keep-transcript.js'
 import { keptOffset } from './kept-facts.js'
 import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
 
-/** What is needed to put something back: there may be no signal at hand. */
+/** Context for putting facts back after a compaction. No signal is needed. */
 export type CompactionContext = SessionContext & Pick<SignalContext, 'enabled'>
 
-/** How long a compaction waits for its transcript to be read; inside a transaction, how long the store does. */
+/**
+ * Milliseconds a compaction waits for its transcript to be read, before and inside a transaction.
+ */
 const AHEAD_MS = 500
 const LATE_MS = 150
-/** In less a repository is not looked at. */
+/** Fewest milliseconds that are enough to read the repository. */
 const LEAST_MS = 30
-/** Where what a client leaves standing begins at the earliest, before a compaction, and its boundary at the latest, behind it. */
+/** Bytes before and after a compaction in which kept lines and the boundary are looked for. */
 const TAIL_BEFORE = 4 * 1024 * 1024
 const TAIL_BEHIND = 4 * 1024 * 1024
 const MOST_TOLD = 30
-/** Lines before a compaction that clients mostly leave standing. */
+/** Number of last lines before a compaction that clients mostly keep. */
 const LIKELY_KEPT = 12
-/** An unfinished last line. */
+/** Longest unfinished last line of a transcript, in bytes. */
 const LONGEST_END = 64 * 1024
 
 /**
- * The facts a compaction may drop, or the brief of a turn's end is compared with, are read before the store is locked, and the repository
- * with them; at the start of a fresh session those of the one it follows.
+ * Reads facts and repository before the store is locked: those a compaction may drop or a turn's
+ * brief is compared with. At the start of a fresh session, reads those of the session it follows.
+ * Null when none are needed or they cannot be read in time.
  */
 export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   if (signal.subagent !== null) return null
@@ -67,7 +70,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
   const withinMs = patience(AHEAD_MS)
   const end = deps.sources().elapsed() + withinMs
   const path = signal.transcriptPath
-  // What was kept up to date leaves little to read, however long the transcript is.
+  // Kept facts leave little to read, however long the transcript is.
   const kept = path === null ? 0 : keptOffset(keeping.place, signal.sessionId, path)
   if (record?.cursor?.path === path && record!.cursor!.offset - kept > READ_AT_ONCE) return null
   const read = readFacts(deps.sources().readers, signal.agent, path, { bytes: kept + READ_AT_ONCE, withinMs, keeping })
@@ -76,7 +79,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
   return { ...read, repository }
 }
 
-/** At the end of this turn a brief is made, completed or replaced. */
+/** True when the end of this turn makes, completes or replaces a brief. */
 function isCompared(deps: EngineDependencies, record: SessionRecord, { lastAnswer }: Signal): boolean {
   const handoff = openHandoff({ deps, record })
   if (handoff === null) return false
@@ -84,7 +87,10 @@ function isCompared(deps: EngineDependencies, record: SessionRecord, { lastAnswe
   return isReviewOver({ at: deps.now().toISOString() }, handoff) || findBrief(lastAnswer ?? '') !== null
 }
 
-/** What a brief of this session is compared with, for somebody who waits. Outside of transactions. null: it is not known. */
+/**
+ * Reads the facts that a brief of this session is compared with, while a caller waits.
+ * Call it outside of transactions. Null when the session is unknown.
+ */
 export function readForBrief(deps: EngineDependencies, sessionId: string, path?: string | null): ReadFacts | null {
   const record = deps.store.session(sessionId)
   if (record === null) return null
@@ -96,7 +102,10 @@ export function readForBrief(deps: EngineDependencies, sessionId: string, path?:
   return { ...read, sessionId, repository: repositoryOf(deps, record) }
 }
 
-/** The session whose place this one probably takes, if its brief has to be completed first. Of a wrong guess no use is made. */
+/**
+ * Guesses the session that this one replaces, if its brief must be completed first.
+ * A wrong guess has no effect.
+ */
 function replacedSession({ store }: EngineDependencies, { pid, seat, cwd }: Signal): string | null {
   const stale = store.openHandoffs().filter((handoff) => handoff.stale || isForking(handoff))
   const sits = (seatId: string): boolean => seat !== null && (seat === seatId || store.seat(seatId)?.name === seat)
@@ -107,12 +116,12 @@ function replacedSession({ store }: EngineDependencies, { pid, seat, cwd }: Sign
   return found?.sessionId ?? null
 }
 
-/** A compaction begins: everything it may drop is kept, read, and told to the summariser as far as it must survive. */
+/** Before a compaction: archives the transcript, reads its facts and instructs the summariser. */
 export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): void {
   const { deps, record, policy, read } = context
   const planned = keepTranscript(context, 'pre-compact', record.compaction?.idle ? 'idle' : trigger)
   const bytes = planned?.bytes ?? record.cursor?.offset ?? 0
-  // A transcript longer than a hook may read is not read half.
+  // Facts of a partly read transcript are not used.
   const whole = read?.whole && read.reached + LONGEST_END >= bytes ? read : null
   const compaction: CompactionRecord = {
     sessionId: record.sessionId,
@@ -133,13 +142,17 @@ export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): 
   if (compaction.facts === null) deps.store.afterCommit(() => deps.leaveWork())
   else briefBefore(context, briefMaterial({ deps, record, read: whole }))
   if (!mayTell(context) || policy.compaction === 'allow') return
-  // By hand, the client keeps our words in the conversation and sends them with every later request: then only what was configured.
+  // A manual compaction keeps these instructions in the conversation and sends them with every
+  // later request, so they hold only the configured text.
   context.instructions = summaryInstructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
 }
 
-/** What a fresh session could work from, as things stood before a compaction. A trouble with it is no trouble of the compaction. */
+/**
+ * Writes a brief of the state before a compaction.
+ * A failure is logged and does not affect the compaction.
+ */
 export function briefBefore(context: CompactionContext, material: BriefMaterial): void {
-  // A handoff that is under way has its brief.
+  // A handoff in progress already has its brief.
   if (!mayTell(context) || openHandoff(context)?.briefId || !material.facts.some(({ kind }) => kind === 'request'))
     return
   try {
@@ -149,7 +162,9 @@ export function briefBefore(context: CompactionContext, material: BriefMaterial)
   }
 }
 
-/** Baton takes part in what the agent is told. In a job it is left for its runner (see `takeJobMessages`). */
+/**
+ * True when Baton may send text to the agent. In a job the runner sends it (see `takeJobMessages`).
+ */
 function mayTell({ enabled, record: { jobId }, deps }: CompactionContext): boolean {
   return enabled && (jobId === null || deps.store.job(jobId) !== null)
 }
@@ -160,8 +175,9 @@ function currentCompaction(context: CompactionContext): CompactionRecord | null 
 }
 
 /**
- * With the first request after it: what further work depends on most. Where the summary is known by then, what it lacks goes along;
- * the kept tail is not known yet, so the last lines before the compaction count as kept.
+ * Puts back the most important facts with the first request after a compaction.
+ * If the summary is known by then, adds the facts it lacks.
+ * The kept tail is not known yet, so the last lines before the compaction count as kept.
  */
 export function recoverFirst(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)
@@ -173,7 +189,7 @@ export function recoverFirst(context: CompactionContext, summary: string | null)
   const { at } = context
   const { sinceLine, lines } = read ?? known
   const first = firstStepOf(context, known, facts)
-  // Line 0 is that of facts from a handed brief.
+  // Facts from a handed brief have line 0.
   const tail = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i).filter((line) => line > 0)
   const loss = summary === null ? null : reportLoss(facts, { summary, kept: '', keptLines: tail, sinceLine })
   const second = loss === null ? null : secondStepOf(facts, loss, first.keys)
@@ -193,7 +209,7 @@ function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord
   return firstRecoveryText(facts, { brief: briefToTell(context), archived: archiveId !== null })
 }
 
-/** One message for the steps there are; null or without text: that step has nothing to say. */
+/** Queues one message for both recovery steps. A step that is null or empty is left out. */
 function putBackSteps(
   context: CompactionContext,
   known: CompactionRecord,
@@ -244,9 +260,9 @@ function putBack(
 }
 
 /**
- * The compaction is over and its summary is known: what neither summary nor kept tail carries is
- * reported, and put back where it was not said yet. If the end is told before the session start that
- * follows it, both steps are queued together and given with that start.
+ * Compares the facts with the summary of a finished compaction, reports those that neither the
+ * summary nor the kept tail holds, and puts back those not sent yet.
+ * If the end is reported before the session start that follows it, both steps go with that start.
  */
 export function recoverSecond(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)
@@ -262,7 +278,7 @@ export function recoverSecond(context: CompactionContext, summary: string | null
   const tells = text !== '' && known.second === null && mayTell(context)
   const reported: CompactionRecord = {
     ...known,
-    // The report names what matters of them.
+    // The loss report names the facts that matter.
     facts: [],
     loss,
     first: first === null ? known.first : { at, keys: first.keys },
@@ -275,7 +291,7 @@ export function recoverSecond(context: CompactionContext, summary: string | null
   putBackSteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)
 }
 
-/** The person is told what the agent was told: how much the summary carries. */
+/** Tells the user how much the summary covers, as the agent was told. */
 function tellLoss(context: SessionContext, loss: LossReport, back: number): void {
   if (loss.lost.length === 0) return
   const { record } = context
@@ -302,14 +318,16 @@ function emitLoss(context: SessionContext, { loss, archiveId, startedAt }: Compa
   })
 }
 
-/** It did not come about: nothing was lost, and its facts need not be kept. */
+/** Drops the facts kept for a compaction that did not happen: nothing was lost. */
 export function discardKeptFacts({ deps, record }: SessionContext, outcome: string): void {
   const known = record.compaction && deps.store.compaction(record.sessionId, record.compaction.startedAt)
   if (known && known.loss === null)
     deps.store.putCompaction({ ...known, facts: [], trouble: `it did not come about (${outcome})` })
 }
 
-/** What the agent went on seeing: the boundary names the lines, which stand shortly before it. */
+/**
+ * Returns the text the client kept. The boundary names its lines, which stand shortly before it.
+ */
 function keptTail(
   readers: Readers,
   { record }: CompactionContext,
@@ -320,7 +338,7 @@ function keptTail(
   if (path === null || !reader || known.lines === 0) return { kept: '', keptLines: [] }
   const from = { offset: Math.max(0, bytes - TAIL_BEFORE), lines: 0 }
   const texts = new Map<number, string>()
-  // Begun within the file, lines are counted from there: the last one before the compaction tells by how many they differ.
+  // Line numbers start where reading began: the last line before the compaction gives the offset.
   const before = reader.conversation(path, { from, to: bytes, onEntry: () => {} }).lines
   let keptLines: number[] | null = null
   reader.conversation(path, {
@@ -355,13 +373,14 @@ function textOf(entry: Entry): string {
   }
 }
 
-/** The rest of an answer belongs to the facts. */
+/** Longest part of a brief's text in a recovery message: the facts need the rest. */
 const LONGEST = 2_800
 const OUT = new Set<BriefRecord['status']>(['cancelled', 'failed', 'superseded'])
 
 /**
- * Returns the newest brief that was written in this session or handed to it, else the one Baton made
- * before the compaction; null when there is none. A file that is gone or was changed is left out.
+ * Returns the newest brief that was written in this session or handed to it, or else the one Baton
+ * wrote before the compaction.
+ * Null when there is none. A file that is missing or was changed is left out.
  */
 function briefToTell(context: Pick<SessionContext, 'deps' | 'record'>): RecoveryBrief | null {
   const { deps, record } = context

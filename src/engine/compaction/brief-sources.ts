@@ -6,17 +6,20 @@ import type { BriefMaterial } from '../handoff/make-brief.js'
 import { KEEP_EVERY } from './deferred-work.js'
 import { type Keeping, type ReadFacts, readFacts } from './read-facts.js'
 
-/** How long the end of a turn waits for its transcript to be read. */
+/** Milliseconds the end of a turn waits for its transcript to be read. */
 export const MATERIAL_MS = 1_500
 
 type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>
 
-/** Of somebody who waits: what is read is not kept. */
+/**
+ * Returns where a session's facts are kept.
+ * With `every` null they are only read, as a caller waits.
+ */
 export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<TranscriptOwner, 'sessionId'>): Keeping {
   return { place: { folder: deps.factsDir, program: deps.sources().program }, sessionId, every: null }
 }
 
-/** All of them, however long it takes; the next look goes on from here. */
+/** Reads all facts, however long it takes, and keeps them so that the next read continues there. */
 export function factsOf(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
   const keeping = { ...keptFactsOf(deps, of), every: KEEP_EVERY }
   return readFacts(deps.sources().readers, of.agent, of.transcriptPath, { keeping })
@@ -31,7 +34,7 @@ export function repositoryOf(
   return folder === null ? null : deps.sources().repository(folder, withinMs)
 }
 
-/** What a brief of this session is made from and compared with. */
+/** Returns the material that a brief of this session is made from and compared with. */
 export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps' | 'record' | 'read'>): BriefMaterial {
   const { sessionId, agent, transcriptPath } = record
   const found =

@@ -12,10 +12,10 @@ import { handedFacts, withHanded } from './handed-facts.js'
 import { type ReadFacts, readFacts } from './read-facts.js'
 
 /**
- * What no hook could wait for, in a process nobody waits for. Transcripts that were too long are read, and what they tell is put back as if
- * it had been known then: what the first request after the compaction could not carry waits for the next tool boundary. Briefs of sessions
- * that ended without one are written. Facts of sessions that go on are kept up to date. One session that cannot be read keeps no other from
- * it.
+ * Does the work no hook has time for, in a background process.
+ * Reads long transcripts and puts back what their compactions lost, at the next tool boundary.
+ * Writes briefs for sessions that ended without one and keeps facts of running sessions current.
+ * A session that cannot be read is logged and does not stop the others.
  */
 export function catchUp(deps: EngineDependencies): Event[] {
   const late = deps.store.openCompactions().flatMap((open) => {
@@ -55,7 +55,7 @@ function storeFacts(
   read: ReadFacts | null,
 ): Event[] {
   const known = deps.store.compaction(sessionId, startedAt)
-  // Another process may have been faster.
+  // Another process may have stored the facts first.
   if (!known || known.facts !== null || known.trouble !== null) return []
   const trouble = read === null ? 'the session is not known any more' : read.trouble
   deps.store.putCompaction({
@@ -80,7 +80,7 @@ function factsWithHanded(deps: EngineDependencies, sessionId: string, { facts }:
   return record === null ? facts : withHanded(handedFacts({ deps, record }, deps.sources().keeper), facts)
 }
 
-/** Whoever was silent for longer is not about to need them. */
+/** Longest silence of a session whose facts are kept current. */
 const RECENT_MS = 3_600_000
 
 function keepFacts(deps: EngineDependencies): void {

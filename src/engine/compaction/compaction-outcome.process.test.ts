@@ -20,7 +20,7 @@ afterEach(() => app.remove())
 const outcomes = (session = s): unknown[] => session.events('compaction_complete').map((event) => event.data.outcome)
 const starts = (session = s): number => session.events('compaction_start').length
 
-/** The client's own way to say that its summariser failed: of an agent without a type. */
+/** Reports a failed summariser as the client does: a StopFailure of an agent without a type. */
 const summariserFails = (): unknown =>
   s.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error: 400 scripted 400' })
 const command = (words: string): void =>
@@ -42,7 +42,7 @@ const synthetic = (text: string, more: object = {}): void =>
 const thrashes = (): void => synthetic('Autocompact is thrashing: …', { apiError: 'autocompact_thrashing' })
 
 describe('a summariser that fails', () => {
-  test('makes the compaction a failed one once work goes on, and ends neither turn nor session', () => {
+  test('a failed summariser fails the compaction once work continues, and ends neither turn nor session', () => {
     s.preCompact()
     summariserFails()
     expect(s.record().state).toBe('compacting')
@@ -52,7 +52,7 @@ describe('a summariser that fails', () => {
     expect(s.record()).toMatchObject({ state: 'working', compactions: 0, track: { cycle: 1, used: 161_000 } })
   })
 
-  test('is over with the next prompt when the compaction was asked for by hand', () => {
+  test('a manual compaction whose summariser failed is over with the next prompt', () => {
     s.preCompact('manual')
     summariserFails()
     s.prompt()
@@ -60,7 +60,7 @@ describe('a summariser that fails', () => {
     expect(s.record().state).toBe('working')
   })
 
-  test('fails nothing when the compaction comes about all the same', () => {
+  test('a failed summariser fails nothing when the compaction happens all the same', () => {
     s.preCompact()
     summariserFails()
     s.start('compact')
@@ -71,7 +71,7 @@ describe('a summariser that fails', () => {
     expect(s.record().compactions).toBe(1)
   })
 
-  test('of a subagent with a type says nothing about the session', () => {
+  test('a failed subagent with a type does not affect a compaction', () => {
     s.hook('StopFailure', { agent_id: 'a1', agent_type: 'Explore', error: 'unknown' })
     expect(s.record().state).toBe('working')
     expect(starts()).toBe(0)
@@ -82,7 +82,7 @@ describe('the transcript’s own word', () => {
   test.each([
     ['blocked', 'Compaction blocked by PreCompact hook: [x.sh]: not now'],
     ['failed', 'Error during compaction: API Error: 400 scripted 400'],
-  ])('of one asked for by hand: %s', (outcome, words) => {
+  ])('the transcript reports the outcome of a manual compaction: %s', (outcome, words) => {
     s.preCompact('manual')
     command(words)
     s.statusLine(160_000)
@@ -90,7 +90,7 @@ describe('the transcript’s own word', () => {
     expect(s.record().state).toBe('idle')
   })
 
-  test('interrupted by the person it failed', () => {
+  test('a compaction interrupted by the user has failed', () => {
     s.preCompact()
     s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
     s.prompt()
@@ -98,7 +98,7 @@ describe('the transcript’s own word', () => {
     expect(s.record().state).toBe('working')
   })
 
-  test('refused as too long the turn is over, and it with it', () => {
+  test('a prompt refused as too long ends the turn and its compaction', () => {
     s.preCompact()
     synthetic('Prompt is too long')
     s.statusLine(160_000)
@@ -106,7 +106,7 @@ describe('the transcript’s own word', () => {
     expect(s.record().state).toBe('idle')
   })
 
-  test('without a compaction under way no such word means anything', () => {
+  test('an error in the transcript means nothing without a compaction in progress', () => {
     command('Error during compaction: x')
     synthetic('Prompt is too long')
     s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
@@ -114,7 +114,7 @@ describe('the transcript’s own word', () => {
     expect([starts(), outcomes()]).toEqual([0, []])
   })
 
-  test('given up as thrashing is a pair of its own, told once, and begins no cycle', () => {
+  test('a compaction given up as thrashing emits one pair of events and begins no cycle', () => {
     thrashes()
     s.hook('StopFailure', { error: 'invalid_request', last_assistant_message: 'Autocompact is thrashing: …' })
     s.statusLine(160_000)
@@ -128,7 +128,7 @@ describe('the transcript’s own word', () => {
     expect(s.record()).toMatchObject({ compactions: 0, track: { cycle: 1 } })
   })
 
-  test('of a transcript met only now is the past', () => {
+  test('failed compactions in a transcript that is first seen now count as history', () => {
     const other = testSession(app, 'bbbbbbbb-0002')
     other.write({ type: 'assistant', apiError: 'autocompact_thrashing', message: { usage: {} } })
     other.start('resume')
@@ -162,27 +162,27 @@ describe('one that leaves no trace', () => {
     ['another hook', { hooks: { PreCompact: [hook, hook] } }, {}],
     ['a plugin', { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': true } }, {}],
     ['the program on the SDK', { hooks: { PreCompact: [hook] } }, { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }],
-  ])('was blocked where %s was asked too', (_, settings, env) => {
+  ])('a compaction without a trace counts as blocked where %s could block it', (_, settings, env) => {
     expect(outcomes(traceless(settings, env as Record<string, string>))).toEqual(['blocked'])
   })
 
-  test('failed where its summariser did, whoever else was asked', () => {
+  test('a compaction without a trace counts as failed where its summariser failed', () => {
     const fails = (session: TestSession): unknown =>
       session.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error' })
     expect(outcomes(traceless(others, {}, 'auto', fails))).toEqual(['failed'])
   })
 
-  test('failed where a person asked for it: one that was forbidden then says so', () => {
+  test('a manual compaction without a trace counts as failed, because a blocked one is reported', () => {
     expect(outcomes(traceless(others, {}, 'manual'))).toEqual(['failed'])
   })
 
-  test('failed where only Baton was asked', () => {
+  test('a compaction without a trace counts as failed where only Baton has a hook', () => {
     const settings = { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': false } }
     expect(outcomes(traceless(settings, { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }))).toEqual(['failed'])
   })
 })
 
-test('another look for an older batch does not hide that a newer one still lacks its answer and its results', () => {
+test('a repeated read for an older batch does not hide that a newer one still lacks its answer and results', () => {
   s.write({ type: 'user', message: { role: 'user', content: 'Go on.' } })
   const older = s.answers(160_500)
   s.batch([older])
@@ -207,7 +207,7 @@ test('another look for an older batch does not hide that a newer one still lacks
   expect(app.engine.settled(raw)).toBe(true)
 })
 
-test('the figure before it is that of the last answer, also when that was written between batch and beginning', () => {
+test('the figure before a compaction includes an answer written between the last batch and the start', () => {
   s.batch(['toolu_late'])
   s.answers(161_000, { id: 'late' })
   s.preCompact()
@@ -215,7 +215,7 @@ test('the figure before it is that of the last answer, also when that was writte
   expect(s.events('compaction_complete')[0]!.data).toMatchObject({ tokensBefore: 161_000 })
 })
 
-test('the figure before it is that of the last answer, also when that is written after it began', () => {
+test('the figure before a compaction includes an answer written after the start', () => {
   s.batch(['toolu_late'])
   s.preCompact()
   s.answers(161_000)
@@ -224,7 +224,7 @@ test('the figure before it is that of the last answer, also when that is written
 })
 
 describe('without another signal', () => {
-  async function ofAProcess(): Promise<{ session: TestSession; kill(): Promise<void> }> {
+  async function startCompactionInProcess(): Promise<{ session: TestSession; kill(): Promise<void> }> {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' })
     const gone = once(child, 'exit')
     const session = testSession(app, 'cccccccc-0003', { CLAUDE_PID: String(child.pid) })
@@ -240,8 +240,8 @@ describe('without another signal', () => {
     }
   }
 
-  test('it is ended when its process has gone, once, and nothing else of the session changes', async () => {
-    const { session, kill } = await ofAProcess()
+  test('a compaction of a dead process is ended once, and nothing else of the session changes', async () => {
+    const { session, kill } = await startCompactionInProcess()
     app.engine.endAbandoned()
     expect(outcomes(session)).toEqual([])
     await kill()
@@ -253,8 +253,8 @@ describe('without another signal', () => {
     expect(session.record()).toEqual({ ...before, compaction: { ...before.compaction, completed: true } })
   })
 
-  test('what the transcript still told of it counts', async () => {
-    const { session, kill } = await ofAProcess()
+  test('a boundary that a dead client wrote completes its compaction', async () => {
+    const { session, kill } = await startCompactionInProcess()
     session.boundary()
     await kill()
     app.engine.endAbandoned()
@@ -267,8 +267,8 @@ describe('without another signal', () => {
     expect(session.record()).toMatchObject({ compactions: 1, track: { cycle: 2, used: null } })
   })
 
-  test('one whose figures never come is ended without them, after a moment', async () => {
-    const { session, kill } = await ofAProcess()
+  test('a compaction whose figures never arrive is ended without them after a moment', async () => {
+    const { session, kill } = await startCompactionInProcess()
     session.start('compact')
     session.postCompact()
     app.engine.endAbandoned()
@@ -279,8 +279,8 @@ describe('without another signal', () => {
     await kill()
   })
 
-  test('one that was blocked is ended while its process lives', async () => {
-    const { session, kill } = await ofAProcess()
+  test('a blocked compaction is ended while its process lives', async () => {
+    const { session, kill } = await startCompactionInProcess()
     session.write({
       type: 'system',
       subtype: 'local_command',

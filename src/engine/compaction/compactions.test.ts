@@ -14,12 +14,12 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** The signs of one compaction, as they can come in. */
+/** Sends each sign of a compaction. */
 const SIGNS = {
   PreCompact: () => s.preCompact(),
   SessionStart: () => s.start('compact'),
   PostCompact: () => s.postCompact(),
-  /** The boundary is written, and whatever signal comes next shows it. */
+  /** Writes the boundary, which the next signal of any kind finds. */
   boundary: () => {
     s.boundary()
     s.statusLine(null)
@@ -28,8 +28,8 @@ const SIGNS = {
 }
 type Sign = keyof typeof SIGNS
 
-/** Work goes on in the new cycle. */
-function goOn(used = 30_000): void {
+/** Continues work in the new cycle. */
+function continueWork(used = 30_000): void {
   s.step(used)
   s.stop()
 }
@@ -62,10 +62,10 @@ describe('one compaction is one reset and one pair of events', () => {
   ])
   const distinct = [...new Map(orders.map((order) => [order.join(' → '), order])).entries()]
 
-  test.each(distinct)('%s', (_, order) => {
+  test.each(distinct)('one compaction is one reset and one pair of events with the signs %s', (_, order) => {
     for (const sign of order) SIGNS[sign]()
-    goOn()
-    goOn(31_000)
+    continueWork()
+    continueWork(31_000)
     expectCompactions(1)
     expect(s.record().track.used).toBe(31_000)
     expect(s.events('compaction_complete')[0]?.data.outcome).toBe('completed')
@@ -77,14 +77,14 @@ describe('one compaction is one reset and one pair of events', () => {
     ['lost figure', 'SessionStart', 'PostCompact', 'boundary'],
     ['lost figure', 'boundary'],
     ['lost figure'],
-  ] as Sign[][])('also when the client’s figure vanishes first: %s, %s, %s, %s, %s', (...order) => {
+  ] as Sign[][])('a compaction counts once when the client’s figure vanishes first: %s, %s, %s, %s, %s', (...order) => {
     s.statusLine(160_000)
     for (const sign of order.filter(Boolean)) SIGNS[sign]()
-    goOn()
+    continueWork()
     expectCompactions(1)
   })
 
-  test('the mod’s lost figure counts as one sign among them', () => {
+  test('a figure lost in the mod counts as one sign of the compaction', () => {
     s.reports(160_000, 1)
     s.statusLine(160_000)
     s.preCompact()
@@ -94,13 +94,13 @@ describe('one compaction is one reset and one pair of events', () => {
     s.start('compact')
     s.postCompact()
     s.boundary()
-    goOn()
+    continueWork()
     expectCompactions(1)
   })
 })
 
 describe('several compactions', () => {
-  test('one after another, each with its answers between, are each their own', () => {
+  test('compactions with answers between them are counted separately', () => {
     for (const used of [140_000, 145_000]) {
       s.preCompact()
       s.start('compact')
@@ -112,18 +112,18 @@ describe('several compactions', () => {
     expectCompactions(2)
   })
 
-  test('in a row without an answer between are two', () => {
+  test('two compactions in a row without an answer between them count as two', () => {
     for (let n = 0; n < 2; n++) {
       s.preCompact()
       s.start('compact')
       s.postCompact()
       s.boundary()
     }
-    goOn()
+    continueWork()
     expectCompactions(2)
   })
 
-  test('whose signs are each incomplete are not taken for one', () => {
+  test('two compactions with incomplete signs are not taken for one', () => {
     s.preCompact()
     s.postCompact()
     s.boundary()
@@ -132,11 +132,11 @@ describe('several compactions', () => {
     s.start('compact')
     expect(s.record().track).toMatchObject({ used: null, cycle: 3 })
     s.boundary()
-    goOn()
+    continueWork()
     expectCompactions(2)
   })
 
-  test('in a row whose first boundary is written only when the second begins are still two', () => {
+  test('two compactions count as two even if the first boundary is written when the second begins', () => {
     s.preCompact()
     s.start('compact')
     s.postCompact()
@@ -145,23 +145,23 @@ describe('several compactions', () => {
     s.start('compact')
     s.postCompact()
     s.boundary('auto', { preTokens: 150_000, postTokens: 3000, durationMs: 2 })
-    goOn()
+    continueWork()
     expectCompactions(2)
     expect(s.events('compaction_complete').map((event) => event.data.durationMs)).toEqual([1, 2])
   })
 
-  test('told only by the transcript are each counted, and only the last cycle’s levels speak', () => {
+  test('compactions found only in the transcript are each counted, and only levels of the last cycle warn', () => {
     s.boundary()
     s.answers(150_000)
     s.boundary()
     const taken = s.step(90_000)
-    goOn(91_000)
+    continueWork(91_000)
     expectCompactions(2)
     expect(said(taken.answer).agent).toContain('"notice"')
     expect(s.events('context_warning').at(-1)?.data.levels).toEqual(['notice'])
   })
 
-  test('whose signals waited in the spool while the transcript went on are counted once each', () => {
+  test('compactions whose signals waited in the spool while the transcript grew count once each', () => {
     s.boundary()
     s.answers(30_000)
     s.answers(150_000)
@@ -181,7 +181,7 @@ describe('several compactions', () => {
 })
 
 describe('a compaction that does not happen', () => {
-  test('is over when work goes on, as failed, and resets nothing', () => {
+  test('a compaction that does not happen counts as failed once work continues, and resets nothing', () => {
     s.preCompact()
     s.step(161_000)
     expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed'])
@@ -194,25 +194,25 @@ describe('a compaction that does not happen', () => {
     ['the session ends', () => s.end(), 'unknown'],
     ['another begins', () => s.preCompact(), 'failed'],
     ['its session is resumed', () => s.start('resume'), 'unknown'],
-  ] as const)('is over when %s', (_, ends, outcome) => {
+  ] as const)('an unfinished compaction is over when %s', (_, ends, outcome) => {
     s.preCompact()
     ends()
     expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual([outcome])
     expect(s.record().compactions).toBe(0)
   })
 
-  test('is not over because somebody types while it runs', () => {
+  test('a prompt typed during a compaction does not end it', () => {
     s.preCompact('manual')
     s.prompt()
     expect(s.events('compaction_complete')).toEqual([])
     s.start('compact')
     s.postCompact('manual')
     s.boundary('manual')
-    goOn()
+    continueWork()
     expectCompactions(1)
   })
 
-  test('given up again and again ends each of its pairs, and the one that comes at last is counted', () => {
+  test('each abandoned compaction emits its end, and the one that finally happens is counted', () => {
     for (const used of [161_000, 162_000, 163_000]) {
       s.preCompact()
       s.step(used)
@@ -221,14 +221,14 @@ describe('a compaction that does not happen', () => {
     expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed', 'failed', 'failed'])
     s.start('compact')
     s.boundary()
-    goOn()
+    continueWork()
     expect(s.events('compaction_complete')).toHaveLength(4)
     expect(s.record()).toMatchObject({ compactions: 1, track: { cycle: 2, used: 30_000 } })
   })
 })
 
 describe('around the reset', () => {
-  test('from it until the first answer the figure is unknown, and old answers written late do not bring it back', () => {
+  test('the figure is unknown from the reset to the first answer, and late old answers do not restore it', () => {
     s.answers(164_000)
     s.preCompact()
     s.answers(165_000)
@@ -246,7 +246,7 @@ describe('around the reset', () => {
     expect(s.record().track).toMatchObject({ used: 30_000, latched: [] })
   })
 
-  test('every level may speak again, also one the new cycle starts above', () => {
+  test('every level may warn again after a compaction, even one the new cycle starts above', () => {
     s.preCompact()
     s.start('compact')
     s.postCompact()
@@ -257,7 +257,7 @@ describe('around the reset', () => {
     expect(said(s.step(120_000).answer).agent).toContain('"warning"')
   })
 
-  test('the person and the parent seat are told that it goes on, once', () => {
+  test('the user and the parent seat are told of a compaction once', () => {
     const child = testSession(app, 'cccccccc-0003', { BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' })
     child.start()
     child.step(150_000, { deliver: 'keep' })
@@ -276,7 +276,7 @@ describe('around the reset', () => {
     )
   })
 
-  test('the analysis before a summary is no part of it', () => {
+  test('the analysis before a summary is not part of the summary', () => {
     s.start()
     s.step(150_000)
     s.preCompact()
@@ -292,7 +292,7 @@ describe('around the reset', () => {
   test.each([
     ['the child', true],
     ['both', false],
-  ])('a parent is told of a compaction unless Baton is off for itself: off for %s', (_, isTold) => {
+  ])('a parent is told of a compaction unless Baton is off for the parent itself: off for %s', (_, isTold) => {
     const boss = testSession(app, 'bbbbbbbb-0002', { BATON_SEAT: 'boss' })
     const child = testSession(app, 'cccccccc-0003', { BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' })
     for (const one of [boss, child]) one.start()
@@ -307,7 +307,7 @@ describe('around the reset', () => {
     else expect(agent).toBeNull()
   })
 
-  test('a level reached by an answer that the same signal shows to be history is not warned of', () => {
+  test('a level reached by an answer from before the session was first seen does not warn', () => {
     const fresh = testSession(app, 'dddddddd-0004')
     fresh.start()
     fresh.step(30_000)
@@ -331,7 +331,7 @@ describe('around the reset', () => {
     expect(s.record().track.latched).toHaveLength(4)
   })
 
-  test('what waited to be told of the old cycle is cancelled', () => {
+  test('a compaction cancels the waiting messages of the old cycle', () => {
     s.answers(163_000)
     const fresh = testSession(app, 'dddddddd-0004')
     fresh.start()
@@ -345,7 +345,7 @@ describe('around the reset', () => {
 })
 
 describe('the pair of events', () => {
-  test('tells trigger, summary, tokens before, after and saved, and how long it took', () => {
+  test('the events of a compaction hold trigger, summary, tokens before, after and saved, and duration', () => {
     s.preCompact()
     s.start('compact')
     s.postCompact()
@@ -369,7 +369,7 @@ describe('the pair of events', () => {
     })
   })
 
-  test('holds the summary also when the boundary was read before it came', () => {
+  test('the end event holds the summary even if the boundary was read first', () => {
     s.preCompact()
     s.boundary()
     s.start('compact')
@@ -378,30 +378,30 @@ describe('the pair of events', () => {
     expect(s.events('compaction_complete').map((event) => event.data.summary)).toEqual(['the summary (auto)'])
   })
 
-  test('begins with the newest figure, also one the transcript shows only then', () => {
+  test('the start event holds the newest figure, even one the transcript shows only then', () => {
     s.answers(166_000)
     s.preCompact()
     s.start('compact')
-    goOn()
+    continueWork()
     expect(s.events('compaction_complete')[0]?.data.tokensBefore).toBe(166_000)
   })
 
-  test('names a compaction by hand, whichever sign says so first', () => {
+  test('the events name a manual compaction, whichever sign reports it first', () => {
     s.postCompact('manual')
-    goOn()
+    continueWork()
     expect(s.events('compaction_start', 'compaction_complete').map((event) => event.data.triggerReason)).toEqual([
       'manual',
       'manual',
     ])
   })
 
-  test('keeps both percentages within 100', () => {
+  test('both percentages of a compaction stay within 100', () => {
     s.step(171_000)
     s.preCompact()
     expect(s.events('compaction_start')[0]?.data).toMatchObject({ contextUsedPercent: 100, contextRemainingPercent: 0 })
   })
 
-  test('says when the API had refused before', () => {
+  test('the events of a compaction say that the API had refused the prompt before', () => {
     s.write({
       type: 'assistant',
       isApiErrorMessage: true,
@@ -412,7 +412,7 @@ describe('the pair of events', () => {
     s.start('compact')
     s.postCompact()
     s.boundary()
-    goOn()
+    continueWork()
     expect(s.events('compaction_complete')[0]?.data).toMatchObject({
       overflow: true,
       triggerReason: 'threshold_exceeded',

@@ -13,11 +13,12 @@ import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
 /**
- * One compaction shows itself by up to five signs, in an order that differs by client and by how late the transcript is:
- * its start, the session start that follows it, its end, the boundary in the transcript, and a source that knew the figure
- * and knows none any more. Each sign counts once. The first of the last four begins the new cycle; a sign that was already
- * seen belongs to another compaction whose start nobody told. Unless the signal that brings it is older than the cycle a
- * compaction began: then it waited somewhere while the transcript told of it.
+ * Signs of one compaction.
+ * Up to five arrive, in an order that depends on client and transcript: its start, the next session
+ * start, its end, the transcript's boundary and a lost figure.
+ * Each sign counts once. The first of the last four begins the new cycle.
+ * A sign that was seen already belongs to another compaction whose start was not reported.
+ * Exception: a signal older than the cycle that a compaction began was delayed and is ignored.
  */
 type Sign = CompactionProgress['seen'][number]
 
@@ -25,7 +26,7 @@ export function compactionStarts(context: SignalContext, trigger: 'auto' | 'manu
   if (!isOvertaken(context)) begin(context, trigger)
 }
 
-/** Everything it may drop is kept first. */
+/** Opens a compaction and keeps everything it may drop. */
 function begin(context: SignalContext, trigger: 'auto' | 'manual'): void {
   open(context, trigger)
   rareWork(context.deps).keepBefore(context, trigger)
@@ -62,8 +63,10 @@ function open(context: SignalContext, trigger: 'auto' | 'manual'): void {
 }
 
 /**
+ * True for the client's own compaction of an idle session.
  * Claude Code 2.1.325 compacts an idle session of 200k tokens or more six minutes before a one-hour
- * prompt cache expires. Its hooks say `auto`, as within a turn; only that no turn runs tells them apart.
+ * prompt cache expires.
+ * Its hooks say `auto`, as within a turn; only the missing turn tells the two apart.
  */
 function isIdleCompaction({ signal, record }: SignalContext, trigger: 'auto' | 'manual'): boolean {
   const told = signal.kind === 'compact-start' || signal.kind === 'session-start'
@@ -95,7 +98,7 @@ export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'comp
   record.compaction = {
     ...now,
     seen: [...now.seen, sign],
-    // The transcript may have told of one more answer since the start was.
+    // The transcript may have shown one more answer since the compaction began.
     usedBefore: (first ? record.track.used : null) ?? now.usedBefore ?? detail.before ?? null,
     after: detail.after ?? now.after,
     durationMs: detail.durationMs ?? now.durationMs,
@@ -103,17 +106,18 @@ export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'comp
     summary: detail.summary ?? now.summary,
   }
   if (first) resetCycle(context)
-  // The summary comes with the end, the figures with the boundary.
+  // The summary comes with the end, the figures with the boundary: both complete a compaction.
   if (['compact-end', 'boundary'].every((last) => record.compaction!.seen.includes(last as Sign)))
     complete(context, 'completed')
 }
 
 function belongs({ signal, record: { track } }: SignalContext, progress: CompactionProgress, sign: Sign): boolean {
   const happened = hasHappened(progress)
-  // A figure that was known in this cycle and is lost ends this cycle, whatever ended the one before.
+  // A lost figure ends the cycle that knew it, whatever ended the cycle before.
   if (sign === 'figure-lost') return !happened && !progress.completed
   const failed = !happened && progress.completed
-  // The client tells before it goes on: what it tells after an answer of the new cycle is news.
+  // Clients report before they continue: a sign after an answer of the new cycle is a new
+  // compaction.
   const wentOn = happened && track.readAt !== null && signal.at > Date.parse(track.readAt)
   return !failed && !progress.seen.includes(sign) && (sign === 'boundary' || !wentOn)
 }
@@ -123,19 +127,20 @@ function resetCycle(context: SignalContext): void {
   cancelStale(context, 'the conversation was compacted', ofSession(context, ['context', 'silence']))
   record.compactions++
   record.track = beginCycle(record.track, context.at, 'compaction')
-  // By hand and in an idle session it happens between turns; else the client compacts within one.
+  // A manual or idle compaction happens between turns. Any other happens within one.
   record.state = record.compaction?.trigger === 'manual' || record.compaction?.idle ? 'idle' : 'working'
   emit(context, 'cycle_started', { cycle: record.track.cycle, reason: 'compaction' })
   tellCompaction(context, record.compaction?.usedBefore ?? null)
-  // A session that just ended by /clear may look compacted, and its brief is for the next one.
+  // A session that just ended by /clear may look compacted, but its brief is for the next session.
   if (context.signal.kind !== 'session-end' && openHandoff(context) !== null)
     rareWork(context.deps).reconsiderHandoff(context)
 }
 
 /**
- * Tells the user and the parent seat. The parent waits for the child's work, so it is told also where
- * Baton is off for the child; the user of that session is not. `before`: tokens before the
- * compaction; null when they are not known.
+ * Tells the user and the parent seat of a compaction.
+ * `before`: tokens before it, null when unknown.
+ * The parent waits for the child's work, so it is told even where Baton is off for the child.
+ * The user of that session is then not told.
  */
 export function tellCompaction(
   context: SessionContext & Pick<SignalContext, 'enabled' | 'seatName' | 'parentSeatId'>,
@@ -162,23 +167,27 @@ export function tellCompaction(
   }
 }
 
-/** False: Baton was off for the newest session of the seat when it was last heard of. */
+/** False when Baton was off for the newest session of the seat at its last signal. */
 function isOn({ deps }: SessionContext, seatId: string): boolean {
   const newest = deps.store.chain(seatId).at(-1)
   return newest === undefined || isEnabled(deps.store, newest, newest.enabled ?? true)
 }
 
-/** Its summariser failed. The client may have another way; if none of the other signs comes, the compaction failed with it. */
+/**
+ * Notes that the summariser failed.
+ * The client may retry; if no other sign follows, the compaction failed.
+ */
 export function summariserFailed({ record }: SignalContext): void {
   const progress = record.compaction
   if (progress && !progress.completed) record.compaction = { ...progress, failing: true }
 }
 
-/** The transcript says that one did not come about. */
+/** Ends a compaction that failed according to the transcript. */
 export function compactionGaveUp(context: SignalContext, how: FailedCompaction): void {
   const { record } = context
   const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
-  // After three in a row that did not help, the client begins no other and says so: that one ends with its beginning.
+  // After three compactions in a row that did not help, the client starts no other and writes an
+  // error: that one is opened and ended here.
   if (how === 'thrashing' && !isOpen) open(context, 'auto')
   else if (!isOpen) return
   if (how === 'stopped') closeUnfinished(context, 'judged')
@@ -188,7 +197,7 @@ export function compactionGaveUp(context: SignalContext, how: FailedCompaction):
 
 type Outcome = 'completed' | 'failed' | 'blocked' | 'thrashing' | 'unknown'
 
-/** The pair of events ends exactly once, with what is known by then. */
+/** Ends a compaction and emits its end event exactly once, with the figures known by then. */
 export function complete(context: SwitchedContext, outcome: Outcome): void {
   const progress = context.record.compaction
   if (!progress || progress.completed) return
@@ -220,18 +229,20 @@ export function complete(context: SwitchedContext, outcome: Outcome): void {
   else rare.discardKeptFacts(context, outcome)
 }
 
-/** What began before its last answer was written down learns of it while nothing has reset the cycle. */
+/**
+ * Returns the tokens before a compaction. An answer written late counts until the cycle is reset.
+ */
 function figureBefore(progress: CompactionProgress, track: Track): number | null {
   const late = progress.lacks === undefined || hasHappened(progress) ? undefined : track.seen[progress.lacks]
   return late ?? progress.usedBefore
 }
 
-/** What ending a pair needs: there may be no signal at hand. */
+/** Context for ending a compaction. No signal is needed. */
 export type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 
 /**
- * Nothing more is awaited of a compaction. Where it happened, that is how it ended; else `judged` says why it did not, and `unknown`
- * that nobody can tell, because the client has gone.
+ * Closes a compaction when no further sign is expected. One that happened counts as completed.
+ * Otherwise `judged` decides between failed and blocked, and `unknown` means the client is gone.
  */
 export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
   const progress = context.record.compaction
@@ -240,16 +251,18 @@ export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 
 }
 
 /**
- * Work went on, and none of the other signs had come. A compaction asked for by hand and forbidden is told of in the transcript. Any
- * other that was forbidden leaves no trace at all; one whose summariser failed mostly does, but its word may come too late.
+ * Tells whether a compaction without further signs failed or was blocked by a hook.
+ * The transcript reports a blocked manual compaction, but nothing of a blocked automatic one.
+ * A failed summariser is mostly reported, though sometimes too late.
  */
 function whyNot(progress: CompactionProgress): 'failed' | 'blocked' {
   return progress.mayBeForbidden && !progress.failing && progress.trigger === 'auto' ? 'blocked' : 'failed'
 }
 
+/** Milliseconds to wait for a compaction's figures in the transcript. */
 const FIGURES_MS = 2_000
 
-/** It happened, and its figures may still be on their way into the transcript. */
+/** True when the compaction happened but its figures may still be missing from the transcript. */
 export function awaitsFigures({ record: { compaction, track }, at }: SwitchedContext): boolean {
   if (compaction === null || compaction.completed || !hasHappened(compaction)) return false
   return Date.parse(at) - Date.parse(track.cycleStartedAt) < FIGURES_MS
@@ -260,17 +273,18 @@ export function hasHappened(progress: CompactionProgress): boolean {
 }
 
 /**
- * Takes a monitor's notice that a session is being compacted: its levels are open again, and user
- * and parent are told. A client whose process is known reports its compactions by its own hooks, so
- * nobody is told twice. Nothing is archived and no cycle begins, because anybody who can call the
- * endpoint could cause that. Returns the events to publish.
+ * Applies a monitor's notice that a session is being compacted: opens its levels again and tells
+ * user and parent.
+ * A client with a known process reports compactions by its own hooks, so nothing is sent twice.
+ * Nothing is archived and no cycle begins, because any caller of the endpoint could cause that.
+ * Returns the events to publish.
  */
 export function reportCompaction(deps: EngineDependencies, sessionId: string): Event[] {
   return deps.store.transaction(() => {
     const events: Event[] = []
     const known = deps.store.session(sessionId)
     if (known === null) return events
-    // The store hands out the records it remembers, so they are never changed in place.
+    // The store returns its cached records, so they must not be changed in place.
     const record = { ...known, track: reopenAfterReport(known.track) }
     if (record.process === null) {
       const context = sessionContext(deps, deps.agents[record.agent]!, record, events)

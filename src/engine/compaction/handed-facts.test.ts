@@ -61,7 +61,7 @@ function asks(session: TestSession, content: string): void {
 }
 const ends = (session: TestSession, answer: string) => session.endsTurn(answer)
 
-/** A whole compaction: what the summariser is told, and what the agent is told with the next request. */
+/** Runs a compaction and returns the summariser's instructions and the text for the agent. */
 function compact(trigger: 'auto' | 'manual'): { instructed: string; told: string } {
   const instructed = fresh.preCompact(trigger).answer
   app.wait(1)
@@ -73,7 +73,7 @@ function compact(trigger: 'auto' | 'manual'): { instructed: string; told: string
   return { instructed, told: said(answer).agent ?? '' }
 }
 
-test('a brief handed to a session is told to the summariser and put back at each of its compactions', () => {
+test('a handed brief is given to the summariser and put back at each compaction of its session', () => {
   const first = compact('auto')
   for (const planted of PLANTED) {
     expect(first.instructed).toContain(planted)
@@ -90,7 +90,7 @@ test('facts of a handed brief that the summary lacks are in the loss report', ()
   for (const planted of PLANTED) expect(lost).toContain(planted)
 })
 
-test('the next brief carries what a handed one said, though its agent did not say it again', () => {
+test('the next brief holds the facts of a handed one, even if the agent did not repeat them', () => {
   compact('auto')
   compact('manual')
   requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
@@ -103,7 +103,7 @@ test('the next brief carries what a handed one said, though its agent did not sa
   for (const planted of PLANTED) expect(told).toContain(planted)
 })
 
-test('a brief that the session itself wrote later is told instead of the handed one', () => {
+test('a brief that the session wrote itself later replaces the handed one after a compaction', () => {
   requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
   for (let asked = 0; asked < 3; asked++) ends(fresh, `${BARE}\n## Next exact step\nWrite the release notes.\n`)
   const { told } = compact('manual')
@@ -112,7 +112,7 @@ test('a brief that the session itself wrote later is told instead of the handed 
   expect(told).toContain(FORBIDDEN)
 })
 
-test('a request of the user in the fresh session is the last one, not that of the handed brief', () => {
+test('a request of the user in the fresh session replaces the last request of the handed brief', () => {
   asks(fresh, 'Now write the docs.')
   fresh.step(32_000)
   const { told } = compact('auto')

@@ -9,9 +9,9 @@ import { rankFacts } from '../../facts/rank.js'
 import type { SessionContext } from '../context.js'
 
 /**
- * The facts that bind a session from the briefs it was given: the user's words of the sessions before it, and
- * the constraints, decisions, next steps and open questions that stand in the briefs. A file that is
- * gone or was changed adds nothing beyond what the store kept of it.
+ * Returns the facts that bind a session through the briefs it was given: requests of the user from
+ * earlier sessions, and the briefs' constraints, decisions, next steps and open questions.
+ * A brief file that is missing or changed adds only what the store kept of it.
  */
 export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefKeeper): Fact[] {
   const briefs = deps.store.briefsUsedBy(record.sessionId)
@@ -28,7 +28,9 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
   return distinct([...said, ...written])
 }
 
-/** The facts of a session together with those it was handed, ranked. What the session itself says of a thing counts. */
+/**
+ * Merges a session's own facts with handed ones, ranked. The session's own version of a fact wins.
+ */
 export function withHanded(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
   if (handed.length === 0) return [...own]
   // The prompt that began the session is Baton's, not a request of the user.

@@ -12,7 +12,10 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** The hooks of a compaction in the order in which Claude Code 2.1.325 ran them 54 minutes after a turn. */
+/**
+ * Runs a compaction's hooks in the order in which Claude Code 2.1.325 ran them 54 minutes after a
+ * turn.
+ */
 function compact(): string {
   s.preCompact()
   const { answer } = s.start('compact')
@@ -44,7 +47,7 @@ test('facts are put back after the compaction of an idle session as after any ot
   expect(said(compact()).agent).toContain('Never touch a.ts.')
 })
 
-test('a compaction within a turn is not marked idle, and the session goes on working', () => {
+test('a compaction within a turn is not marked idle, and the session stays working', () => {
   compact()
   expect(s.events('compaction_start')[0]?.data).not.toHaveProperty('idle')
   expect(s.record().state).toBe('working')
@@ -57,7 +60,7 @@ test('a compaction with the first request of the next turn is not marked idle', 
   expect(s.events('compaction_start')[0]?.data).not.toHaveProperty('idle')
 })
 
-test('a compaction by hand between turns is not marked idle', () => {
+test('a manual compaction between turns is not marked idle', () => {
   s.stop()
   s.preCompact('manual')
   expect(s.events('compaction_start')[0]?.data).toMatchObject({ triggerReason: 'manual' })

@@ -36,7 +36,7 @@ const goOn = (change: { program?: string; every?: number | null; bytes?: number;
 }
 const whole = (bytes?: number) => readFacts(readers, 'claude-code', file(), { bytes })
 
-/** The same numbers each time. */
+/** Returns a pseudorandom generator that repeats its numbers for a seed. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -52,7 +52,7 @@ const words = (text: string, line = 'user') =>
 
 describe('facts that are kept while the transcript grows', () => {
   test.each(corpus.map(({ file: path }, i) => [path.split('/').at(-1)!, path, i] as const))(
-    'equal those of a whole read: %s',
+    'kept facts of a growing transcript equal those of a whole read: %s',
     (_, path, i) => {
       const bytes = readFileSync(path)
       const next = random(i + 1)
@@ -67,7 +67,7 @@ describe('facts that are kept while the transcript grows', () => {
     },
   )
 
-  test('know how far a compaction reached that was read before', () => {
+  test('kept facts know where an earlier compaction ended', () => {
     cpSync(compacted, file())
     const { sinceLine } = goOn()
     appendFileSync(file(), words('And never touch the lexer.'))
@@ -77,12 +77,12 @@ describe('facts that are kept while the transcript grows', () => {
     expect(after).toEqual(whole())
   })
 
-  test('go on from what was kept instead of beginning anew', () => {
+  test('reading continues from kept facts instead of the beginning', () => {
     cpSync(compacted, file())
     goOn()
     const { size } = statSync(file())
     const bytes = readFileSync(file())
-    // Between its beginning and its end nothing is looked at again: what stands there now is not seen.
+    // The part between beginning and end is not read again, so this change to it goes unnoticed.
     writeFileSync(
       file(),
       Buffer.concat([bytes.subarray(0, 5000), Buffer.alloc(size - 10_000, 32), bytes.subarray(size - 5000)]),
@@ -90,7 +90,7 @@ describe('facts that are kept while the transcript grows', () => {
     expect(whole().facts.length).toBeLessThan(goOn().facts.length)
   })
 
-  test('are not written for every few words', () => {
+  test('facts are not kept again for a few new words', () => {
     cpSync(compacted, file())
     goOn()
     const first = readFileSync(kept())
@@ -100,7 +100,7 @@ describe('facts that are kept while the transcript grows', () => {
     expect(readFileSync(kept())).toEqual(first)
   })
 
-  test('tell nothing of what came after the place that is asked for', () => {
+  test('kept facts beyond the requested offset are not used', () => {
     cpSync(compacted, file())
     const { size } = statSync(file())
     appendFileSync(file(), words('Now write the docs.'))
@@ -130,7 +130,7 @@ describe('what was kept of something else is not used', () => {
         writeFileSync(file(), Buffer.concat([Buffer.from(words('First.')), bytes]))
       },
     ],
-  ])('the transcript is %s', (_, change) => {
+  ])('kept facts are not used when the transcript is %s', (_, change) => {
     cpSync(compacted, file())
     goOn()
     change()
@@ -146,7 +146,7 @@ describe('what was kept of something else is not used', () => {
       (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace('"format":"1 ', '"format":"2 '), 'latin1'),
     ],
     ['no state at all', () => Buffer.from('{}\n\u0000')],
-  ])('it is %s', (_, damage) => {
+  ])('a file of kept facts is not used when it is %s', (_, damage) => {
     cpSync(compacted, file())
     goOn()
     writeFileSync(kept(), damage(readFileSync(kept())))
@@ -155,7 +155,7 @@ describe('what was kept of something else is not used', () => {
     expect(goOn()).toEqual(whole())
   })
 
-  test('another program kept it', () => {
+  test('facts kept by another program version are not used', () => {
     cpSync(compacted, file())
     goOn()
     const first = readFileSync(kept())
@@ -164,7 +164,7 @@ describe('what was kept of something else is not used', () => {
     expect(readFileSync(kept())).not.toEqual(first)
   })
 
-  test('an id that is a path keeps to the folder', () => {
+  test('facts of a session whose id is a path stay inside the folder', () => {
     cpSync(compacted, file())
     const keeping = { place: place(), sessionId: '../../outside', every: 1 }
     readFacts(readers, 'claude-code', file(), { keeping })
@@ -177,7 +177,7 @@ describe('what was kept of something else is not used', () => {
 })
 
 describe('a transcript there is no time for', () => {
-  test('tells its end, says that it was not read whole, and the next look goes on', () => {
+  test('a transcript that is too long to read in time gives the facts of its end, and the next read continues', () => {
     const bytes = readFileSync(compacted)
     for (let i = 0; i < 40; i++) appendFileSync(file(), bytes)
     appendFileSync(file(), words('Now write the docs, and never touch the lexer.'))

@@ -9,36 +9,45 @@ import {
   storeState,
 } from '../../lib/growing-file.js'
 
-/** Where facts are kept between two looks at a transcript, and which program keeps them: another one's are read anew. */
+/**
+ * Folder for facts kept between two reads, and the program version: other versions' files are
+ * ignored.
+ */
 export interface FactsPlace {
   folder: string
   program: string
 }
 
-/** How far a transcript was read, and everything remembered of it: reading goes on from here. */
+/** State of a partly read transcript, from which reading continues. */
 export interface KeptFacts {
   offset: number
   lines: number
-  /** Last line a compaction replaced; 0: none did. */
+  /** Last line that a compaction replaced. 0 when none did. */
   sinceLine: number
-  /** What the agent said last; null: nothing yet. */
+  /** Last text of the agent. Null when it has said nothing yet. */
   lastAnswer: string | null
-  /** What the reader remembers. */
+  /** State of the transcript reader. */
   reader: unknown
   facts: FactsState
 }
 
-/** null: nothing is kept of this session, or not of this transcript as it is now, or it cannot be read. */
+/**
+ * Loads a session's kept facts.
+ * Null when there are none, they belong to a different transcript, or they cannot be read.
+ */
 export function loadFacts(place: FactsPlace, sessionId: string, transcript: string): KeptFacts | null {
   return (loadState(memoryOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
 }
 
-/** How far the facts that are kept reach; 0: none are that could be used. */
+/** Returns the transcript offset of the kept facts. 0 when there are no usable ones. */
 export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
   return loadOffset(memoryOf(place, sessionId), transcript)
 }
 
-/** Taken at once, because whatever is read next changes it. null: there is too much of it to be kept. */
+/**
+ * Serializes kept facts at once, because further reading changes them.
+ * Null when they are too large.
+ */
 export const copyFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
 
 export function saveFacts(
@@ -53,7 +62,7 @@ export function saveFacts(
 
 export const hasFacts = (folder: string, sessionId: string): boolean => hasState({ folder, name: sessionId })
 
-/** What was kept of a session is quoted from its transcript. */
+/** Deletes a session's kept facts, which quote its transcript. */
 export function forgetFacts(folder: string, sessionId: string): void {
   removeState({ folder, name: sessionId })
 }

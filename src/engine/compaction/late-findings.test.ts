@@ -4,7 +4,10 @@ import { processInfo } from '../../lib/process-info.js'
 import { said, type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
 import { beginFork, claimForks, endFork } from '../handoff/drive-fork.js'
 
-/** A turn that goes on behind its brief without a prompt: something holds up its end, or its compaction. */
+/**
+ * Tests of a turn that continues after its brief without a prompt, as when a hook blocks its end or
+ * its compaction.
+ */
 
 const self = processInfo(process.pid)!
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
@@ -16,7 +19,7 @@ const LATER = 'src/after-brief.ts'
 
 let app: TestApp
 let s: TestSession
-/** The transcripts that were read. */
+/** Paths of the transcripts that were read. */
 let made: string[]
 beforeEach(() => {
   app = testApp()
@@ -32,8 +35,8 @@ const last = () => app.store.handoffs().at(-1)!
 const ends = (answer: string) => s.endsTurn(answer)
 const handoff = (change: Partial<Policy['handoff']>) =>
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, ...change } }))
-/** Asked for its brief at the level for it. `mod`: the client can clear itself. */
-function climb(mod = true): void {
+/** Raises the session to the level that requests a brief. `mod`: the client can clear itself. */
+function reachHandoffLevel(mod = true): void {
   if (mod) s.reports(150_000, 2)
   s.step(150_000)
 }
@@ -51,38 +54,38 @@ function edit(id: string): void {
   })
   s.batch([id])
 }
-/** What the fresh session is told. */
-function cleared(): string {
+/** Clears the session and returns the text given to the fresh one. */
+function clearSession(): string {
   s.end('clear')
   return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
 }
 
 describe('work behind a brief that nobody prompted', () => {
   test.each([
-    ['while the client is about to be cleared', true, 'clearing', 0],
-    ['while the person is to clear it', false, 'waiting', 0],
-    ['while a person may look at it', true, 'review', 30],
-  ] as const)('is told to the fresh session: %s', (_, mod, state, reviewSeconds) => {
+    ['while the client is being cleared', true, 'clearing', 0],
+    ['while the user has yet to clear it', false, 'waiting', 0],
+    ['while the user reviews it', true, 'review', 30],
+  ] as const)('work done after a brief is reported to the fresh session: %s', (_, mod, state, reviewSeconds) => {
     handoff({ reviewSeconds })
-    climb(mod)
+    reachHandoffLevel(mod)
     ends(BRIEF)
     expect(last()).toMatchObject({ state, stale: false })
     edit('t1')
     expect(last()).toMatchObject({ state, stale: true })
     ends('Done.')
-    const told = cleared()
+    const told = clearSession()
     expect(told).toContain('## Found later')
     expect(told).toContain(LATER)
     expect(made.filter((read) => read.endsWith('inside'))).toEqual([])
   })
 
   test.each([
-    ['while the client is about to be cleared', true, 0],
-    ['while the person is to clear it', false, 0],
-    ['while a person may look at it', true, 30],
-  ] as const)('that ends with another brief is handed over with that one: %s', (_, mod, reviewSeconds) => {
+    ['while the client is being cleared', true, 0],
+    ['while the user has yet to clear it', false, 0],
+    ['while the user reviews it', true, 30],
+  ] as const)('work that ends with another brief hands over that brief: %s', (_, mod, reviewSeconds) => {
     handoff({ reviewSeconds })
-    climb(mod)
+    reachHandoffLevel(mod)
     ends(BRIEF)
     edit('t1')
     ends(brief(`Fix the logout, as in ${LATER}.`))
@@ -90,12 +93,12 @@ describe('work behind a brief that nobody prompted', () => {
       'superseded',
       reviewSeconds === 0 ? 'checked' : 'review',
     ])
-    expect(cleared()).toContain('Fix the logout')
+    expect(clearSession()).toContain('Fix the logout')
     expect(made.filter((read) => read.endsWith('inside'))).toEqual([])
   })
 
-  test('is told also where it was words alone', () => {
-    climb()
+  test('an answer without tool calls after a brief is reported to the fresh session', () => {
+    reachHandoffLevel()
     ends(BRIEF)
     s.write({
       type: 'assistant',
@@ -109,11 +112,11 @@ describe('work behind a brief that nobody prompted', () => {
     })
     ends('Should I keep src/menu.ts?')
     expect(last()).toMatchObject({ state: 'clearing', stale: true })
-    expect(cleared()).toContain('src/menu.ts')
+    expect(clearSession()).toContain('src/menu.ts')
   })
 
-  test('and ends with the same brief changes nothing', () => {
-    climb()
+  test('a turn that ends with the same brief again changes nothing', () => {
+    reachHandoffLevel()
     ends(BRIEF)
     const { orderId } = last()
     ends(`Once more:\n\n${BRIEF}`)
@@ -126,9 +129,9 @@ describe('a compaction kept from coming about', () => {
   beforeEach(() => app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
 
   test.each([
-    ['one that is held up twice', () => void s.preCompact()],
-    ['one after which nothing else happens', () => {}],
-  ])('is followed by work that the fresh session hears of: %s', (_, happens) => {
+    ['after two blocked compactions', () => void s.preCompact()],
+    ['after one blocked compaction', () => {}],
+  ])('work done after a blocked compaction is reported to the fresh session: %s', (_, happens) => {
     s.reports(166_000, 3)
     s.step(20_000)
     s.preCompact()
@@ -136,11 +139,11 @@ describe('a compaction kept from coming about', () => {
     edit('t1')
     happens()
     ends('Done.')
-    expect(cleared()).toContain(LATER)
+    expect(clearSession()).toContain(LATER)
   })
 
-  test('leaves a brief that lacks the rest of its turn, also if no tool of it is told', () => {
-    climb()
+  test('a blocked compaction marks the brief as stale, even if the turn runs no further tool', () => {
+    reachHandoffLevel()
     ends(BRIEF)
     expect(last().stale).toBe(false)
     s.preCompact()
@@ -152,24 +155,24 @@ describe('a fork', () => {
   beforeEach(() => handoff({ fork: true }))
   const deps = () => app.engine.deps
   function asked(): void {
-    climb()
+    reachHandoffLevel()
     ends('I would rather go on.')
     claimForks(deps(), self)
     beginFork(deps(), self, last().handoffId)
   }
   const answers = () => endFork(deps(), self, last().handoffId, { answer: BRIEF, why: '' })
 
-  test('lacks what its session does meanwhile without a prompt', () => {
+  test('the brief of a fork is stale when its session works on without a prompt', () => {
     asked()
     edit('t1')
     expect(last()).toMatchObject({ state: 'requested', stale: true })
     answers()
     expect(last()).toMatchObject({ state: 'checked', stale: true })
     ends('Done.')
-    expect(cleared()).toContain(LATER)
+    expect(clearSession()).toContain(LATER)
   })
 
-  test('whose session is at work again lacks what that still does', () => {
+  test('the brief of a fork is stale when its session is working as the fork answers', () => {
     asked()
     const record = s.record()
     app.store.transaction(() => app.store.putSession({ ...record, state: 'working' }))

@@ -7,9 +7,9 @@ import { briefMaterial } from './brief-sources.js'
 import type { ReadFacts } from './read-facts.js'
 
 /**
- * A brief that was not used at once, because a person looked at it or nobody could clear the session, may be older than the work. What
- * happened since is added to it as a late finding; the brief itself never changes. `read`: what was read of the session before the store
- * was locked.
+ * Adds work done after a brief to it as late findings; the brief itself never changes.
+ * A brief may be older than the work if it was reviewed first or the session could not be cleared.
+ * `read`: facts of the session that were read before the store was locked.
  */
 export function addFoundLater(
   context: SessionContext & { read?: ReadFacts | null },
@@ -32,7 +32,7 @@ export function addFoundLater(
     }
     if (coverage !== null) change.upTo = lastLine(material.facts)
   } catch (error) {
-    // The brief is still the best there is.
+    // The brief stays usable without its late findings.
     deps.log('warn', 'what happened since a brief could not be added to it', {
       brief: brief.briefId,
       reason: String(error),
@@ -41,7 +41,7 @@ export function addFoundLater(
   return updateHandoff(context, handoff, change)
 }
 
-/** Up to where of the transcript a brief made from these speaks. */
+/** Returns the last transcript line that a brief made from these facts covers. */
 export function lastLine(facts: readonly { line: number }[]): number {
   return facts.reduce((last, { line }) => Math.max(last, line), 0)
 }

@@ -7,7 +7,7 @@ const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exa
 
 let app: TestApp
 let s: TestSession
-/** The transcripts that were read. */
+/** Paths of the transcripts that were read. */
 let made: string[]
 beforeEach(() => {
   app = testApp()
@@ -32,7 +32,7 @@ function written(): void {
   ends(BRIEF)
 }
 
-test('the end of a turn that holds a brief, also a better one, reads before the store is locked', () => {
+test('the end of a turn with a brief, first or improved, reads facts before the store is locked', () => {
   reviewing(0)
   written()
   expect(made).toEqual(['aaaa ahead'])
@@ -41,7 +41,7 @@ test('the end of a turn that holds a brief, also a better one, reads before the 
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
-test('so does the end of one that went on during a review which is over', () => {
+test('the end of a turn that continued past a review reads facts before the store is locked', () => {
   reviewing(30)
   written()
   asks('Never use sudo.')
@@ -51,7 +51,7 @@ test('so does the end of one that went on during a review which is over', () => 
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
-test('so does whoever closes a review', () => {
+test('closing a review reads facts before the store is locked', () => {
   reviewing(30)
   written()
   asks('Never use sudo.')
@@ -62,7 +62,7 @@ test('so does whoever closes a review', () => {
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
-test('so does the start of a fresh session whose brief lacks the last turn', () => {
+test('the start of a fresh session whose brief lacks the last turn reads facts before the store is locked', () => {
   reviewing(0)
   written()
   asks('Never use sudo.')
@@ -73,7 +73,7 @@ test('so does the start of a fresh session whose brief lacks the last turn', () 
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
-test('a turn that ends without anything to compare reads nothing', () => {
+test('a turn that ends with nothing to compare reads no facts', () => {
   reviewing(0)
   s.step(20_000)
   ends('Done.')

@@ -7,57 +7,64 @@ import { rankFacts } from '../../facts/rank.js'
 import { sizeOf } from '../../lib/growing-file.js'
 import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
 
-/** What a transcript told up to a size. */
+/** Facts of a transcript up to a size limit. */
 export interface ReadFacts {
-  /** Ranked, most needed first. */
+  /** Facts by importance, most important first. */
   facts: Fact[]
-  /** Last line an earlier compaction replaced; 0: none did. */
+  /** Last line that an earlier compaction replaced. 0 when none did. */
   sinceLine: number
   lines: number
-  /** What the agent said last; null: nothing, or not known. */
+  /** Last text of the agent. Null when there is none or it is unknown. */
   lastAnswer: string | null
-  /** How far it was read from its beginning, in bytes. */
+  /** Bytes read from the beginning of the transcript. */
   reached: number
-  /** False: there was no time for all of it. The facts are those of the beginning and of the end; nothing can be compared with them. */
+  /**
+   * False when time ran out.
+   * The facts are then from the beginning and the end only, so nothing can be compared with them.
+   */
   whole: boolean
-  /** null: all was read. */
+  /** Reason why reading failed. Null when it did not. */
   trouble: string | null
-  /** Whose transcript it was; absent: that of the session the signal speaks of. */
+  /** Session of the transcript. Absent when it is the session of the signal. */
   sessionId?: string
-  /** The repository, where it was looked at in the same breath. */
+  /** The repository, if it was read at the same time. */
   repository?: Repository | null
 }
 
-/** What a hook may read itself: about a fifth of a second of work. Longer transcripts are read by a process nobody waits for. */
+/**
+ * Most bytes a hook reads itself, about 0.2 seconds. A background process reads longer transcripts.
+ */
 export const READ_AT_ONCE = 16 * 1024 * 1024
-/** A brief and a report name a few hundred at most. */
+/** Most facts of a record: a brief and a report name a few hundred at most. */
 const MOST_KEPT = 1_500
 
-/** Characters of all of them together, and of one: a pasted log is a request too. */
+/**
+ * Most characters of all facts together and of a single one: a user may paste a log as a request.
+ */
 const MOST_TEXT = 1_000_000
 const LONGEST_TEXT = 100_000
 const LONGEST_ANSWER = 20_000
 
-/** Where there was no time for the whole, how much of the end is read. */
+/** Bytes read from the end when time ran out. */
 const TAIL = 2 * 1024 * 1024
 
-/** By the agent's id. */
+/** Transcript readers by agent id. */
 export type Readers = Readonly<Record<string, TranscriptReader>>
 
-/** A session's facts between two looks. */
+/** Where and how often a session's facts are kept between two reads. */
 export interface Keeping {
   place: FactsPlace
   sessionId: string
-  /** What was read is kept for the next look once it is so many bytes more. null: never, because somebody waits. */
+  /** Bytes after which newly read facts are kept. Null to keep none, because a caller waits. */
   every: number | null
 }
 
 export interface ReadLimits {
-  /** Bytes beyond these are not looked at. */
+  /** Number of bytes to read at most. */
   bytes?: number | undefined
-  /** It gives up after so long. Absent: it takes its time. */
+  /** Milliseconds to read at most. Absent for no limit. */
   withinMs?: number
-  /** Goes on from what was kept. Absent: it begins at the beginning. */
+  /** Kept facts to continue from. Absent to start at the beginning. */
   keeping?: Keeping | undefined
 }
 
@@ -119,13 +126,13 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
   }
 }
 
-/** What was kept beyond `bytes` tells of what came later. */
+/** Loads kept facts. Null when they reach beyond `bytes`, as they then include later work. */
 function loadUpTo({ place, sessionId }: Keeping, transcript: string, bytes: number | undefined): KeptFacts | null {
   const kept = loadFacts(place, sessionId, transcript)
   return kept === null || (bytes !== undefined && kept.offset > bytes) ? null : kept
 }
 
-/** Facts that cannot be kept are read again: that costs time and nothing else. */
+/** Keeps facts. A failure is ignored: they are read again, which costs only time. */
 function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
   try {
     saveFacts(place, sessionId, transcript, copy.offset, copy.state)
@@ -134,7 +141,7 @@ function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset:
   }
 }
 
-/** How things stand at the end of a transcript that could not be read whole in time. */
+/** Reads the end of a transcript that could not be read whole in time. */
 function endOf(
   reader: TranscriptReader,
   transcript: string,
@@ -155,7 +162,7 @@ function endOf(
   return { facts: facts.facts(), lastAnswer }
 }
 
-/** Of the beginning only what lasts: how the rest stands at the end is not certain. */
+/** Kinds of facts from the beginning that stay valid. Others may have changed by the end. */
 const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
 
 function joined(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
@@ -167,7 +174,7 @@ function joined(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
   return [...lasting.map((fact) => (hasRequest && fact.detail.last ? { ...fact, detail: {} } : fact)), ...end]
 }
 
-/** The most needed of them, as much as a record should hold. */
+/** Returns the most important facts, up to the size limits of a record. */
 function bounded(ranked: readonly Fact[]): Fact[] {
   let length = 0
   const facts: Fact[] = []

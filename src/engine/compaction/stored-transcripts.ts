@@ -6,15 +6,15 @@ import { isHeadless } from './keep-transcript.js'
 import { bytesHeld, isOpen, saysMore } from './sweep-transcripts.js'
 
 /**
- * How a transcript on the disk stands to its archives:
+ * Archiving state of a transcript on the disk:
  *
- * - **archived**: archives hold all that was said in it, or held it until they were pruned.
- * - **unarchived**: they do not; `baton import` archives it.
- * - **open**: they do not yet; its client runs and it is archived when it ends.
- * - **headless**: a `-p` run outside of jobs, archived only before a compaction.
+ * - **archived**: archives hold its whole conversation, or held it until they were pruned.
+ * - **unarchived**: part of it is in no archive; `baton import` archives it.
+ * - **open**: its client still runs, so it is archived when the session ends.
+ * - **headless**: a `-p` run outside of jobs, which is archived only before a compaction.
  * - **off**: archiving is turned off in its project.
- * - **forgotten**: the user had it forgotten.
- * - **expired**: older than a `cleanupPeriodDays` that somebody set, so its archive would be removed.
+ * - **forgotten**: the user had its data deleted.
+ * - **expired**: older than a `cleanupPeriodDays` the user set, so its archive would be removed.
  */
 export type Standing = 'archived' | 'unarchived' | 'open' | 'headless' | 'off' | 'forgotten' | 'expired'
 
@@ -26,7 +26,10 @@ export interface JudgedTranscript extends StoredTranscript {
   standing: Standing
 }
 
-/** Judges every transcript that clients keep, oldest first. Reads files, so not to be called inside a transaction. */
+/**
+ * Judges every transcript that clients keep, oldest first.
+ * Reads files, so call it outside of transactions.
+ */
 export function judgeStored(
   deps: EngineDependencies,
   env: Record<string, string | undefined>,
@@ -63,7 +66,7 @@ function standingOf(
   return isOpen(deps, record) ? 'open' : 'unarchived'
 }
 
-/** Plans the archive of one transcript. False when it says nothing that is not archived, or may not be read. */
+/** Plans the archive of one transcript. False when it holds nothing new or may not be read. */
 export function planStored(
   deps: EngineDependencies,
   { sessionId, agent, project, path, bytes }: JudgedTranscript,

@@ -58,7 +58,7 @@ function opened(config = '') {
       { deliver: 'keep' },
     )
   }
-  /** A session that said something and whose client is gone without a signal. */
+  /** Creates a session with conversation whose client was killed without a signal. */
   const killed = (id: string, env: Record<string, string> = ATTENDED): void => {
     writeFileSync(transcript(id), said(`hello from ${id}`))
     send(id, 'SessionStart', { source: 'startup' }, env)
@@ -100,7 +100,7 @@ test('a second sweep archives nothing again', () => {
   expect(it.made()).toEqual(['s1 sweep kept'])
 })
 
-test('a session whose client still runs is left alone until its transcript was silent for a day', () => {
+test('the session of a running client is archived only after its transcript was unchanged for a day', () => {
   const it = opened()
   it.killed('s1')
   const here = processInfo(process.pid)!
@@ -111,7 +111,7 @@ test('a session whose client still runs is left alone until its transcript was s
   expect(it.sweep().planned).toHaveLength(1)
 })
 
-test('lines without conversation after the archive of the end are no reason for another archive', () => {
+test('lines without conversation after the archive of the end cause no second archive', () => {
   const it = opened()
   it.killed('s1')
   it.send('s1', 'SessionEnd', { reason: 'other' })
@@ -131,14 +131,14 @@ test('headless runs outside of jobs are not swept', () => {
   expect(it.made()).toEqual([])
 })
 
-test.each(['archive:\n  enabled: false\n', 'archive:\n  at: [pre-compact]\n'])('with %j nothing is swept', (config) => {
+test.each(['archive:\n  enabled: false\n', 'archive:\n  at: [pre-compact]\n'])('nothing is swept with %j', (config) => {
   const it = opened(config)
   it.killed('s1')
   it.sweep()
   expect(it.made()).toEqual([])
 })
 
-test('archiving that the user turned off for one project holds for the sweep', () => {
+test('a sweep obeys archiving turned off for one project', () => {
   const it = opened('overrides:\n  - when: {project: "**/baton-sweep-*"}\n    archive: {enabled: false}\n')
   it.killed('s1')
   it.sweep()
@@ -154,7 +154,7 @@ test('a session that the user had forgotten is not swept', () => {
   expect(it.made()).toEqual([])
 })
 
-test('an archive that was pruned does not come back with the next sweep, and what is said later is archived', () => {
+test('a pruned archive is not made again by the next sweep, but later conversation is archived', () => {
   const it = opened()
   it.killed('s1')
   it.sweep()
@@ -186,7 +186,7 @@ test.each<[string, (path: string) => void]>([
   ['a folder', (path) => mkdirSync(path)],
   ['gone', () => {}],
   ['a link that leads nowhere', (path) => symlinkSync(`${path}.gone`, path)],
-])('a transcript in whose place there is %s leaves no archive, and the others are archived', (_, put) => {
+])('a transcript replaced by %s leaves no archive, and the others are archived', (_, put) => {
   const it = opened()
   it.killed('s1')
   it.killed('s2')

@@ -5,7 +5,7 @@ import type { EngineDependencies } from '../context.js'
 import { isForgotten } from '../views/session-queries.js'
 import { isHeadless } from './keep-transcript.js'
 
-/** A session whose transcript says more than its archives. */
+/** A session whose transcript holds conversation that its archives lack. */
 export interface Unarchived {
   record: SessionRecord
   /** Size of its transcript. */
@@ -15,7 +15,9 @@ export interface Unarchived {
 }
 
 export interface SweepLimits {
-  /** The sessions that are planned first when not all are: those that the client deletes first, or the latest. */
+  /**
+   * Order of planning when the limit cuts the list: those the client deletes first, or the newest.
+   */
   first: 'oldest' | 'newest'
   most: number
   isOver(): boolean
@@ -23,20 +25,23 @@ export interface SweepLimits {
 
 export interface Sweep {
   planned: Unarchived[]
-  /** Sessions that the limits left for the next sweep. */
+  /** Sessions that the limits leave for the next sweep. */
   left: Unarchived[]
 }
 
-/** Clients delete transcripts after 30 days unless told otherwise. Older sessions are imported. */
+/** Oldest last signal of a swept session. Clients delete transcripts after 30 days by default. */
 const LOOK_BACK_MS = 60 * 24 * 3_600_000
-/** A client that is still open may be idle for weeks, until its transcript is old enough to be deleted. */
+/**
+ * Idle time after which the session of an open client is archived: it may stay idle for weeks,
+ * until its transcript is deleted.
+ */
 const IDLE_MS = 24 * 3_600_000
-/** After so many new bytes there is no need to look whether they are conversation. */
+/** New bytes that surely hold conversation, so they need not be read. */
 const SURELY_NEW = 1024 * 1024
 
 /**
- * Finds the sessions that ended without a signal, as after `kill -9` or a reboot, and those that
- * said more after their last archive. Reads files, so not to be called inside a transaction.
+ * Finds sessions that ended without a signal, as after `kill -9` or a reboot, and those that
+ * continued after their last archive. Reads files, so call it outside of transactions.
  */
 export function findUnarchived(deps: EngineDependencies): Unarchived[] {
   const now = deps.now().getTime()
@@ -55,7 +60,7 @@ export function findUnarchived(deps: EngineDependencies): Unarchived[] {
   })
 }
 
-/** Plans archives of these sessions. The bytes are copied by whoever finishes archives. */
+/** Plans archives of unarchived sessions. The archive keeper copies the bytes later. */
 export function planUnarchived(deps: EngineDependencies, { first, most, isOver }: SweepLimits): Sweep {
   const found = findUnarchived(deps).sort((a, b) => a.writtenMs - b.writtenMs)
   if (first === 'newest') found.reverse()
@@ -73,7 +78,7 @@ function plan(deps: EngineDependencies, { record, bytes }: Unarchived): void {
   const { sessionId, agent, project, transcriptPath: transcript } = record
   const ahead = new Map([deps.lookForArchive({ agent, transcript })])
   deps.store.transaction(() => {
-    // Another sweep may have been faster.
+    // Another sweep may have planned the archive first.
     if (bytesHeld(deps, sessionId) >= bytes) return
     deps.planArchive({ sessionId, agent, project, trigger: 'sweep', transcript })
   }, ahead)
@@ -87,7 +92,10 @@ function isArchivable(deps: EngineDependencies, record: SessionRecord): boolean 
   return archive.enabled && archive.at.includes('session-end')
 }
 
-/** Null while the session goes on, and when there is no transcript of this user. */
+/**
+ * Reads the transcript's size and age.
+ * Null while the session continues, and when the file is missing or not this user's.
+ */
 function lookAtTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
   const stats = lookAtNamedFile(record.transcriptPath!, 'this-user')
   if ('refused' in stats) return null
@@ -95,15 +103,14 @@ function lookAtTranscript(deps: EngineDependencies, record: SessionRecord, now: 
   return { record, bytes: stats.size, writtenMs: stats.mtimeMs }
 }
 
-/** Its client may still run. */
+/** True while the session's client may still run. */
 export function isOpen(deps: EngineDependencies, { state, process, agent }: SessionRecord): boolean {
   return state !== 'ended' && (process === null || deps.agents[agent]?.alive(process) !== false)
 }
 
 /**
- * Whether a transcript holds conversation beyond these bytes.
- * After the signal of its end a client still writes figures into the transcript. They are no reason
- * for another archive.
+ * True when a transcript holds conversation beyond the archived bytes.
+ * Clients still write figures into it after the signal of its end; those need no new archive.
  */
 export function saysMore(
   deps: EngineDependencies,
@@ -122,7 +129,7 @@ export function saysMore(
   return entries > 0 || read.unread > 0
 }
 
-/** How much of its transcript the archives of a session hold or will hold, or once held. */
+/** Returns the transcript bytes that a session's archives hold, will hold, or once held. */
 export function bytesHeld({ store }: EngineDependencies, sessionId: string): number {
   const held = store.archives({ sessionId }).flatMap(({ status, retryAt, parts: [main] }) => {
     const counts = status !== 'failed' || retryAt !== null
