@@ -7,59 +7,63 @@ import type { Terminal } from '../contract/terminal.js'
 import type { Log } from '../lib/log.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 
-/** What the engine already knows of a session when it asks an adapter to look again. */
+/** The session's stored state, passed to an adapter when it observes the session again. */
 export interface KnownSession {
   cursor: Cursor | null
   subagentCursors: Record<string, Cursor>
   model: string | null
-  /** The client's last own word about its window, kept from earlier signals (status line). */
+  /** The context window that the client last reported by its status line, from earlier signals. */
   window: number | null
   process: { pid: number; startedAt: string } | null
-  /** Where the part of Baton inside the client reports; null: nowhere. */
+  /** Folder for live reports of the plugin module in the client. Null when it reports nowhere. */
   liveDir: string | null
-  /** Stamp of the last live report taken in; absent: not kept. */
+  /** Timestamp of the last live report that was processed. Absent when none was stored. */
   liveStamp?: number | null
-  /** When the compaction began that is not over yet, milliseconds; absent or null: there is none. */
+  /** Start of the compaction that still runs, in milliseconds. Absent or null when none runs. */
   compactingSince?: number | null
 }
 
 /**
- * The list that running clients of an agent keep of themselves. Names only processes of this user
- * that run now.
+ * The list that running clients of an agent keep of their own processes. Returns only processes of
+ * this user that run now.
  */
 export interface ClientRegistry {
-  /** The session that this process says it shows; null when it is not listed. */
+  /** Returns the session that this process shows. Null when the process is not listed. */
   sessionOf(pid: number): string | null
-  /** The processes that say they show this session. */
+  /** Returns the processes that show this session. */
   clientsOf(sessionId: string): number[]
 }
 
-/** What Baton wants said in the client's answer to one event. */
+/** The texts to put into the client's answer to one event. */
 export interface Say {
   agent: string | null
   user: string | null
-  /** Where the whole agent text can be read when it is longer than the client takes. */
+  /** File with the whole agent text, for a text longer than the client accepts. */
   agentFile?: string | null
 }
 
-/** Tells an idle client something where nothing of Baton's runs inside it. Names as with orders. */
+/** Delivers a prompt to an idle client in which no plugin module runs. Terms as with orders. */
 export interface Waiter {
-  /** `asleep`: one waits beside the client. `known`: this client has waiters, and the next may be about to begin. null: it has none. */
+  /**
+   * Returns `asleep` when a waiter runs beside the client, and `known` when the client has waiters
+   * and the next may be about to start. Null when it has none.
+   */
   of(liveDir: string, clientPid: number): 'asleep' | 'known' | null
-  /** Leaves it for the waiter and tells it so; throws when it cannot be written. */
+  /** Stores a text for the waiter and notifies it. Throws when the text cannot be written. */
   say(liveDir: string, spoken: { clientPid: number; session: string; orderId: string; text: string }): void
-  /** True: it was taken back and will never be said. */
+  /** Withdraws a text. Returns true when the text was withdrawn and will never be delivered. */
   unsay(liveDir: string, session: string, orderId: string): boolean
-  /** When it was taken to be said, milliseconds; null: it was not. */
+  /** Returns when the waiter picked the text up, in milliseconds. Null when it did not. */
   said(liveDir: string, session: string, orderId: string): number | null
-  /** Removes what waiters and clients that are gone left behind. */
+  /** Removes files of waiters and clients that no longer run. */
   tidy(liveDir: string, now: Date, runs: (pid: number) => boolean): void
 }
 
 /**
- * Everything Baton knows about one coding agent, split by capability. An optional capability that is left out does not exist for that
- * agent. This part is what every hook loads; `AgentClient`, `AgentInstaller`, `AgentRuntimes` and `TranscriptReader` are the parts that
- * only longer work needs, each with a registry of its own. No method throws on bad input.
+ * Everything Baton knows about one coding agent, split by capability. An agent that omits an
+ * optional capability does not have it. Every hook loads this interface. `AgentClient`,
+ * `AgentInstaller`, `AgentRuntimes` and `TranscriptReader` are needed only by longer work, so each
+ * has its own registry. No method throws on bad input.
  */
 export interface Agent
   extends MeasuringAgent,
@@ -68,90 +72,124 @@ export interface Agent
     Partial<OrderChannel>,
     Partial<UserRequests> {
   readonly id: string
-  /** A program that sleeps beside an idle client and gives it a prompt; left out: no client of this agent knows such a thing. */
+  /**
+   * A program that waits beside an idle client and prompts it. Absent when no client of this agent
+   * supports that.
+   */
   readonly waiter?: Waiter
   /**
-   * The client's own registry of its processes; null when it keeps none. `env` as in the signal,
-   * `transcriptPath` as it was known before the signal. Left out: no client of this agent keeps
-   * one.
+   * Returns the client's own registry of its processes. Null when the client keeps none. `env` is
+   * as in the signal, `transcriptPath` as stored before the signal. Absent when no client of this
+   * agent keeps a registry.
    */
   registry?(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null
   /**
-   * Whether the client continues by itself after a usage limit, by its settings; null: they do not
-   * say. Left out: no client of this agent has such a setting.
+   * Returns whether the client continues by itself after a usage limit, by its settings. Null when
+   * the settings do not say. Absent when no client of this agent has such a setting.
    */
   continuesAfterLimit?(session: { transcriptPath: string | null; project: string | null }): boolean | null
-  /** Whether the process that ran a session is still there. */
+  /** Returns whether the process that ran a session still runs. */
   alive(process: { pid: number; startedAt: string }): boolean
 }
 
-/** Turns what a client sends into signals and figures. */
+/** Turns a client's payloads into signals and figures. */
 export interface MeasuringAgent {
   /** Environment variables the hook program passes along with a signal. */
   readonly environment: readonly string[]
-  /** Of this event the hook program may leave unread what stands behind these words. */
+  /** For this event, the hook program may skip the rest of the payload after the text `behind`. */
   readonly unread: { event: string; behind: string }
-  /** null: not a signal of this agent (undecodable, no session id). */
+  /** Decodes a payload. Null when it is undecodable or has no session id. */
   open(raw: RawSignal): Signal | null
-  /** Looks at transcript, live report, settings and process. Reads files, writes nothing. Work is bounded whatever the size of the transcript. */
+  /**
+   * Reads transcript, live report, settings and process, and writes nothing. The work is bounded,
+   * whatever the size of the transcript.
+   */
   observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation
-  /** The transcripts of a session's subagents. `name`: tells them apart. */
+  /** Lists the transcripts of a session's subagents. `name` distinguishes them. */
   subagentTranscripts?(transcriptPath: string): { name: string; path: string }[]
-  /** Variables that a signal of a job's session has in place of those its client would have set. */
+  /**
+   * Returns the variables for a signal of a job's session, in place of those its client would set.
+   */
   jobEnvironment(process: { pid: number } | null): Record<string, string>
-  /** The client's names of the events that a job's runner reports where no hook does. */
+  /** The client's names of the events that a job's runner reports because no hook does. */
   readonly jobEvents: { start: string; end: string }
 }
 
-/** Puts texts of Baton's into what a hook prints. */
+/** Puts Baton's texts into the output of a hook. */
 export interface AnsweringAgent {
-  /** The text the hook prints for this event; '' says nothing. Events that cannot carry a text to the agent drop it (see `carries`). */
+  /**
+   * Returns the hook's output for this event, '' for none. Drops a text for the agent if the event
+   * cannot deliver one (see `carries`).
+   */
   answer(event: string, say: Say): string
-  /** The events whose answers reach the agent: where a text may be left for the next one to take along. */
+  /**
+   * The events whose answers reach the agent, so a stored text can be delivered with the next one.
+   */
   readonly carriers: readonly string[]
-  /** The events that tell the end of a turn. */
+  /** The events that report the end of a turn. */
   readonly turnEnds: readonly string[]
-  /** Whom an answer to this event can reach. */
+  /** Returns whom an answer to this event can reach. */
   carries(event: string): { agent: boolean; user: boolean }
-  /** Whether the conversation on disk already holds a text that was given to it. */
+  /** Returns whether the transcript on disk already contains a text that was delivered. */
   transcriptContains(transcriptPath: string, text: string): boolean
 }
 
-/** Changes what a client does next: its summary, its compaction, the end of its turn. */
+/** Changes the client's next action: its summary, its compaction, the end of its turn. */
 export interface CompactionSteering {
-  /** What the hook prints for this event so that the summariser of the compaction that begins is told; null: it would not be. */
+  /**
+   * Returns the hook output that passes this text to the summariser of the starting compaction.
+   * Null when this event cannot pass it.
+   */
   instruct(event: string, text: string): string | null
-  /** What the hook prints so that a compaction that begins does not come about; null: this event cannot. */
+  /** Returns the hook output that blocks a starting compaction. Null when this event cannot. */
   block(event: string, reason: string): string | null
-  /** What the hook prints at the end of a turn so that the agent goes on with this text; null: it would not. `user`: told in the same breath. */
+  /**
+   * Returns the hook output that makes the agent continue with this text at the end of a turn. Null
+   * when this event cannot. `user` is shown to the user at the same time.
+   */
   insist(event: string, text: string, user?: string | null): string | null
 }
 
-/** Orders to the part of Baton that runs inside the client. */
+/** Sends orders to the plugin module that runs inside the client. */
 export interface OrderChannel {
-  /** Whether the part of Baton inside the client runs there and carries out orders; `process`: the client's. */
+  /**
+   * Returns whether the plugin module runs in the client and executes orders. `process` is the
+   * client's process.
+   */
   takesOrders(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
-  /** That part was taken away under a running client: what was ordered will not be carried out. False also where nothing is known of it. */
+  /**
+   * Returns whether the plugin module was removed from a running client, so that pending orders
+   * will not be executed. False when nothing is known about it.
+   */
   hasLostMod(liveDir: string, sessionId: string): boolean
-  /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */
+  /** Gives an order to the plugin module. Throws when the order cannot be written. */
   order(liveDir: string, order: Order): void
-  /** Whether the order lies where it is looked for. */
+  /** Returns whether the order is stored where the plugin module reads it. */
   hasOrder(liveDir: string, sessionId: string, orderId: string): boolean
-  /** True: it will never be carried out, also if it is given after this. False: it was begun. */
+  /**
+   * Withdraws an order. True when it will never be executed, even if it is written after this call.
+   * False when its execution has started.
+   */
   withdraw(liveDir: string, sessionId: string, orderId: string): boolean
-  /** What became of an order; null: it was not begun. */
+  /** Returns the result of an order. Null when its execution has not started. */
   orderAnswer(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
-  /** What keeps an order from being begun; null: that part of Baton has not said that it knows of the order. */
+  /**
+   * Returns the reason why an order is not executed yet. Null when the plugin module has not
+   * confirmed that it knows the order.
+   */
   hindrance(liveDir: string, sessionId: string, orderId: string): string | null
-  /** Whether that part says so at all: one of an earlier version does not. */
+  /** Returns whether the plugin module reports such reasons. Earlier versions do not. */
   tellsHindrance(liveDir: string, sessionId: string): boolean
-  /** It overlooks orders, and counts as taken away until it reports again. */
+  /** Marks a plugin module that ignores orders as removed until it reports again. */
   giveUpOn(liveDir: string, sessionId: string): void
 }
 
-/** Commands that the user types inside the client. */
+/** Reads commands that the user types inside the client. */
 export interface UserRequests {
-  /** What the user asked for by a command inside the client, until it is dropped; null: nothing. `at` tells two requests apart. */
+  /**
+   * Returns the user's request by a command inside the client, until it is dropped. Null when there
+   * is none. `at` distinguishes two requests.
+   */
   readRequest(liveDir: string, sessionId: string): { words: string; at: number } | null
   dropRequest(liveDir: string, sessionId: string, at: number): void
 }
@@ -165,27 +203,36 @@ type Env = Record<string, string | undefined>
 export interface AgentClient {
   /** The command on the PATH. */
   readonly program: string
-  /** Names the session to the commands that the agent runs. */
+  /** The variable that names the session to the commands that the agent runs. */
   readonly sessionVariable: string
-  /** Variables that are set for the commands that the agent runs. */
+  /** Variables that the client sets for the commands that the agent runs. */
   readonly signs: readonly string[]
-  /** Variables that say where the client keeps its files. A server keeps them across restarts. */
+  /** Variables with the client's folders. A server keeps them across restarts. */
   readonly places: readonly string[]
-  /** The environment without what a client tells the commands it runs about itself. */
+  /**
+   * Returns the environment without the variables by which a client describes itself to its
+   * commands.
+   */
   withoutClient(env: Env): Record<string, string>
-  /** Whether a client with one of these environments lists this process as its own. */
+  /** Returns whether a client with one of these environments lists this process as its own. */
   isClient?(pid: number, environments: readonly Env[]): boolean
-  /** The configuration folder of a client with this environment; null: not known. */
+  /** Returns the configuration folder of a client with this environment. Null when not known. */
   configDir?(env: Env): string | null
-  /** Reads the screen and the state of a client that is typed to; left out: Baton cannot type to it. */
+  /**
+   * Reads the screen and the state of a client that Baton types into. Absent when Baton cannot type
+   * into this client.
+   */
   terminal?(client: TypedClient): Terminal
   readonly fork?: ForkStarter
   readonly sdk?: SdkReader
-  /** Files that Baton keeps beside the live reports for this agent; left out: none. */
+  /** Files that Baton keeps beside the live reports for this agent. Absent when there are none. */
   readonly liveFiles?: LiveFiles
 }
 
-/** `configDir`: where the client itself says what it does. Not that of whoever types: people have several. */
+/**
+ * A client that Baton types into. `configDir` is that client's own configuration folder. The folder
+ * of the typing process may differ, because users can have several.
+ */
 export interface TypedClient {
   pid: number
   configDir: string
@@ -194,58 +241,61 @@ export interface TypedClient {
 export interface LiveFiles {
   /** Folders beside `liveDir` with files whose names begin with the session's id. */
   folders(liveDir: string): string[]
-  /** Removes what lies in `liveDir` itself and quotes a session. */
+  /** Removes the files in `liveDir` that quote a session. */
   forget(liveDir: string, sessionId: string): void
-  /** Ends every program that waits for one of them, and removes them. */
+  /** Ends every program that waits for one of these files, and removes the files. */
   removeAll(liveDir: string): void
 }
 
 export interface ForkOf {
   sessionId: string
-  /** The process that runs the session; null: it is not known, or gone. */
+  /** The process that runs the session. Null when it is not known or gone. */
   client: ProcessIdentity | null
-  /** The folder the session was begun in: the client looks for its transcript by it. */
+  /** The folder in which the session started. The client finds the transcript by it. */
   folder: string
 }
 
-/** The running client of a session: what another one like it is started with. */
+/** The running client of a session, with the data to start another one like it. */
 export interface ForkableClient {
-  /** Its program, and the script it runs if that is an interpreter. */
+  /** The client's program, followed by its script if the program is an interpreter. */
   program: string[]
   environment: Record<string, string>
-  /** The folder it was started in. */
+  /** The folder in which the client was started. */
   folder: string
 }
 
 /** Starts a copy of a session that answers one prompt and changes nothing. */
 export interface ForkStarter {
   /**
-   * The session's client, which the fork is started like. A string tells why there is none, as a
-   * half sentence.
+   * Returns the session's client, as the model for starting the fork. A string says why there is
+   * none, as a half sentence.
    */
   client(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string
   arguments(of: ForkOf, settingsFile: string): string[]
   settings(of: ForkOf): Record<string, unknown>
   environment(env: Env): Record<string, string>
-  /** Reads what the client printed: its answer, or why there is none. */
+  /** Reads the client's output: its answer, or the reason why there is none. */
   answer(printed: string): { answer: string | null; why: string }
 }
 
-/** The report about a session in one message of an agent's SDK, as the engine takes it. */
+/** The report about a session in one message of an agent's SDK, in the engine's form. */
 export interface SdkReport extends Partial<Signal> {
   sessionId: string
-  /** The id under which it counts once, whoever tells it. */
+  /** Idempotency key: the report counts once under it, whoever sends it. */
   once?: string | null
-  /** The client's own window by the model's name: only the session's record knows which one is meant. */
+  /**
+   * Returns the client's own window for a model name. Only the session's record says which model
+   * runs.
+   */
   windowOf?: (model: string | null) => number | null
 }
 
-/** What one answer of the model reported. The API's own `usage` object fits as it is. */
+/** Usage that one answer of the model reported. The API's own `usage` object fits unchanged. */
 export interface AnswerUsage {
-  /** Input that was neither read from nor written to the cache. */
+  /** Input that was neither read from the cache nor written to it. */
   input_tokens: number
   output_tokens: number
-  /** Input written to the cache. The object the API puts under this name is passed over. */
+  /** Input written to the cache. The object that the API has under this name is ignored. */
   cache_creation?: number | object | null
   /** Input read from the cache. */
   cache_read?: number | null
@@ -253,33 +303,43 @@ export interface AnswerUsage {
   cache_creation_input_tokens?: number | null
   /** The API's name for `cache_read`. */
   cache_read_input_tokens?: number | null
-  /** The answer's own id, where you know it: the same answer then counts once, whoever tells it. */
+  /** The answer's own id, if known: the same answer then counts once, whoever reports it. */
   answer_id?: string
 }
 
 export interface MeasuredAnswer {
-  /** null: the answer was given nothing, which says nothing about the window. */
+  /** Null when the answer had no input, which says nothing about the window. */
   reading: Reading | null
   spend: Usage & { answers: number }
 }
 
 export interface SdkReader {
   /**
-   * Null: nothing to measure by. `current`: the session that is meant where the message names none.
-   * `counted`: output that answers of the running turn were counted with so far, by session.
+   * Reads a report from an SDK message. Null when the message has no figures. `current` is the
+   * session for messages that name none. `counted` is the output already counted for answers of the
+   * running turn, by session.
    */
   report(message: unknown, current: string, env: Env, counted: ReadonlyMap<string, number>): SdkReport | null
-  /** Throws RangeError for a count that cannot be, TypeError for what is no count. */
-  measureAnswer(told: AnswerUsage): MeasuredAnswer
+  /**
+   * Measures one answer. Throws RangeError for an impossible count, TypeError for a value that is
+   * no count.
+   */
+  measureAnswer(usage: AnswerUsage): MeasuredAnswer
 }
 
 /** Runs sessions of an agent for jobs. */
 export interface AgentRuntimes {
-  /** Null: this agent has no runtime of that name. `binary`: its program; null: not found. */
+  /**
+   * Opens a runtime. Null when this agent has no runtime of that name. `binary` is its program,
+   * null when not found.
+   */
   open(
     name: Exclude<RuntimeName, 'scripted'>,
     options: { project: string; binary: string | null; log?: Log },
   ): Promise<Runtime | null>
-  /** The warning before a job whose edits will be denied starts; null where they are allowed. */
+  /**
+   * Returns the warning shown before a job starts whose edits will be denied. Null when they are
+   * allowed.
+   */
   deniedEdits(spec: JobSpec, env: Env): string | null
 }

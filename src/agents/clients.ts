@@ -9,20 +9,23 @@ export const clients: Record<string, AgentClient> = BY_ID
 
 type Env = Record<string, string | undefined>
 
-/** The session whose agent runs this command; undefined: none does, or it does not say which. */
+/**
+ * Returns the session whose agent runs this command. Undefined when no agent runs it, or the agent
+ * does not name its session.
+ */
 export function callingSession(env: Env): string | undefined {
   const named = Object.values(clients).find(({ sessionVariable }) => env[sessionVariable])
   return named && env[named.sessionVariable]
 }
 
-/** The variables that name the session, as help texts list them. */
+/** The variables that name the session, in the form used by help texts. */
 export const SESSION_VARIABLES = Object.values(clients)
   .map(({ sessionVariable }) => sessionVariable)
   .join(' or ')
 
-/** The environment without what any client tells the commands it runs about itself. */
+/** Returns the environment without the variables by which any client describes itself. */
 export function withoutClient(env: Env): Record<string, string> {
-  let left: Env = env
-  for (const client of Object.values(clients)) left = client.withoutClient(left)
-  return Object.fromEntries(Object.entries(left).filter((entry) => entry[1] !== undefined)) as Record<string, string>
+  let rest: Env = env
+  for (const client of Object.values(clients)) rest = client.withoutClient(rest)
+  return Object.fromEntries(Object.entries(rest).filter((entry) => entry[1] !== undefined)) as Record<string, string>
 }

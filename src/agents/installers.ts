@@ -4,5 +4,5 @@ import type { AgentInstaller } from './installer.js'
 
 const BY_ID = { 'claude-code': claudeCodeInstaller } satisfies Partial<Record<AgentId, AgentInstaller>>
 
-/** By the agent's id; an agent without one has to be set up by hand. */
+/** Installers by agent id. An agent without one must be set up by hand. */
 export const installers: Record<string, AgentInstaller> = BY_ID

@@ -4,5 +4,5 @@ import type { TranscriptReader } from './transcript-reader.js'
 
 const BY_ID = { 'claude-code': claudeCodeReader } satisfies Partial<Record<AgentId, TranscriptReader>>
 
-/** By the agent's id; an agent without one keeps no transcript that can be read. */
+/** Transcript readers by agent id. An agent without one has no readable transcript. */
 export const readers: Record<string, TranscriptReader> = BY_ID

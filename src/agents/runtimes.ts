@@ -4,5 +4,5 @@ import { claudeCodeRuntimes } from './claude-code/runtime/runtimes.js'
 
 const BY_ID = { 'claude-code': claudeCodeRuntimes } satisfies Partial<Record<AgentId, AgentRuntimes>>
 
-/** By the agent's id; sessions of an agent without them cannot be run by jobs. */
+/** Runtimes by agent id. Jobs cannot run sessions of an agent without one. */
 export const runtimes: Record<string, AgentRuntimes> = BY_ID

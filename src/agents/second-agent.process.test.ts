@@ -18,8 +18,8 @@ import { agents } from './index.js'
 import { readers } from './readers.js'
 
 /**
- * An agent with other formats, in a folder of its own and registered here only. Whatever fails for it, but not for
- * Claude Code, is knowledge of Claude Code outside of its folder.
+ * An agent with other formats, in a folder of its own and registered only in this file. A failure
+ * for this agent, but not for Claude Code, shows knowledge of Claude Code outside its folder.
  */
 let folder: string
 let project: string
@@ -46,14 +46,14 @@ afterEach(() => {
 
 const write = (lines: string): void => appendFileSync(transcript, lines)
 
-/** Sends one event of the client, a second after the last. */
+/** Sends one event of the client, one second after the previous one. */
 function hook(event: string, more: object = {}): string {
   const body = hookBody(event, { cwd: project, transcript }, more)
   const raw = { agent: ROLLOUT_AGENT, kind: event, body, env: {}, at: Date.now() }
   return app.engine.take(raw, { deliver: 'answer' }).answer
 }
 
-/** The model answers and calls a tool, which returns. */
+/** Writes a model answer with a tool call and the tool's result. */
 function step(id: string, used: number): string {
   write(rollout.answer(id, used, `Step ${id}.`))
   write(rollout.command(`call-${id}`, `make ${id}`, 'done'))

@@ -1,85 +1,99 @@
 import type { Entry } from '../contract/conversation.js'
 
-/** Reads what was said and done in one agent's transcripts. Apart from `Agent`, because a hook rarely needs it and it is large. */
+/**
+ * Reads the messages and tool calls in one agent's transcripts. Separate from `Agent`, because it
+ * is large and a hook rarely needs it.
+ */
 export interface TranscriptReader {
   /**
-   * What was said and done in a transcript, entry by entry, as `onEntry` is called. A line that cannot be read is counted, never a
-   * reason to stop.
+   * Reads the conversation of a transcript and calls `onEntry` for every entry. A line that cannot
+   * be read is counted and never stops the read.
    */
   conversation(transcriptPath: string, options: ConversationOptions): ConversationRead
-  /** The same for one line alone, as far as it can be told without the lines around it. */
+  /** Returns the entries of a single line, as far as they do not depend on the lines around it. */
   entriesOfLine(line: string, number: number, chain: 'main' | 'subagent'): Entry[]
   /**
-   * The same for a line that the client wrote to a job's log; of subagents nothing. Left out: it writes
-   * no conversation there.
+   * Returns the entries of a line that the client wrote to a job's log, without those of subagents.
+   * Absent when the client writes no conversation there.
    */
   entriesOfStreamLine?(line: string): Entry[]
-  /** The folder that the session worked in; null when the line does not tell. */
+  /** Returns the folder in which the session worked. Null when the line does not name it. */
   folderOfLine(line: string): string | null
   /**
-   * Lists the transcripts that clients keep, whether Baton knows them or not. `from`: a folder with
-   * copies instead of the client's own; null: the client's own.
+   * Lists the transcripts that clients keep, whether Baton knows them or not. `from` is a folder
+   * with copies, or null for the client's own folder.
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
-  /** Where the session of a transcript worked, null when it does not tell, and whether it was a headless run. */
+  /**
+   * Returns the working folder of a transcript's session, null when not named, and whether the
+   * session was a headless run.
+   */
   originOfTranscript(path: string): { folder: string | null; headless: boolean }
-  /** After how many days the client deletes this transcript; null: one whose path is not known. */
+  /**
+   * Returns after how many days the client deletes this transcript. `transcriptPath` is null when
+   * it is not known.
+   */
   cleanupPeriod(transcriptPath: string | null): CleanupPeriod
 }
 
-/** When a client deletes transcripts that were not written any more. */
+/** The time after which a client deletes transcripts that are no longer written. */
 export interface CleanupPeriod {
   days: number
-  /** The settings file in which the user or an administrator set it; null: the client's default. */
+  /**
+   * The settings file in which the user or an administrator set it. Null for the client's default.
+   */
   setBy: string | null
 }
 
-/** A transcript on the disk, a regular file of this user with at least one byte. */
+/** A transcript on disk: a regular file of this user with at least one byte. */
 export interface StoredTranscript {
   sessionId: string
   path: string
   bytes: number
-  /** When it was last written, milliseconds. */
+  /** Time of the last write, in milliseconds. */
   writtenMs: number
 }
 
 export interface ConversationOptions {
-  /** Where to begin: the end of an earlier read. Absent: at the beginning. */
+  /** Start position: the end of an earlier read. Absent to start at the beginning. */
   from?: Reached
-  /** Bytes beyond this are not looked at. Absent: to the end of the file. */
+  /** End position in bytes. Absent to read to the end of the file. */
   to?: number
-  /** `subagent`: the transcript is a subagent's own. */
+  /** `subagent` when the transcript is a subagent's own. */
   chain?: 'main' | 'subagent'
-  /** Files that were read come back without their text: faster for those who ask what was done, not what was seen. */
+  /**
+   * True to omit the text of files that were read. Faster for callers that need only the actions.
+   */
   withoutFiles?: boolean
-  /** After so many milliseconds it gives up where it is. Absent: it takes its time. */
+  /** Time limit in milliseconds, after which the read stops early. Absent for no limit. */
   withinMs?: number
   onEntry: (entry: Entry) => void
   /**
-   * Called once, after the last line that was read and before the entries that only the end makes (a prompt that still waits): what
-   * another read goes on from, if it is copied now. Not called where there is a problem.
+   * Called once, after the last line that was read and before the entries that only the end
+   * produces (a prompt that still waits). Another read can continue from a copy of this value. Not
+   * called when the read has a problem.
    */
   onReached?: (reached: Reached) => void
 }
 
-/** How far a read came. */
+/** The position at which a read ended. */
 export interface Reached {
   offset: number
   lines: number
-  /** What the reader remembers of the lines before, as plain data with maps; absent: it knows nothing of them. */
+  /** The reader's memory of earlier lines, as plain data with maps. Absent when it has none. */
   state?: unknown
 }
 
 export interface ConversationRead {
-  /** Where the next read begins, after the last whole line, and how many lines lie before it. */
+  /** Start of the next read, after the last whole line, and the number of lines before it. */
   offset: number
   lines: number
-  /** Lines that could not be read. */
+  /** Number of lines that could not be read. */
   unread: number
-  /** Lines too long to be read whole: what could be told from their beginning was told. */
+  /** Number of lines too long to be read whole. Entries at their beginning were reported. */
   cut: number
-  /** It took longer than it was given: it read as far as `offset`. */
+  /** True when the time limit ended the read at `offset`. */
   gaveUp: boolean
-  /** null: read. Otherwise why there is nothing: the file is not there, or is none. */
+  /** Null when the file was read. Otherwise the reason: it is missing or not a regular file. */
   problem: string | null
 }
