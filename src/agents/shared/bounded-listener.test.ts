@@ -5,12 +5,12 @@ import { boundedListener } from './bounded-listener.js'
 const CALL = { id: 't1', name: 'Bash', input: {}, subagent: null }
 const never = (): Promise<never> => new Promise(() => {})
 
-test('an answer in time is passed on', async () => {
+test('an answer within the time limit is passed on', async () => {
   const bounded = boundedListener(recordingListener({ afterBatch: async () => ({ stop: 'full' }) }), () => {})
   expect(await bounded.afterBatch([])).toEqual({ stop: 'full' })
 })
 
-test('an ear that is late or throws gives an empty answer, and the log says which', async () => {
+test('a listener that is late or throws yields an empty answer, and the log names it', async () => {
   const said: string[] = []
   const broken = boundedListener(
     {

@@ -4,16 +4,20 @@ import type { Log } from '../../lib/log.js'
 import { within } from '../../lib/within.js'
 
 /**
- * A client that is made to wait longer than it allows ends its session, so every answer has its time: far below what the client is
- * told to wait, and long enough for a question to a client on a machine that is busy with many.
+ * Time limit for one answer to the client. A client that waits longer than its own limit ends the
+ * session, so this limit is far below it. It is long enough for a question to a client on a busy
+ * machine.
  */
 export const ANSWER_MS = 10_000
 
-/** Returns a listener that never answers late and never throws: its answer is empty then, and the log says so. */
+/**
+ * Returns a listener that never answers late and never throws. It returns an empty answer then and
+ * logs the reason.
+ */
 export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER_MS): RuntimeListener {
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {
     try {
-      // In a promise of its own, so that a listener that throws before it waits is handled too.
+      // Call the listener inside a promise, so that a synchronous throw is handled too.
       const given = await within(
         ms,
         Promise.resolve()

@@ -15,12 +15,15 @@ export interface ClientExit {
 export interface ClientChild {
   process: ProcessIdentity
   child: ChildProcessByStdio<Writable, Readable, Readable>
-  /** It has ended and all it wrote was read. */
+  /** Resolves when the client has ended and all of its output was read. */
   gone: Promise<ClientExit>
   isGone(): boolean
-  /** Asks the client to end, as Ctrl-C in `kill` does: it ends its tools itself. */
+  /** Sends SIGTERM to the client's group. The client then ends its tools itself. */
   terminate(): void
-  /** Ends the client, its group and whatever was started in it. Also what is left of them when the client is gone already. */
+  /**
+   * Kills the client, its group and every process started in the session, also when the client is
+   * gone already.
+   */
   kill(): void
 }
 
@@ -32,19 +35,23 @@ export interface SpawnOptions {
   sessionId: string
 }
 
-/** Every process of a session carries it in its environment: tools have groups of their own. */
+/**
+ * Environment variable of every process of a session. Tools have process groups of their own, so
+ * the group alone does not find them.
+ */
 const SESSION_MARK = 'BATON_RUN_SESSION'
 const KEPT_STDERR = 8 * 1024
-/** A grandchild may hold the client's output open after its end. */
+/** Time to read the rest of the output. A grandchild may keep it open after the client's exit. */
 const DRAIN_MS = 500
 
 /**
- * A client whose Baton was killed is left with nobody to answer it: it goes on asking the model while every tool is refused. A shell waits
- * beside it that is told when the client has ended; if its input ends before, Baton is gone, and the client is ended as Ctrl-C ends it.
+ * Shell program that ends the client when Baton was killed. Without Baton nobody answers the
+ * client: it keeps calling the model while every tool is refused. The shell gets a line on its
+ * input when the client has ended. If its input ends without a line, Baton is gone.
  */
 const GUARD = 'read _ && exit 0; kill -s TERM -- "-$1"; sleep 3; kill -s KILL -- "-$1"'
 
-/** Returns what lets it go. */
+/** Starts the guard process and returns a function that releases it. */
 function guard(pid: number): () => void {
   const { PATH } = process.env
   const child = spawn('/bin/sh', ['-c', GUARD, 'baton-guard', String(pid)], {
@@ -59,7 +66,7 @@ function guard(pid: number): () => void {
   return () => void child.stdin?.end('\n')
 }
 
-/** The client in a process group of its own. Throws BatonError when it cannot be started. */
+/** Starts the client in a process group of its own. Throws BatonError when it cannot be started. */
 export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions): ClientChild {
   if (!existsSync(cwd)) throw new BatonError(`there is no folder ${cwd} to work in`, 'give a folder that exists')
   const child = spawn(program, args, {
@@ -68,7 +75,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // why it failed comes later, and is told with the exit where there is a process
+  // The reason arrives later, and is reported with the exit if the process was started.
   let failure: Error | null = null
   child.on('error', (error) => {
     failure = error
@@ -76,7 +83,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
   const { pid } = child
   if (pid === undefined) throw new BatonError(`${program} cannot be started`, 'check that it is there and may be run')
   const release = guard(pid)
-  // the client may be gone while we still write to it: its exit says so
+  // The client may end while we still write to it. Its exit is reported separately.
   child.stdin.on('error', () => {})
 
   let stderr = Buffer.alloc(0)
@@ -88,14 +95,14 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     child.once('exit', (code, signalName) => {
       over = true
       release()
-      const tell = (): void => {
+      const report = (): void => {
         clearTimeout(timer)
         const said = [failure?.message ?? '', stderr.toString('utf8').trim()].filter(Boolean).join('\n')
         const trouble = code === 0 ? null : said || null
         resolve({ code, signal: signalName, trouble })
       }
-      const timer = setTimeout(tell, DRAIN_MS)
-      child.once('close', tell)
+      const timer = setTimeout(report, DRAIN_MS)
+      child.once('close', report)
     })
   })
   return {
@@ -107,18 +114,21 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
       if (!over) signal(-pid, 'SIGTERM')
     },
     kill: () => {
-      // its pid may be somebody else's once it is gone
+      // A client that has ended may have passed its pid on to another process.
       if (!over) signal(-pid, 'SIGKILL')
       endStrays(sessionId)
     },
   }
 }
 
-/** Ends at once what was started in one session and still lives, its client among them. What one of them starts meanwhile is found next. */
+/**
+ * Kills every process of one session that still runs, including its client. Repeats up to three
+ * times, because a process may start another one meanwhile.
+ */
 function endStrays(sessionId: string): void {
   for (let round = 0; round < 3; round++) {
-    const left = processesMarkedWith(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
-    if (left.length === 0) return
-    for (const pid of left) signal(pid, 'SIGKILL')
+    const running = processesMarkedWith(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
+    if (running.length === 0) return
+    for (const pid of running) signal(pid, 'SIGKILL')
   }
 }

@@ -1,6 +1,6 @@
 import { BatonError, EXIT } from '../../lib/errors.js'
 
-/** Why a file was left as it was. Thrown before anything is changed. */
+/** Reports why a file was not changed. Thrown before anything is changed. */
 export class InstallProblem extends BatonError {
   constructor(
     readonly path: string,
@@ -12,7 +12,7 @@ export class InstallProblem extends BatonError {
   }
 }
 
-/** What in a settings file keeps Baton out of it. */
+/** Reports why Baton cannot edit the text of a settings file. */
 export class SettingsFault extends Error {
   constructor(
     readonly reason: string,
@@ -23,7 +23,10 @@ export class SettingsFault extends Error {
   }
 }
 
-/** Settings as text; bytes that are no UTF-8 would not survive being written back. */
+/**
+ * Decodes settings as text. Refuses bytes that are not UTF-8, because they would not survive being
+ * written back.
+ */
 export function asText(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -32,7 +35,7 @@ export function asText(path: string, bytes: Buffer): string {
   }
 }
 
-/** Names the file a fault was found in. */
+/** Runs `read` and adds the file's path to a SettingsFault. */
 export function checked<T>(path: string, read: () => T): T {
   try {
     return read()

@@ -13,7 +13,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const ODD = ["it's here", 'a "b" $HOME `id`', 'back\\slash', 'ünï 😀', '-dash; rm x', 'plain']
 
-function run(command: string, input = '') {
+function runShell(command: string, input = '') {
   const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command], {
     input,
     encoding: 'utf8',
@@ -22,7 +22,7 @@ function run(command: string, input = '') {
   return { status, stdout, stderr }
 }
 
-function launcherIn(folder: string, body: string): string {
+function writeLauncher(folder: string, body: string): string {
   const path = join(root, folder, 'bin', 'hook')
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `#!/bin/sh\n${body}\n`)
@@ -31,27 +31,30 @@ function launcherIn(folder: string, body: string): string {
 }
 
 describe('a hook command', () => {
-  test.each(ODD)('in a home named %s starts the launcher with the event and the client’s input', (folder) => {
-    const launcher = launcherIn(folder, 'printf "%s|%s|" "$0" "$*"; cat; exit 3')
-    expect(run(hookCommand(launcher, 'Stop'), '{"x":1}')).toEqual({
-      status: 3,
-      stdout: `${launcher}|Stop|{"x":1}`,
-      stderr: '',
-    })
-  })
+  test.each(ODD)(
+    'a hook command in a home named %s starts the launcher with the event and the client’s input',
+    (folder) => {
+      const launcher = writeLauncher(folder, 'printf "%s|%s|" "$0" "$*"; cat; exit 3')
+      expect(runShell(hookCommand(launcher, 'Stop'), '{"x":1}')).toEqual({
+        status: 3,
+        stdout: `${launcher}|Stop|{"x":1}`,
+        stderr: '',
+      })
+    },
+  )
 
-  test.each(ODD)('in a home named %s is silent and succeeds when the launcher is gone', (folder) => {
-    expect(run(hookCommand(join(root, folder, 'bin', 'hook'), 'Stop'), '{}')).toEqual({
+  test.each(ODD)('a hook command in a home named %s is silent and succeeds when the launcher is gone', (folder) => {
+    expect(runShell(hookCommand(join(root, folder, 'bin', 'hook'), 'Stop'), '{}')).toEqual({
       status: 0,
       stdout: '',
       stderr: '',
     })
   })
 
-  test('is silent and succeeds when the launcher may not be executed', () => {
-    const launcher = launcherIn('home', 'exit 1')
+  test('a hook command is silent and succeeds when the launcher is not executable', () => {
+    const launcher = writeLauncher('home', 'exit 1')
     chmodSync(launcher, 0o600)
-    expect(run(hookCommand(launcher, 'Stop'))).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect(runShell(hookCommand(launcher, 'Stop'))).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 })
 
@@ -64,26 +67,29 @@ describe('a status line command', () => {
     "sh -c 'cat'",
   ]
 
-  test.each(formers)('runs the former line as before when the launcher is gone: %s', (former) => {
+  test.each(formers)('a status line command runs the former line as before when the launcher is gone: %s', (former) => {
     const input = '{"model":"m"}\n'
-    expect(run(statusLineCommand(join(root, 'gone', 'bin', 'hook'), '0123456789ab', former), input)).toEqual(
-      run(former, input),
+    expect(runShell(statusLineCommand(join(root, 'gone', 'bin', 'hook'), '0123456789ab', former), input)).toEqual(
+      runShell(former, input),
     )
   })
 
   test.each([...formers, 'fi fi ((', "echo 'open"])(
-    'never comes to the former line while the launcher is there: %s',
+    'a status line command never reaches the former line while the launcher exists: %s',
     (former) => {
-      const launcher = launcherIn('home', 'printf "%s " "$@"; cat')
-      const result = run(statusLineCommand(launcher, '0123456789ab', former), '{}')
+      const launcher = writeLauncher('home', 'printf "%s " "$@"; cat')
+      const result = runShell(statusLineCommand(launcher, '0123456789ab', former), '{}')
       expect(result).toEqual({ status: 0, stdout: 'status-line 0123456789ab {}', stderr: '' })
     },
   )
 
-  test.each(['cat', 'two\nlines\n', ' ', "it's"])('gives the former line back: %j', (former) => {
-    const by: Recognise = { identify: (p) => (p === '/b/bin/hook' ? 'ours' : 'foreign'), env: {} }
-    expect(readStatusLine(statusLineCommand('/b/bin/hook', '0123456789ab', former), by)?.former).toBe(former)
-  })
+  test.each(['cat', 'two\nlines\n', ' ', "it's"])(
+    'the former line can be read back from a status line command: %j',
+    (former) => {
+      const by: Recognise = { identify: (p) => (p === '/b/bin/hook' ? 'ours' : 'foreign'), env: {} }
+      expect(readStatusLine(statusLineCommand('/b/bin/hook', '0123456789ab', former), by)?.former).toBe(former)
+    },
+  )
 })
 
 describe('a command in the settings', () => {
@@ -109,7 +115,7 @@ describe('a command in the settings', () => {
     `test -x "$ROOT/bin/hook" && "$ROOT/bin/hook" Stop || true`,
     hookCommand("/h/it's/bin/hook", 'Stop'),
     hookCommand('/old/bin/hook', 'Stop'),
-  ])('is known as ours: %s', (command) => {
+  ])('a command in the settings is recognised as ours: %s', (command) => {
     expect(readCall(command, by)?.args).toEqual(['Stop'])
   })
 
@@ -121,11 +127,11 @@ describe('a command in the settings', () => {
     `"$(dirname "$0")/bin/hook" Stop`,
     "cat '/h/it",
     '',
-  ])("is somebody else's: %s", (command) => {
+  ])('a command in the settings is recognised as foreign: %s', (command) => {
     expect(readCall(command, by)).toBeNull()
   })
 
-  test('tells a living launcher of another home apart', () => {
+  test('a call of an existing launcher of another home is distinguished from ours', () => {
     expect(readCall(hookCommand('/new/bin/hook', 'Stop'), by)?.whose).toBe('other-home')
   })
 })

@@ -1,7 +1,10 @@
 import { basename } from 'node:path'
 import { quoteForShell, shellWords } from '../../lib/shell-words.js'
 
-/** Which program a path in a command means: our launcher, one of a home that is gone, a living one of another home, or something else. */
+/**
+ * Identifies the program behind a path: our launcher, one of a deleted home, an existing one of
+ * another home, or a foreign program.
+ */
 export type Identify = (path: string) => 'ours' | 'gone' | 'other-home' | 'foreign'
 
 export interface Recognise {
@@ -9,25 +12,32 @@ export interface Recognise {
   env: Record<string, string | undefined>
 }
 
-/** A launcher that was deleted without uninstalling must be silent and succeed: the test comes first, and its being false is the failure. */
+/**
+ * Returns the command for a hook. If the launcher was deleted without uninstalling, the command
+ * must be silent and succeed, so the file tests come first.
+ */
 export function hookCommand(launcher: string, event: string): string {
   return call(launcher, event)
 }
 
 /**
- * The former line stands below ours and runs when the launcher is gone, for `exec` never comes back.
- * It is on a line of its own: the shell starts the launcher before it even parses what follows.
+ * Returns the command for the status line. The former command is below ours and runs only when the
+ * launcher is gone, because `exec` does not return. It has its own line: the shell starts the
+ * launcher before it parses the next line.
  */
 export function statusLineCommand(launcher: string, key: string, former: string | null): string {
   const own = call(launcher, `status-line ${key}`)
   return former ? `${own}\n${former}` : own
 }
 
-/** Bash loads the person's locale before it reads a line of the launcher, which takes as long as the rest of its start: it is told none. */
+/**
+ * Returns the shell text that calls the launcher. `LC_ALL=C`, because bash otherwise loads the
+ * user's locale first, which takes as long as the rest of its start.
+ */
 const call = (launcher: string, args: string) =>
   `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quoteForShell(launcher)} ${args} 2>/dev/null`
 
-/** As earlier versions wrote it. */
+/** Returns the shell texts that earlier versions wrote. */
 const formerCalls = (launcher: string, args: string) => [
   `[ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args}`,
   `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args} 2>/dev/null`,
@@ -39,15 +49,17 @@ const PLUMBING = new Set(
 PLUMBING.add('2>').add('>').add('2>&1').add('/dev/null')
 
 export interface LauncherCall {
-  /** Path as the command spells it, words resolved. */
+  /** The launcher's path with shell words resolved. */
   launcher: string
   whose: 'ours' | 'gone' | 'other-home'
   args: string[]
-  /** Written in exactly the form this version writes. */
+  /** True when the command has exactly the form that this version writes. */
   current: boolean
 }
 
-/** A command that does nothing but call a launcher, in any spelling; null: a command of somebody else's. */
+/**
+ * Parses a command that only calls a launcher, in any spelling. Null when it is a foreign command.
+ */
 export function readCall(command: string, by: Recognise, args: string[] = []): LauncherCall | null {
   const words = shellWords(command, by.env)?.concat(args)
   if (!words) return null
@@ -60,12 +72,16 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
   if (given.length < 1 || given.length > 2 || !given.every((w) => /^[\w-]+$/.test(w))) return null
   const current = command === call(launcher, given.join(' '))
   const exact = current || formerCalls(launcher, given.join(' ')).includes(command)
-  // Another home's launcher is known only by the exact forms we write: a stranger may have a program named hook.
+  // Launchers of other homes are accepted only in the exact forms we write, because a foreign
+  // program may also be named hook.
   if (whose !== 'ours' && !exact) return null
   return { launcher, whose, args: given, current }
 }
 
-/** Whether a command mentions our launcher or program at all, be it inside a script line of the user's own. */
+/**
+ * Returns whether a command mentions our launcher or program, even inside a script line of the
+ * user.
+ */
 export function mentionsUs(command: string, by: Recognise): boolean {
   if (/(^|[\s/;|&('"])baton(-cli)?(@[\w.-]+)?['"]?\s+statusline\b/.test(command)) return true
   return command
@@ -73,7 +89,10 @@ export function mentionsUs(command: string, by: Recognise): boolean {
     .some((part) => shellWords(part.trim(), by.env)?.some((w) => by.identify(w) === 'ours') === true)
 }
 
-/** The parts of a status line of ours; null: not ours. `former` '' when there was none, or none is written in it. */
+/**
+ * Parses a status line of ours. Null when it is not ours. `former` is '' when there was no former
+ * line, or the command does not contain it.
+ */
 export function readStatusLine(command: string, by: Recognise): (LauncherCall & { former: string }) | null {
   const cut = command.indexOf('\n')
   const head = readCall(cut < 0 ? command : command.slice(0, cut), by)

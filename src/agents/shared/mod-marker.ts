@@ -1,2 +1,5 @@
-/** Makes the folder ours, and lists what we wrote. The client adds files of its own beside. */
+/**
+ * Marker file that makes the folder ours and lists the files we wrote. The client adds its own
+ * files.
+ */
 export const MARKER = '.baton.json'
