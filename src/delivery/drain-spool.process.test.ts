@@ -20,8 +20,8 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** A tool batch as the launcher leaves it; its id. */
-function leave(used: number): string {
+/** Writes a tool batch as the launcher spools it. Returns its id. */
+function spoolToolBatch(used: number): string {
   const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: 'PostToolBatch' }
   const calls = [{ tool_name: 'Bash', tool_use_id: s.answers(used) }]
   app.wait(1)
@@ -32,26 +32,26 @@ function leave(used: number): string {
   return id
 }
 
-test('an engine that holds the signal another has answered takes no word back', () => {
-  const id = leave(90_000)
+test('an engine does not withdraw a message when it finds a signal that another engine has answered', () => {
+  const id = spoolToolBatch(90_000)
   const held = readSpooled(spool, id)!
   expect(said(answerOne(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
   app.secondEngine().take(held.raw, { deliver: 'outbox', signalId: id, unserved: true })
   expect(s.messages('context').map((message) => message.status)).toEqual(['sent'])
   expect(existsSync(join(app.outbox, s.id))).toBe(false)
-  expect(said(answerOne(app.engine, spool, leave(91_000))).agent).toBeNull()
+  expect(said(answerOne(app.engine, spool, spoolToolBatch(91_000))).agent).toBeNull()
   expect(readdirSync(spool)).toEqual([])
 })
 
-test('a hook whose signal another engine took first finds the word in the outbox', () => {
-  const id = leave(90_000)
+test('a hook whose signal another engine processed first finds its message in the outbox', () => {
+  const id = spoolToolBatch(90_000)
   drainSpool(app.secondEngine(), spool)
   expect(answerOne(app.engine, spool, id)).toBe('')
   expect(existsSync(join(app.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
 
 test('a session that is first heard of through the spool began with its signal, not with the draining', () => {
-  const [first, other] = [leave(20_000), testSession(app, 'bbbbbbbb-0002')]
+  const [first, other] = [spoolToolBatch(20_000), testSession(app, 'bbbbbbbb-0002')]
   const body = { session_id: other.id, cwd: other.project, hook_event_name: 'SessionStart', source: 'startup' }
   const seconds = Number(first.split('.')[1])
   const head = ['claude-code', 'SessionStart', seconds, `HOME=${app.folder}`, '']
@@ -67,7 +67,7 @@ test('a session that is first heard of through the spool began with its signal, 
   ).toHaveLength(1)
 })
 
-/** What the launcher leaves around a compaction, by a hook of this pid. */
+/** Writes a spooled signal around a compaction, by a hook with this pid. */
 function leaveCompaction(name: 'PreCompact' | 'SessionStart-compact', pid: number): string {
   const seconds = Math.floor(Date.now() / 1000)
   const [kind = name] = name.split('-')
@@ -81,7 +81,7 @@ function leaveCompaction(name: 'PreCompact' | 'SessionStart-compact', pid: numbe
 
 const nobody = (): number => spawnSync('true').pid
 
-test('a compaction whose hook waits is left to it, and what comes behind it waits too', () => {
+test('a compaction whose hook waits is left to that hook, and later signals of the session wait too', () => {
   s.write({
     type: 'user',
     promptSource: 'typed',
@@ -100,7 +100,7 @@ test('a compaction whose hook waits is left to it, and what comes behind it wait
   expect(readdirSync(spool)).toEqual([])
 })
 
-test('once its hook is gone, anybody takes it', () => {
+test('a compaction signal is processed by any engine once its hook is gone', () => {
   leaveCompaction('PreCompact', nobody())
   expect(drainSpool(app.engine, spool)).toBe(1)
   expect(s.record().state).toBe('compacting')
@@ -108,19 +108,19 @@ test('once its hook is gone, anybody takes it', () => {
   expect(drainSpool(app.engine, spool)).toBe(1)
 })
 
-test('a hook that waits for the answer to any event keeps it from other engines, for as long as it lives', () => {
-  const id = leave(90_000)
+test('a hook that waits for the answer to any event keeps its signal from other engines while it runs', () => {
+  const id = spoolToolBatch(90_000)
   const [session, , micros, , kind] = id.split('.')
   const waits = (pid: number) => `${session}.${Math.floor(Date.now() / 1000)}.${micros}.${pid}.${kind}-now`
   renameSync(join(spool, id), join(spool, waits(process.pid)))
   expect(drainSpool(app.secondEngine(), spool)).toBe(0)
   expect(said(answerOne(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
-  renameSync(join(spool, leave(91_000)), join(spool, waits(nobody())))
+  renameSync(join(spool, spoolToolBatch(91_000)), join(spool, waits(nobody())))
   expect(drainSpool(app.engine, spool)).toBe(1)
 })
 
-test('a signal bears the moment of its hook, finer than a second where the shell knows it', () => {
-  const id = leave(90_000)
+test('a signal has the time of its hook, more precise than a second if the shell supports it', () => {
+  const id = spoolToolBatch(90_000)
   const [, seconds] = id.split('.')
   expect(readSpooled(spool, id)!.raw.at).toBe(Number(seconds) * 1000)
   const text = readFileSync(join(spool, id), 'utf8')

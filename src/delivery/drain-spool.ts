@@ -10,24 +10,27 @@ const SETTLE_MS = 250
 const STEP_MS = 10
 
 export interface DrainOptions {
-  /** Wait for a transcript that lags. */
+  /** True to wait for a transcript that lags behind the signal. */
   wait?: boolean
-  /** Leave younger ones: a hook may be telling a server of them this very moment. */
+  /** Skip signals younger than this: their hook may be sending them to a server right now. */
   youngestMs?: number
 }
 
-/** The part of an engine that spooled signals are given to. */
+/** The part of an engine that processes spooled signals. */
 interface SignalTaker {
   take(
     raw: RawSignal,
     options: { deliver: 'answer' | 'outbox'; signalId: string; unserved: true; origin: 'hook' | 'user' },
   ): { answer: string }
-  /** False while the transcript lacks what the signal speaks of. */
+  /** Returns false while the transcript lacks the entries that the signal refers to. */
   settled(raw: RawSignal): boolean
   readonly deps: { log: Log }
 }
 
-/** Takes everything the spool holds, oldest first, each signal in its own transaction and once, then removes its file. */
+/**
+ * Processes all spooled signals, oldest first, each once and in its own transaction, and removes
+ * their files.
+ */
 export function drainSpool(engine: SignalTaker, spool: string, options: DrainOptions = {}): number {
   let taken = 0
   const end = Date.now() + LIFE_MS
@@ -57,7 +60,8 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
     dropSpooled(signal.path)
     return answer
   } catch (error) {
-    // A store that cannot be used is everybody's trouble: the signal waits. Anything else is this one's.
+    // An unusable store affects every signal, so this one stays in the spool. Other errors concern
+    // only this signal.
     if (error instanceof BatonError) throw error
     engine.deps.log('error', 'a signal could not be taken and was put aside', {
       id: signal.id,
@@ -68,7 +72,10 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
   }
 }
 
-/** The client writes its transcript a little after its events; nobody waits for this process, so it can. */
+/**
+ * Waits until the transcript is complete. The client writes it shortly after its events, and no
+ * client waits for this process.
+ */
 function settle(engine: SignalTaker, signal: Spooled): void {
   const end = Date.now() + patience(SETTLE_MS)
   while (!engine.settled(signal.raw) && Date.now() < end) pause(STEP_MS)
@@ -78,7 +85,10 @@ function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Takes what hooks of one session left before: its start, above all, comes before its first status line. */
+/**
+ * Processes earlier signals of one session, so that its start is stored before its first status
+ * line.
+ */
 export function drainSession(engine: SignalTaker, spool: string, session: string): void {
   for (const id of listSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
     if (isAwaited(id, new Date())) return
@@ -87,7 +97,9 @@ export function drainSession(engine: SignalTaker, spool: string, session: string
   }
 }
 
-/** Takes one signal whose hook waits, after the earlier ones of its session; its answer. */
+/**
+ * Processes earlier signals of the session and then the one whose hook waits. Returns its answer.
+ */
 export function answerOne(engine: SignalTaker, spool: string, id: string): string {
   const session = sessionOf(id)
   for (const other of listSpool(spool, new Date())) {
@@ -103,8 +115,9 @@ export function answerOne(engine: SignalTaker, spool: string, id: string): strin
 }
 
 /**
- * The launcher made the lock and this process took its place under the same pid. A signal written while the lock is being
- * given up would be left behind: so after giving it up the spool is looked at once more.
+ * Drains the spool under the launcher's lock. The launcher created the lock and this process
+ * replaced it under the same pid. A signal written while the lock is released would be missed, so
+ * the spool is read once more after the release.
  */
 export function drainUnderLock(engine: SignalTaker, spool: string, lock: string): void {
   for (;;) {

@@ -31,7 +31,10 @@ const ANSWERS = { PostToolBatch: '{"for":"batch"}', UserPromptSubmit: '{"for":"p
 const answersOf = (ids: readonly string[]) => Object.entries(ANSWERS).map(([event, text]) => ({ event, text, ids }))
 const names = () => (existsSync(dir) ? readdirSync(dir).sort() : [])
 
-/** What the launcher does with an event: takes the folder by renaming it, prints, and leaves a mark unless it is killed first. */
+/**
+ * Acts as the launcher for an event: claims the folder by renaming it, prints, and writes a mark
+ * unless it is killed first.
+ */
 function launch(sessionId: string, event: string, pid: number, killed = false): string | null {
   const out = join(dir, sessionId)
   if (!existsSync(join(out, event))) return null
@@ -46,8 +49,8 @@ function launch(sessionId: string, event: string, pid: number, killed = false): 
   return answer
 }
 
-describe('what is laid', () => {
-  test('is there for every event that can carry it, once', () => {
+describe('storing answers', () => {
+  test('a stored answer is available once for every event that can carry it', () => {
     outbox.store('s1', answersOf(['m1', 'm2']))
     expect(outbox.contains('s1', answersOf(['m1', 'm2']))).toBe(true)
     expect(launch('s1', 'Stop', 1)).toBeNull()
@@ -56,13 +59,13 @@ describe('what is laid', () => {
     expect(outbox.contains('s1', answersOf(['m1', 'm2']))).toBe(false)
   })
 
-  test('is for its owner alone', () => {
+  test('a stored answer is readable only by its owner', () => {
     outbox.store('s1', answersOf(['m1']))
     const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
     expect([mode(), mode('s1'), mode('s1', 'ids'), mode('s1', 'PostToolBatch')]).toEqual(['700', '700', '600', '600'])
   })
 
-  test('is taken back whole, so that no launcher finds a part of it', () => {
+  test('stored answers are withdrawn as a whole, so that no launcher finds a part of them', () => {
     outbox.store('s1', answersOf(['m1']))
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
     expect(names()).toEqual([])
@@ -71,7 +74,7 @@ describe('what is laid', () => {
     expect(outbox.contains('s1', answersOf(['m1']))).toBe(false)
   })
 
-  test('of one session says nothing of another, also when its name begins the same', () => {
+  test('the answers of one session are independent of another session whose id begins the same', () => {
     outbox.store('s1', answersOf(['m1']))
     outbox.store('s10', answersOf(['m2']))
     launch('s10', 'PostToolBatch', 7)
@@ -80,8 +83,8 @@ describe('what is laid', () => {
   })
 })
 
-describe('what a launcher gave', () => {
-  test('is told, by event, until it is forgotten', () => {
+describe('delivered answers', () => {
+  test('a delivered answer is reported with its event until it is forgotten', () => {
     outbox.store('s1', answersOf(['m1', 'm2']))
     launch('s1', 'PostToolBatch', 42)
     const first = outbox.collect('s1')
@@ -92,7 +95,7 @@ describe('what a launcher gave', () => {
     expect(names()).toEqual([])
   })
 
-  test('by several launchers is told of each', () => {
+  test('the answers delivered by several launchers are all reported', () => {
     outbox.store('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 1)
     outbox.store('s1', answersOf(['m2']))
@@ -106,8 +109,8 @@ describe('what a launcher gave', () => {
   })
 })
 
-describe('what a launcher has in its hands', () => {
-  test('is not given by anybody else for a moment; after that it was killed, and it is free again', () => {
+describe('claimed answers', () => {
+  test('a claimed answer is in flight for a moment, and free again if its launcher was killed', () => {
     outbox.store('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 42, true)
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: ['m1'] })
@@ -119,8 +122,8 @@ describe('what a launcher has in its hands', () => {
   })
 })
 
-describe('word that a level is near', () => {
-  test('lies beside the answers and is taken away again', () => {
+describe('the mark of a near level', () => {
+  test('the mark of a near level is stored beside the answers and removed again', () => {
     outbox.markNear('s1', ['PostToolBatch'])
     outbox.markNear('s1', ['PostToolBatch'])
     outbox.store('s1', answersOf(['m1']))
@@ -146,20 +149,23 @@ describe('word that a batch need not wait', () => {
 })
 
 describe('a session id from outside', () => {
-  test.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
-    mkdirSync(join(folder, 'etc'))
-    outbox.store('s1', answersOf(['m1']))
-    outbox.markNear(id, ['PostToolBatch', 'Stop'])
-    outbox.store(id, answersOf(['m2']))
-    expect(outbox.contains(id, answersOf(['m2']))).toBe(true)
-    outbox.collect(id)
-    outbox.markNear(id, [])
-    expect(outbox.contains('s1', answersOf(['m1']))).toBe(true)
-    expect(names()).toEqual(['s1'])
-    expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])
-  })
+  test.each(['../../etc', '/', '...', '', ' \n'])(
+    'the session id %j stays inside the outbox and affects no other session',
+    (id) => {
+      mkdirSync(join(folder, 'etc'))
+      outbox.store('s1', answersOf(['m1']))
+      outbox.markNear(id, ['PostToolBatch', 'Stop'])
+      outbox.store(id, answersOf(['m2']))
+      expect(outbox.contains(id, answersOf(['m2']))).toBe(true)
+      outbox.collect(id)
+      outbox.markNear(id, [])
+      expect(outbox.contains('s1', answersOf(['m1']))).toBe(true)
+      expect(names()).toEqual(['s1'])
+      expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])
+    },
+  )
 
-  test('is never an empty name: the launcher calls it unknown too', () => {
+  test('a session id never becomes an empty name: like the launcher, the outbox calls it unknown', () => {
     expect(['', '../', 'ä'].map(fileName)).toEqual(['unknown', 'unknown', 'unknown'])
     expect(fileName('0f-A_9')).toBe('0f-A_9')
     const [one, other] = ['a', 'b'].map((end) => fileName('x'.repeat(300) + end))
@@ -167,13 +173,13 @@ describe('a session id from outside', () => {
   })
 })
 
-test('an outbox that was never used is empty and is not made by looking', () => {
+test('an unused outbox is empty, and reading it does not create it', () => {
   expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
   expect(outbox.contains('s1', answersOf(['m1']))).toBe(false)
   expect(existsSync(dir)).toBe(false)
 })
 
-test('only the messages of the answer that was given count as given', () => {
+test('only the messages of the delivered answer count as delivered', () => {
   outbox.store('s1', [
     { event: 'PostToolBatch', text: '{"for":"batch"}', ids: ['m2'] },
     { event: 'UserPromptSubmit', text: '{"for":"prompt"}', ids: ['m1', 'm2'] },

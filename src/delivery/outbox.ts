@@ -6,12 +6,15 @@ import { codeOf } from '../lib/errors.js'
 const IN_FLIGHT_MS = 3_000
 
 /**
- * Answers left for the next hook of a session when no server runs. The launcher cannot open the store in the milliseconds
- * it has, so the engine lays a folder `<session>` with one ready answer per event, and the launcher takes it by renaming it
- * to `<session>.taken.<pid>`: only one can win. It prints the answer and then leaves a mark, `given.<event>`. A folder
- * taken but without the mark belonged to a launcher that was killed; after a moment it counts as not given.
- * Called inside a store transaction, so that two engines never lay at once. What cannot be undone when that transaction fails
- * waits for its commit: marks are forgotten after it, and answers are laid only for messages that are kept.
+ * Answers for the next hook of a session when no server runs. The launcher has only milliseconds
+ * and cannot open the store, so the engine writes a folder `<session>` with one prepared answer per
+ * event.
+ * The launcher claims the folder by renaming it to `<session>.taken.<pid>`: only one can win. It
+ * prints the answer and then writes a mark, `given.<event>`. A claimed folder without a mark
+ * belonged to a launcher that was killed; after 3 seconds it counts as not delivered.
+ * Called inside a store transaction, so that two engines never write at once. Irreversible steps
+ * wait for the commit: marks are removed after it, and answers are written only for stored
+ * messages.
  */
 export function folderOutbox(dir: string, now: () => Date): Outbox {
   const listIn = (folder: string, name: string): string[] | null => {
@@ -23,10 +26,13 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
   const idsIn = (folder: string): string[] => listIn(folder, 'ids') ?? []
-  /** Folders of versions before this one have one list for all events. */
+  /**
+   * Returns the ids delivered for an event. Folders of earlier versions have one list for all
+   * events.
+   */
   const idsGiven = (folder: string, event: string): string[] => listIn(folder, `ids.${event}`) ?? idsIn(folder)
 
-  /** null: another engine has just removed it. */
+  /** Lists the files of a folder. Null when another engine has just removed it. */
   const filesIn = (folder: string): string[] | null => {
     try {
       return readdirSync(folder)
@@ -103,7 +109,10 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
 
 const allIds = (answers: readonly PreparedAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]
 
-/** By a rename, like the launcher: of a folder that is being removed it could still take a part. */
+/**
+ * Removes a folder after renaming it, like the launcher, so that no launcher claims a half-removed
+ * folder.
+ */
 function takeAway(folder: string, aside: string): void {
   rmSync(aside, { recursive: true, force: true })
   try {
@@ -115,7 +124,10 @@ function takeAway(folder: string, aside: string): void {
   rmSync(aside, { recursive: true, force: true })
 }
 
-/** Session ids come from outside: only harmless characters reach a path. The launcher does the same. */
+/**
+ * Returns a safe file name. Session ids come from outside, so only harmless characters may reach a
+ * path. The launcher does the same.
+ */
 export function fileName(sessionId: string): string {
   const name = sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'
   return name.length > 120 ? name.slice(0, 100) + name.slice(-20) : name

@@ -5,7 +5,7 @@ import { codeOf } from '../lib/errors.js'
 import { readNamedText } from '../lib/named-file.js'
 import { isRunning } from '../lib/process-info.js'
 
-/** A signal kept in a file until the store has it. */
+/** A signal that is stored in a file until the store has it. */
 export interface Spooled {
   id: string
   path: string
@@ -15,7 +15,10 @@ export interface Spooled {
 const TORN_MS = 15_000
 const LARGEST_SIGNAL = 256 * 1024 * 1024
 
-/** Ids of what lies in the spool, oldest first over all sessions; without those younger than `youngestMs`. */
+/**
+ * Lists the ids of spooled signals, oldest first over all sessions, without those younger than
+ * `youngestMs`.
+ */
 export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
   if (!existsSync(dir)) return []
   const ids = readdirSync(dir).sort(bySequence)
@@ -24,15 +27,21 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
     : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
 }
 
-/** The longest a hook waits for its engine; a pid that lives longer belongs to somebody else. */
+/**
+ * Maximum time that a hook waits for its engine. A process that lives longer than this under the
+ * same pid is another one.
+ */
 const AWAITED_MS = 30_000
 
-/** Told by the names the launcher gives (`launcher.sh`): what is said to a summariser and to the session after it is said now or never. */
+/**
+ * Returns whether the answer to this signal must be given immediately: only these events reach a
+ * summariser or the session after it. The names come from `launcher.sh`.
+ */
 export function isSaidNow(id: string): boolean {
   return /\.(PreCompact|SessionStart-(compact|clear))$/.test(id)
 }
 
-/** Whether the hook that left it waits for its own engine's answer, which nobody else can give. */
+/** Returns whether the hook of this signal still waits for the answer of its own engine. */
 export function isAwaited(id: string, now: Date): boolean {
   const [, seconds, , pid] = id.split('.')
   return (
@@ -42,7 +51,10 @@ export function isAwaited(id: string, now: Date): boolean {
   )
 }
 
-/** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */
+/**
+ * Reads one signal. Null when it is gone, incomplete, or the id is no signal's name. A signal torn
+ * by a kill is deleted after 15 seconds.
+ */
 export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
   if (!/^[\w.-]+$/.test(id)) return null
   const path = join(dir, id)
@@ -54,12 +66,15 @@ export function readSpooled(dir: string, id: string, now = new Date()): Spooled 
   return null
 }
 
-/** The session a spooled signal's name begins with. */
+/** Returns the session id with which a spooled signal's name begins. */
 export function sessionOf(id: string): string {
   return id.split('.', 1)[0]!
 }
 
-/** When the hook was run, in milliseconds: two compactions fit into one second. null: its shell knows no finer clock than seconds. */
+/**
+ * Returns when the hook ran, in milliseconds, because two compactions can occur in one second. Null
+ * when its shell has only a clock of seconds.
+ */
 function momentOf(id: string): number | null {
   const [, seconds = '', micros = ''] = id.split('.')
   return /^\d+$/.test(seconds) && /^\d{6}$/.test(micros)
@@ -67,7 +82,7 @@ function momentOf(id: string): number | null {
     : null
 }
 
-/** A signal that can never be taken is put where it blocks nobody and can be looked at. */
+/** Moves a signal that can never be processed into the folder `aside`, where it can be examined. */
 export function putAside(path: string): void {
   const aside = join(dirname(dirname(path)), 'aside')
   mkdirSync(aside, { recursive: true, mode: 0o700 })
@@ -82,7 +97,7 @@ export function dropSpooled(path: string): void {
   }
 }
 
-/** `<session>.<seconds>.<micros>.<pid>.<kind>`: by time over all sessions. */
+/** Orders `<session>.<seconds>.<micros>.<pid>.<kind>` by time over all sessions. */
 export function bySequence(a: string, b: string): number {
   const [, as = '', au = ''] = a.split('.')
   const [, bs = '', bu = ''] = b.split('.')
@@ -98,12 +113,15 @@ function parse(text: string): RawSignal | null {
     const cut = line.indexOf('=')
     if (cut > 0) env[line.slice(0, cut)] = line.slice(cut + 1)
   }
-  // The variables' lines end with a newline of their own, so one more may stand before the body.
+  // The variables' lines end with their own newline, so one more may precede the body.
   const body = text.slice(head + 2, -'\n#end\n'.length).replace(/^\n/, '')
   return { agent, kind, body, env, at: Number(seconds) * 1000 }
 }
 
-/** Null when it is gone, or is not a file of this user: another one could have put it there. */
+/**
+ * Reads a file. Null when it is missing or not a file of this user, because another user could have
+ * created it.
+ */
 function readIfThere(path: string): string | null {
   return readNamedText(path, { owner: 'this-user', most: LARGEST_SIGNAL })
 }

@@ -5,7 +5,7 @@ import type { Home } from '../lib/home.js'
 const DAY_MS = 24 * 3_600_000
 const KEEP_MS = 7 * DAY_MS
 
-/** What of a home is looked at. */
+/** Returns the folders of a home that are tidied. */
 export function placesOf({ root, live, outbox, facts }: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): Places {
   return {
     live,
@@ -23,13 +23,13 @@ export interface Places {
   code: string
   aside: string
   facts: string
-  /** Its time tells when it was done last. */
+  /** File whose modification time is the time of the last tidying. */
   mark: string
 }
 
 /**
- * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
- * taken, and what other builds compiled, is forgotten. False: it was done today.
+ * Tidies the home once a day. Deletes old readings, files of sessions silent for a week,
+ * unprocessable signals and compiled code of other builds. False when it already ran today.
  */
 export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: Places, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -37,7 +37,7 @@ export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: P
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
   writeFileSync(places.mark, '', { mode: 0o600 })
   store.deleteOldRows(now)
-  // The folder behind a symbolic link may hold files of the user.
+  // Skip symbolic links: the folder behind one may hold files of the user.
   for (const folder of [places.live, places.outbox, places.code, places.aside, places.facts])
     if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) forgetOld(folder, now)
   return true

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-test('wakes after a change, and one that came while nobody slept counts too', async () => {
+test('a watcher wakes after a change, also after one that occurred while nobody waited', async () => {
   changes = watchChanges([dir])
   const woken = changes.next(10 * 60_000, 10)
   writeFileSync(join(dir, 'a'), '1')
@@ -24,7 +24,7 @@ test('wakes after a change, and one that came while nobody slept counts too', as
   await changes.next(10 * 60_000, 10)
 })
 
-test('without a change it sleeps for its time, also where there is nothing to watch', async () => {
+test('without a change a watcher waits for its whole time, also when no folder can be watched', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   changes = watchChanges([join(dir, 'none'), dir])
   let isOver = false

@@ -1,14 +1,17 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Sleeps until something in one of some folders changes. */
+/** Waits for changes in a set of folders. */
 export interface Changes {
-  /** At the first change, `gatherMs` after it, so that many count as one; without one after `ms`. */
+  /**
+   * Resolves `gatherMs` after the first change, so that many changes count as one. Without a
+   * change, resolves after `ms`.
+   */
   next(ms: number, gatherMs: number): Promise<void>
   close(): void
 }
 
-/** A folder that cannot be watched is as one in which nothing changes. */
+/** Watches folders. A folder that cannot be watched never reports a change. */
 export function watchChanges(folders: readonly string[]): Changes {
   let changed = false
   let wake: (() => void) | null = null

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 import { descends, placeOf, startedWith } from './tmux-pane.js'
 
-test('a process descends from itself, its parent and its parent’s parent, not from a child or a stranger', () => {
+test('a process descends from itself, its parent and its grandparent, not from a child or an unrelated process', () => {
   const child = spawn('sleep', ['30'], { stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
   expect(descends(child.pid!, child.pid!)).toBe(true)
@@ -12,7 +12,7 @@ test('a process descends from itself, its parent and its parent’s parent, not 
   expect(descends(999_999_999, process.pid)).toBe(false)
 })
 
-test('what it was started with can be seen', async () => {
+test('a variable of the environment a process was started with can be read', async () => {
   const child = spawn('sleep', ['30'], {
     stdio: 'ignore',
     env: { PATH: process.env.PATH, TMUX: '/tmp/x/default,77,0' },

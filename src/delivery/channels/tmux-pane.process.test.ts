@@ -27,7 +27,7 @@ const look = (fits: (now: PaneLook) => boolean): Promise<PaneLook> =>
     return now
   }, PATIENCE_MS)
 
-test('tells state, cursor and screen with its signs and dim letters, also where the locale knows no such signs', async () => {
+test('reading a pane returns state, cursor and screen with special and dim characters, whatever the locale', async () => {
   const locale = { LANG: process.env.LANG, LC_ALL: process.env.LC_ALL }
   Object.assign(process.env, { LANG: 'C', LC_ALL: 'C' })
   try {
@@ -43,7 +43,7 @@ test('tells state, cursor and screen with its signs and dim letters, also where 
   }
 })
 
-test('pastes and presses only while the pane is as it was looked at', async () => {
+test('text is pasted and keys are pressed only while the pane is unchanged since it was read', async () => {
   const before = await look(({ cursor }) => cursor.y === 1)
   expect(await readPane(place, { name: 'b1', text: 'hello; "$(x)"' })).not.toBeNull()
   tmux('send-keys', '-t', place.pane, '-l', 'user')
@@ -62,7 +62,7 @@ test('pastes and presses only while the pane is as it was looked at', async () =
   expect(tmux('list-buffers')).toBe('')
 })
 
-test('tells how long the keys of whoever sees the pane have rested, and acts only if none was pressed since', async () => {
+test('a pane reports the time since the last key of its viewers, and refuses keys if one was pressed since the read', async () => {
   const person = spawn('script', ['-qfc', `tmux -S ${join(dir, 's')} attach`, '/dev/null'], {
     env: { ...process.env, TERM: 'xterm' },
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -70,7 +70,7 @@ test('tells how long the keys of whoever sees the pane have rested, and acts onl
   try {
     await vi.waitFor(() => expect(tmux('list-clients')).not.toBe(''), PATIENCE_MS)
     const rested = await look(({ keysRest }) => keysRest !== null && keysRest > 0)
-    // a key that leaves no trace on the screen
+    // This key changes nothing on the screen.
     person.stdin.write('\x11')
     const pressed = await look(({ keys }) => keys.pressed !== rested.keys.pressed)
     expect(pressed.screen).toBe(rested.screen)
@@ -88,7 +88,7 @@ test('tells how long the keys of whoever sees the pane have rested, and acts onl
   }
 })
 
-test('says when keys would not reach what runs inside, or reach more than that', async () => {
+test('reading a pane reports when keys would not reach its program, or would reach other panes too', async () => {
   const before = await look(({ cursor }) => cursor.y === 1)
   tmux('copy-mode', '-t', place.pane)
   expect(await readPane(place)).toMatchObject({ inMode: true })
@@ -101,7 +101,7 @@ test('says when keys would not reach what runs inside, or reach more than that',
   expect(await readPane(place)).toMatchObject({ barred: 'input-off' })
 })
 
-test('a pane or server that is not there is no look', async () => {
+test('reading a missing pane or a missing server returns null', async () => {
   expect(await readPane({ ...place, pane: '%99' })).toBeNull()
   expect(await readPane({ socket: join(dir, 'none'), pane: '%0' })).toBeNull()
   expect(await readPane({ socket: join(dir, 'none'), pane: '%0' }, { name: 'b', text: 'x' })).toBeNull()

@@ -5,36 +5,48 @@ import { patience } from '../../lib/patience.js'
 
 /** One pane of one tmux server. */
 export interface PanePlace {
-  /** null: the server of the user's own default. */
+  /** Null for the server at the user's default socket. */
   socket: string | null
-  /** `%7`; stays the same when the pane is moved. */
+  /** Pane id such as `%7`. Stays the same when the pane is moved. */
   pane: string
 }
 
 export interface PaneLook {
-  /** The process the pane was opened with. */
+  /** The process with which the pane was opened. */
   pid: number
-  /** Copy mode, a menu of tmux: keys do not reach what runs inside. */
+  /** True in copy mode or a menu of tmux: keys do not reach the program inside. */
   inMode: boolean
-  /** Why nothing can be typed into just this pane; null: it can. */
+  /** The reason why nothing can be typed into exactly this pane. Null when it is possible. */
   barred: 'dead' | 'input-off' | 'synchronized' | null
   cursor: { x: number; y: number }
-  /** How long the keys of people who have this pane before them have rested at least, in milliseconds; null: nobody's reach it. */
+  /**
+   * Minimum time since the last key of any user who sees this pane, in milliseconds. Null when no
+   * user's keys reach it.
+   */
   keysRest: number | null
-  /** Whose keys those are and when the last was pressed, as tmux can compare it. */
+  /** Source and time of those keys, in a form that tmux can compare. */
   keys: { active: number; window: string; pressed: string }
-  /** What is on it, with colours; rows as the terminal has them. */
+  /** Screen content with colours, in rows of the terminal. */
   screen: string
 }
 
 const TIMEOUT_MS = 2000
-/** In the loop over sessions `window_id` is the window a session shows: keys pressed there go to its active pane. */
+/**
+ * Format of the pane's state. In the loop over sessions, `window_id` is the window that a session
+ * shows: keys pressed there go to its active pane.
+ */
 const LOOK =
   '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} #{pane_active} #{window_id} #{S:#{window_id}=#{session_activity} }'
-/** A key that seems to come from later than this was pressed before the clock was set back. */
+/**
+ * A key that seems to be pressed later than this in the future was pressed before the clock was set
+ * back.
+ */
 const CLOCK_MS = 5_000
 
-/** Where a process shows its screen. `pane`: what is already known of it. null: it does not run in tmux. */
+/**
+ * Returns the pane that shows a process. `pane` is the pane id if already known. Null when the
+ * process does not run in tmux.
+ */
 export function paneOf(pid: number, pane: string | null): PanePlace | null {
   const server = startedWith(pid, 'TMUX')
   const found = pane ?? startedWith(pid, 'TMUX_PANE')
@@ -43,12 +55,13 @@ export function paneOf(pid: number, pane: string | null): PanePlace | null {
 }
 
 /**
- * State and screen in one question, so that they belong together. `lay`: a text that is laid ready to be pasted first. null: there is no
- * such pane, or tmux does not answer.
+ * Reads state and screen in one tmux call, so that they belong together. `lay` is a text that is
+ * first loaded into a buffer for pasting. Null when the pane does not exist or tmux does not
+ * answer.
  */
 export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneLook | null> {
   const target = ['-t', place.pane]
-  const began = Date.now()
+  const startedMs = Date.now()
   const laid = lay ? ['load-buffer', '-b', lay.name, '-', ';'] : []
   const run = await tmux(
     place,
@@ -57,23 +70,26 @@ export async function readPane(place: PanePlace, lay?: { name: string; text: str
   )
   if (run === null) return null
   const end = run.indexOf('\n')
-  const told = run.slice(0, end).trim().split(' ')
-  const [pid, mode, dead, off, synchronized, x, y, active] = told.map(Number)
+  const fields = run.slice(0, end).trim().split(' ')
+  const [pid, mode, dead, off, synchronized, x, y, active] = fields.map(Number)
   if (!pid || y === undefined) return null
-  const [window = '', ...sessions] = told.slice(8)
+  const [window = '', ...sessions] = fields.slice(8)
   const pressed = sessions.flatMap((one) => (one.startsWith(`${window}=`) ? [one.slice(window.length + 1)] : []))
   return {
     pid,
     inMode: mode !== 0,
     barred: dead ? 'dead' : off ? 'input-off' : synchronized ? 'synchronized' : null,
     cursor: { x: x ?? 0, y },
-    keysRest: active === 1 ? restOf(pressed.map(Number), began) : null,
+    keysRest: active === 1 ? restOf(pressed.map(Number), startedMs) : null,
     keys: { active: active ?? 0, window, pressed: pressed.map((second) => `${second}.`).join('') },
     screen: run.slice(end + 1),
   }
 }
 
-/** tmux tells whole seconds: the key may have been pressed at the end of its second. */
+/**
+ * Returns the milliseconds since the last key. tmux reports whole seconds, so the key may have been
+ * pressed at the end of its second.
+ */
 function restOf(seconds: number[], now: number): number | null {
   const past = seconds.map((second) => now - (second + 1) * 1000).filter((ms) => ms > -CLOCK_MS)
   return past.length === 0 ? null : Math.min(...past)
@@ -83,12 +99,15 @@ export async function dropBuffer(place: PanePlace, name: string): Promise<void> 
   await tmux(place, ['delete-buffer', '-b', name])
 }
 
-/** Pastes a laid text as one piece if the pane is still as it was looked at. null: tmux does not answer. */
+/**
+ * Pastes a loaded buffer as one piece if the pane is unchanged since `look`. Null when tmux does
+ * not answer.
+ */
 export function pasteBuffer(place: PanePlace, look: PaneLook, name: string): Promise<boolean | null> {
   return ifUnchanged(place, look, `paste-buffer -p -d -b ${name} -t ${place.pane}`)
 }
 
-/** Presses keys if the pane is still as it was looked at. null: tmux does not answer. */
+/** Presses keys if the pane is unchanged since `look`. Null when tmux does not answer. */
 export function pressKeys(
   place: PanePlace,
   look: PaneLook,
@@ -101,9 +120,10 @@ export function pressKeys(
 }
 
 /**
- * tmux does one thing after the other: between its own look and the paste no key of the user can pass through it, and a key that passed
- * since our look shows in the second of the last one, if our look was in a later second than that. What a program sent by `send-keys` and
- * the client has not drawn yet is all that can be missed.
+ * Runs a tmux command if the pane is unchanged since `look`. tmux runs one command after the other,
+ * so no user key can pass between its check and the paste. A key since our look changes the second
+ * of the last key, if our look was in a later second. Only keys that a program sent by `send-keys`
+ * and the client has not drawn yet can be missed.
  */
 async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Promise<boolean | null> {
   const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
@@ -130,7 +150,10 @@ async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Pro
 
 const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window}},#{session_activity}.,}}`
 
-/** What tmux printed; null: it failed. `-u`: else it replaces every sign the locale does not have. */
+/**
+ * Runs tmux and returns its output. Null when it failed. Without `-u`, tmux replaces every
+ * character that the locale lacks.
+ */
 async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
   const server = place.socket === null ? [] : ['-S', place.socket]
   const run = await runBounded('tmux', ['-u', ...server, ...args], {
@@ -141,11 +164,11 @@ async function tmux(place: PanePlace, args: string[], input?: string): Promise<s
 }
 
 interface BoundedRun {
-  /** null: it could not be started, or was ended. */
+  /** Exit code. Null when the program could not be started or was killed. */
   code: number | null
   stdout: string
   stderr: string
-  /** True: it took too long, and its whole process group was ended. */
+  /** True when the program took too long and its whole process group was killed. */
   timedOut: boolean
 }
 
@@ -157,7 +180,7 @@ interface BoundedOptions {
 
 const LARGEST_OUTPUT = 4 * 1024 * 1024
 
-/** Runs a program to its end or to the end of its time; throws nothing. */
+/** Runs a program until it ends or its time limit is reached. Never throws. */
 export function runBounded(program: string, args: string[], options: BoundedOptions): Promise<BoundedRun> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { detached: true, stdio: 'pipe', env: options.env ?? process.env })
@@ -172,7 +195,7 @@ export function runBounded(program: string, args: string[], options: BoundedOpti
     const timer = setTimeout(() => {
       timedOut = true
       endGroup(child.pid)
-      // whatever holds the pipes open is not waited for
+      // Do not wait for processes that hold the pipes open.
       finish(null)
     }, options.timeoutMs)
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -193,20 +216,20 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // it ended by itself in the meantime
+    // The group ended by itself meanwhile.
   }
 }
 
-/** Where a process stands among others and on its terminal. */
+/** The parent of a process and whether it has the keyboard of its terminal. */
 interface ProcessPlace {
   parent: number
-  /** False: stopped, or another process has the keyboard of its terminal. */
+  /** False when the process is stopped, or another process has the keyboard of its terminal. */
   inFront: boolean
 }
 
 const MOST_ANCESTORS = 64
 
-/** null: no such process. */
+/** Reads a process. Null when it does not exist. */
 export function placeOf(pid: number): ProcessPlace | null {
   try {
     return platform() === 'linux' ? fromStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : fromPs(pid)
@@ -215,7 +238,7 @@ export function placeOf(pid: number): ProcessPlace | null {
   }
 }
 
-/** Whether `ancestor` is the process itself or one it descends from. */
+/** Returns whether `ancestor` is the process itself or one of its ancestors. */
 export function descends(pid: number, ancestor: number): boolean {
   let at = pid
   for (let i = 0; i < MOST_ANCESTORS && at > 1; i++) {
@@ -225,7 +248,10 @@ export function descends(pid: number, ancestor: number): boolean {
   return false
 }
 
-/** A variable of the environment a process was started with; null: not set, or not to be seen. */
+/**
+ * Reads a variable from the environment with which a process was started. Null when it is not set
+ * or not readable.
+ */
 export function startedWith(pid: number, name: string): string | null {
   try {
     const entries =
@@ -239,7 +265,7 @@ export function startedWith(pid: number, name: string): string | null {
 }
 
 function fromStat(stat: string): ProcessPlace {
-  // the name in brackets may hold anything
+  // The process name in brackets may contain any character, so start after the last bracket.
   const [state, parent, group, , , front] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return { parent: Number(parent), inFront: state !== 'T' && state !== 'Z' && group === front }
 }

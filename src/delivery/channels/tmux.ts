@@ -14,23 +14,28 @@ import {
 } from './tmux-pane.js'
 
 export interface TypingTarget {
-  /** The session it is meant for. */
+  /** The session for which the text is meant. */
   sessionId: string
-  /** True: a turn may be under way; the client then keeps the prompt for the next tool boundary. */
+  /**
+   * True when a turn may be running. The client then queues the prompt until the next tool
+   * boundary.
+   */
   queue?: boolean
-  /** True: a process that was killed may have left the text in the composer: then only Enter is missing. */
+  /**
+   * True when a killed process may have left the text in the composer. Then only Enter is missing.
+   */
   mayStand?: boolean
 }
 
 export type Refusal =
-  /** It begins like a command, or is none; or nothing is left of it. */
+  /** The text is empty, a prompt that starts like a command, or a command that is none. */
   | 'text'
   | 'no-client'
   | 'other-session'
   | 'busy'
   /** A dialog is open. */
   | 'waiting'
-  /** The client does not say what it does. */
+  /** The client does not report its status. */
   | 'status'
   | 'no-pane'
   /** The pane belongs to another process. */
@@ -39,47 +44,65 @@ export type Refusal =
   | 'behind'
   | 'copy-mode'
   | 'barred'
-  /** The user has typed something. */
+  /** The composer contains text of the user. */
   | 'draft'
   /** The user has just pressed a key. */
   | 'keys'
-  /** It cannot be told what the composer holds. */
+  /** The content of the composer cannot be read. */
   | 'screen'
   /** tmux does not answer. */
   | 'tmux'
-  /** The user typed while we did: nothing was sent. */
+  /** The user typed at the same time, so nothing was sent. */
   | 'raced'
-  /** The client did not show what was pasted, or did not take it. */
+  /** The client did not show the pasted text, or did not accept it. */
   | 'not-taken'
 
-/** `left`: what of ours may still stand in the composer; with `text` a late client may even have taken it. */
+/**
+ * A refusal. `left` says whether our text may still be in the composer; with `text`, a slow client
+ * may even have accepted it.
+ */
 export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
 
 /**
- * Sent: Enter was pressed on exactly our text, and the client went on. A key that a program sent and the client had not drawn by then (it
- * takes 10 to 40 ms) is behind our text: only the client's own event, which has the prompt as it was taken, confirms it.
+ * Result of typing. Sent means that Enter was pressed on exactly our text and the client continued.
+ * A key that a program sent may not be drawn for 10 to 40 ms, so it can follow our text unseen.
+ * Only the client's own event, which contains the accepted prompt, confirms the delivery.
  */
 export type Typed = { sent: true } | Refused
 
 const EVERY_MS = 20
-/** A client that has just begun a fresh session still shows the frame before for a moment; a draft stays. */
+/**
+ * Reads of the screen before a draft counts. A client that has just started a fresh session still
+ * shows the previous frame for a moment.
+ */
 const LOOKS_TO_SETTLE = 12
-/** A client on a busy machine was seen to take a second for a key. */
+/**
+ * Reads of the screen while waiting for the client. On a busy machine it was seen to take a second
+ * per key.
+ */
 const LOOKS_FOR_CLIENT = 250
-/** So a key is believed to be drawn after this; before that nothing is pasted, and Enter is not pressed. */
+/**
+ * Time after which a key counts as drawn. Before that, nothing is pasted and Enter is not pressed.
+ */
 const KEYS_REST_MS = 1_000
 const LOOKS_FOR_KEYS = 100
 
 let buffers = 0
 
-/** A command of the client, such as `/clear`. Only when the client is idle: what is queued cannot be withdrawn. */
+/**
+ * Types a command of the client, such as `/clear`. Only into an idle client, because a queued
+ * command cannot be withdrawn.
+ */
 export function typeCommand(terminal: Terminal, command: string, target: Omit<TypingTarget, 'queue'>): Promise<Typed> {
   if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command))
     return Promise.resolve(refuse('text', 'not a command'))
   return type(terminal, command, { ...target, queue: false }, command.split(' ', 1)[0]!)
 }
 
-/** One look, for whoever waits for the moment to type. null: it can be tried now. `busy`: as soon as the turn is over; the composer is free. */
+/**
+ * Checks once whether typing is possible. Null when it can be tried now. `busy` when the composer
+ * is free and only the running turn must end.
+ */
 export async function whyNotNow(terminal: Terminal, text: string, target: TypingTarget): Promise<Refused | null> {
   const live = terminal.live()
   const wrong = judgeClient(live, { ...target, queue: true })
@@ -96,13 +119,16 @@ export async function whyNotNow(terminal: Terminal, text: string, target: Typing
   return composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
 }
 
-/** The composer holds exactly our text. */
+/** Returns whether the composer contains exactly our text. */
 function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, text: string): boolean {
   const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
   return found !== null && found.before === '' && found.after === ''
 }
 
-/** Takes away a text that a process which is gone has left in the composer, if it stands there alone. False: it does not. */
+/**
+ * Removes a text that a dead process left in the composer, if nothing else is there. False when it
+ * was not removed.
+ */
 export async function removeStanding(terminal: Terminal, text: string, target: TypingTarget): Promise<boolean> {
   if ((await whyNotNow(terminal, text, { ...target, mayStand: true })) !== null) return false
   const live = terminal.live()
@@ -113,7 +139,7 @@ export async function removeStanding(terminal: Terminal, text: string, target: T
   return (await takeBack(terminal, place!, text, refuse('raced', text))).left === 'nothing'
 }
 
-/** A prompt of any length, as one. */
+/** Pastes a prompt of any length as one piece and presses Enter. */
 export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTarget): Promise<Typed> {
   const text = printable(prompt).trim()
   if (text === '') return Promise.resolve(refuse('text', 'empty'))
@@ -121,7 +147,10 @@ export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTa
   return type(terminal, text, target, null)
 }
 
-/** An escape sequence in a pasted text could end the paste early, and what follows would be keys. */
+/**
+ * Removes control characters. An escape sequence could end the paste early, and the rest would
+ * count as keys.
+ */
 function printable(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -129,7 +158,7 @@ function printable(text: string): string {
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
 }
 
-/** Who may be typed to now. */
+/** Returns why the client cannot be typed into now. Null when it can. */
 function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused | null {
   if (live === null) return refuse('no-client', 'the client does not run')
   if (live.sessionId !== target.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
@@ -154,7 +183,7 @@ async function type(terminal: Terminal, text: string, target: TypingTarget, comm
   const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
   if (place === null) return refuse('no-pane', 'the client does not run in tmux')
   const buffer = `baton-${process.pid}-${++buffers}`
-  // laid before the look, so that nothing but the paste itself comes after it
+  // Load the buffer before the check, so that only the paste itself follows the check.
   const first = await readPane(place, { name: buffer, text })
   const done =
     first === null
@@ -198,10 +227,13 @@ async function paste(
   return refused
 }
 
-/** What the user last pressed is on the screen. */
+/** Returns whether the user's last key is already visible on the screen. */
 const areKeysAtRest = ({ keysRest }: PaneLook): boolean => keysRest === null || keysRest >= KEYS_REST_MS
 
-/** From here on our text is in the composer, or on its way there. `empty`: how the pane was right before; null: the text stood there. */
+/**
+ * Presses Enter once our text is visible in the composer. `empty` is the pane right before the
+ * paste. Null when the text was in the composer already.
+ */
 async function enter(
   terminal: Terminal,
   place: PanePlace,
@@ -222,7 +254,8 @@ async function enter(
     const elsewhere = judgePane(look, live!.pid)
     if (elsewhere !== null) return { ...elsewhere, left: 'text' }
     const composer = terminal.composer(look.screen, look.cursor)
-    // while it draws anew the client shows half a screen; a dialog is told by the client itself
+    // While it redraws, the client shows half a screen. An open dialog is reported by the client's
+    // status.
     if (composer.state === 'unknown') {
       last = composer.why
       continue
@@ -233,12 +266,13 @@ async function enter(
       last = 'the screen does not hold still'
       if (found.before !== '' || found.after !== '')
         return takeBack(terminal, place, text, refuse('raced', composer.text))
-      // Enter takes what the menu has chosen, and the menu may be a moment behind
+      // Enter accepts the selected menu entry, and the menu may lag behind the text.
       const ready = areKeysAtRest(look) && (command === null || composer.menu === null || composer.menu === command)
       if (ready) faultPoint('DRIVER_ENTER')
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
       if (pressed === null) return leave('tmux', 'tmux does not press Enter')
-      // never pressed twice: the first may only be late, and a second would answer whatever dialog the turn opens
+      // Never press Enter twice: the first may only be late, and a second would answer a dialog of
+      // the turn.
       if (pressed)
         return (await isTaken(terminal, place, text, live!))
           ? { sent: true }
@@ -249,7 +283,10 @@ async function enter(
   return isOurs ? refuse('not-taken', last) : leave('not-taken', last)
 }
 
-/** Whatever the composer shows of it: it was empty, and nobody has pressed a key since, so all of it is ours. False: it may still be there. */
+/**
+ * Deletes our text, however the composer shows it. The composer was empty and no key was pressed
+ * since, so all of its content is ours. False when the text may still be there.
+ */
 async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneLook): Promise<boolean> {
   const look = await readPane(place)
   const live = terminal.live()
@@ -266,7 +303,10 @@ async function clear(terminal: Terminal, place: PanePlace, text: string, empty: 
   return false
 }
 
-/** Whether the client took what stood in the composer: it is gone from there, or the client has gone on. False: it is still as it was. */
+/**
+ * Returns whether the client accepted the composer's text: the text is gone or the client's status
+ * changed. False when nothing changed.
+ */
 async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
@@ -279,7 +319,10 @@ async function isTaken(terminal: Terminal, place: PanePlace, text: string, befor
   return false
 }
 
-/** Removes our own characters and nothing else; where that cannot be told they stay, unsent, for the user to see. */
+/**
+ * Deletes only our own characters. If they cannot be distinguished, they stay in the composer,
+ * unsent and visible to the user.
+ */
 async function takeBack(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
@@ -287,7 +330,7 @@ async function takeBack(terminal: Terminal, place: PanePlace, text: string, why:
     if (live === null || live.status === 'waiting' || look === null || judgePane(look, live.pid) !== null) break
     const composer = terminal.composer(look.screen, look.cursor)
     const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
-    // what was pasted a moment ago may not be drawn yet
+    // A text that was just pasted may not be drawn yet.
     if (composer.state === 'draft' && found !== null) {
       const keys = keysBack(composer, found, text)
       const pressed = keys && (await pressKeys(place, look, keys))
@@ -310,7 +353,10 @@ async function isGone(terminal: Terminal, place: PanePlace, text: string): Promi
   return false
 }
 
-/** null: it cannot be told which keys would take back ours alone. A key goes over one sign, which is one letter only in plain text. */
+/**
+ * Returns the keys that delete only our text. Null when that is unclear. One key moves over one
+ * grapheme, which equals one character only in plain text.
+ */
 function keysBack(
   draft: { text: string; caret: number | null },
   found: NonNullable<ReturnType<Terminal['findPasted']>>,

@@ -8,6 +8,6 @@ test('a text that begins with a dash is an argument, never an option', () => {
   expect(mac.filter((part) => part.includes('do shell script'))).toHaveLength(1)
 })
 
-test('signs of markup are shown as they are', () => {
+test('markup characters in a notice are shown literally', () => {
   expect(desktopCommand('a <b>&c', 'linux').at(-1)).toBe('a &lt;b&gt;&amp;c')
 })

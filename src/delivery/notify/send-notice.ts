@@ -7,11 +7,14 @@ import { runCommand } from '../../lib/run-command.js'
 import type { SendOutcome } from '../../policy/notice-schedule.js'
 
 export interface SendPlace extends CommandPlace {
-  /** The terminal to ring for a notice; null: there is none. */
+  /** Returns the terminal to ring for a notice. Null when there is none. */
   terminalOf(notice: NoticeRecord): string | null
 }
 
-/** Sends notices of one target and kind as one, oldest first in the list. Never throws. */
+/**
+ * Sends notices of one target and kind as one message. The list is ordered oldest first. Never
+ * throws.
+ */
 export async function sendNotice(
   notices: readonly NoticeRecord[],
   text: string,
@@ -33,7 +36,7 @@ export async function sendNotice(
   }
 }
 
-/** Sessions have terminals of their own: each is rung once. */
+/** Rings each terminal once, because sessions have terminals of their own. */
 function ringAll(notices: readonly NoticeRecord[], place: SendPlace): SendOutcome {
   const terminals = [...new Set(notices.map(place.terminalOf))]
   const outcomes = terminals.map(ringBell)
@@ -46,7 +49,8 @@ const KEPT_OUTPUT = { head: 2_000, tail: 2_000 }
 type Env = Record<string, string | undefined>
 
 /**
- * Shows a desktop notification: `notify-send` on Linux, `osascript` on macOS. No shell is involved.
+ * Shows a desktop notification with `notify-send` on Linux or `osascript` on macOS, without a
+ * shell.
  */
 export async function showOnDesktop(text: string, env: Env, system: string = platform()): Promise<SendOutcome> {
   const command = desktopCommand(text, system)
@@ -58,7 +62,7 @@ export async function showOnDesktop(text: string, env: Env, system: string = pla
     keep: KEPT_OUTPUT,
   })
   if (end.exitCode === 0) return { result: 'sent' }
-  // A program that is not there will not be there in a minute either.
+  // A missing program will not appear within the time of the retries.
   if (end.trouble?.includes('ENOENT') && command[0] === 'notify-send')
     return {
       result: 'failed',
@@ -73,7 +77,7 @@ export async function showOnDesktop(text: string, env: Env, system: string = pla
 
 const failed = (reason: string): SendOutcome => ({ result: 'failed', retryable: true, reason })
 
-/** Program and arguments. `--` ends the options, so that a text may begin with `-`. */
+/** Returns program and arguments. `--` ends the options, so that a text may begin with `-`. */
 export function desktopCommand(text: string, system: string): [string, ...string[]] {
   if (system === 'darwin') {
     const script = ['on run argv', 'display notification (item 1 of argv) with title "Baton"', 'end run']
@@ -82,14 +86,14 @@ export function desktopCommand(text: string, system: string): [string, ...string
   return ['notify-send', '--app-name=Baton', '--', 'Baton', escapeMarkup(text)]
 }
 
-/** The body of a notification is markup; names of folders may hold its signs. */
+/** Escapes markup in the notification's body, because folder names may contain its characters. */
 function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /**
- * A server that was started over SSH or by hand may lack the address of the session bus, which
- * systemd always puts at the same place.
+ * Adds the address of the session bus. A server started over SSH or by hand may lack it, and
+ * systemd always puts the bus at the same path.
  */
 function withSessionBus(env: Env): NodeJS.ProcessEnv {
   const bus = `/run/user/${process.getuid?.() ?? ''}/bus`
@@ -99,9 +103,9 @@ function withSessionBus(env: Env): NodeJS.ProcessEnv {
 }
 
 /**
- * Writes BEL to a terminal. The device must be a character device of this user, and it is opened
- * without waiting and without becoming the terminal of this process. In tmux it is the pane, whose
- * bell tmux passes on. `terminal`: null when the session has none.
+ * Writes BEL to a terminal. The device must be a character device of this user. It is opened
+ * non-blocking and does not become the controlling terminal of this process. In tmux the device is
+ * the pane, and tmux passes its bell on. `terminal` is null when the session has none.
  */
 function ringBell(terminal: string | null): SendOutcome {
   if (terminal === null) return { result: 'no-recipient', reason: 'the session has no terminal' }
@@ -123,15 +127,15 @@ function ringBell(terminal: string | null): SendOutcome {
 
 const COMMAND_TIMEOUT_MS = 30_000
 
-/** A folder of nobody else's making, and the environment without what belongs to a client. */
+/** A folder that only this user can write, and the environment without a client's variables. */
 interface CommandPlace {
   cwd: string
   env: Record<string, string | undefined>
 }
 
 /**
- * Runs the user's shell command with the notice as JSON on its input. It gets 30 s; then its whole
- * process group is ended.
+ * Runs the user's shell command with the notice as JSON on its input. After 30 s its whole process
+ * group is killed.
  */
 async function runUserCommand(
   command: string,
@@ -141,7 +145,7 @@ async function runUserCommand(
   const end = await runCommand({
     command,
     cwd,
-    // A client that the command starts must not cause the next notice.
+    // A client started by the command must not cause another notice.
     env: { ...env, ...variables(payload), BATON_DISABLE: '1' },
     input: `${JSON.stringify(payload)}\n`,
     timeoutMs: COMMAND_TIMEOUT_MS,
@@ -184,7 +188,10 @@ function postNtfy(url: string, payload: NoticePayload): Promise<SendOutcome> {
   })
 }
 
-/** Events that wait for the user are more pressing. Tags are names of emoji that ntfy shows. */
+/**
+ * Priority and tags by kind. Events that wait for the user have a higher priority. Tags are names
+ * of emoji that ntfy shows.
+ */
 const NTFY: Record<NoticePayload['kind'], { priority: string; tags: string }> = {
   level: { priority: '3', tags: 'hourglass' },
   review: { priority: '4', tags: 'memo' },
@@ -215,7 +222,8 @@ async function send(written: string, body: string, headers: Record<string, strin
 }
 
 /**
- * `https://user:password@host/…` as browsers take it: fetch refuses an address with credentials.
+ * Splits the credentials from `https://user:password@host/…`, because fetch refuses such an
+ * address.
  */
 function withoutCredentials(written: string): { url: string; authorization: string | null } {
   const url = new URL(written)
@@ -226,7 +234,7 @@ function withoutCredentials(written: string): { url: string; authorization: stri
   return { url: url.href, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** Headers are ASCII; ntfy decodes RFC 2047. */
+/** Encodes a header. Headers are ASCII, and ntfy decodes RFC 2047. */
 function encodedHeader(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 }
@@ -235,7 +243,7 @@ function encodedHeader(text: string): string {
 interface NoticePayload {
   notice_id: string
   kind: NoticeRecord['kind']
-  /** A line for people. Covers every notice where several are sent as one. */
+  /** A line for the user. Covers every notice when several are sent as one. */
   text: string
   name: string
   at: string
@@ -244,11 +252,11 @@ interface NoticePayload {
   job_id: string | null
   project: string | null
   data: NoticeData
-  /** The older notices that are sent with this one, newest first; usually empty. */
+  /** The older notices that are sent with this one, newest first. Usually empty. */
   more: Omit<NoticePayload, 'more'>[]
 }
 
-/** `notices`: oldest first, at least one. */
+/** Builds the payload from at least one notice, ordered oldest first. */
 function payloadOf(notices: readonly NoticeRecord[], text: string): NoticePayload {
   const [newest, ...more] = notices.toReversed().map(withoutTarget)
   return { ...newest!, text, more }

@@ -14,7 +14,7 @@ let folder: string
 let store: Store
 let server: Server
 let texts: string[]
-/** Statuses that the target answers with, in this order; then 200. */
+/** HTTP statuses of the target's answers, in this order, then 200. */
 let statuses: number[]
 let clock: number
 let logged: string[]
@@ -67,7 +67,7 @@ const put = (id: string, changes: Partial<NoticeRecord> = {}) => {
     }),
   )
 }
-/** The process that sends, on a clock that moves on whenever it would wait for it alone. */
+/** Runs the sending process on a clock that advances whenever the process only waits for it. */
 const run = (changes: Partial<SenderContext> = {}) =>
   sendNotices({
     store,
@@ -111,7 +111,7 @@ test('notices that come within at_most_every are sent together once it has passe
   expect(states()).toEqual(['sent', 'sent', 'sent'])
 })
 
-test('a target that fails twice gets the notice with the third try', async () => {
+test('a target that fails twice receives the notice with the third try', async () => {
   statuses = [503, 500]
   put('a')
   await run()
@@ -123,7 +123,7 @@ test('a target that fails twice gets the notice with the third try', async () =>
   ])
 })
 
-test('a target that never works is given up after four tries, and the log does not hold its secret', async () => {
+test('a target that never works is abandoned after four tries, and the log does not contain its secret', async () => {
   statuses = [500, 500, 500, 500, 500]
   put('a')
   await run()
@@ -213,7 +213,7 @@ test('a sender that stays for a retry takes the write lock only when a notice is
     },
   }
   await run({ store: counting })
-  // Two claims and two results; the sender looked at least four times between them.
+  // Four locks: two claims and two results. The sender checked at least four times between them.
   expect([locks, states()]).toEqual([4, ['sent']])
 })
 
@@ -223,14 +223,14 @@ test('a target that was taken out of the configuration is not used any more', as
   expect([texts, store.notice('a')]).toMatchObject([[], { state: 'dropped', dueAt: null }])
 })
 
-test('a dialog that was answered meanwhile is not told', async () => {
+test('no notice is sent for a dialog that was answered meanwhile', async () => {
   store.putSession(sampleSession('s1', { state: 'working' }))
   put('a', { kind: 'permission', jobId: null, sessionId: 's1' })
   await run()
   expect([texts, states()]).toEqual([[], ['dropped']])
 })
 
-test('a notice for much later is left to a process that is started then, once', async () => {
+test('a notice that is due much later is left to one process that is started for that time', async () => {
   put('a', { kind: 'limit', jobId: null, sessionId: null, dueAt: later(3_600_000), data: { moment: 'reset' } })
   await run()
   await run()
@@ -257,13 +257,13 @@ test('no waiting process is started while a server runs, and one is started afte
   expect(woken).toEqual([later(3_600_000)])
 })
 
-test('a reached limit says what the client will do', async () => {
+test('the notice of a reached limit says what the client will do', async () => {
   put('a', { kind: 'limit', jobId: null, text: 'Five-hour limit reached', data: { moment: 'reached' } })
   await run({ continues: () => true })
   expect(texts).toEqual(['Five-hour limit reached; the client continues by itself'])
 })
 
-test('a result is not stored over that of a process that took the notice over', async () => {
+test('a result does not overwrite that of a process that took the notice over', async () => {
   put('a')
   await run({
     isConfigured(notice) {

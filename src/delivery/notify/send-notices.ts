@@ -18,25 +18,27 @@ export interface SenderContext extends SendPlace {
   store: NoticeStore
   now(): Date
   log: Log
-  /** Whether the configuration in force still names the target for what the notice is about. */
+  /**
+   * Returns whether the current configuration still names the target for the subject of the notice.
+   */
   isConfigured(notice: NoticeRecord): boolean
-  /** Whether the client continues by itself after a usage limit; null: nobody can tell. */
+  /** Returns whether the client continues by itself after a usage limit. Null when not known. */
   continues(notice: NoticeRecord): boolean | null
-  /** Wakes at changes of the store: another process may have stored a notice. */
+  /** Wakes at changes of the store, because another process may have stored a notice. */
   changes: Changes
-  /** Whether a server runs, which looks for due notices by itself. */
+  /** Returns whether a server runs. A server sends due notices itself. */
   isServed(): Promise<boolean>
-  /** Starts a process that sends again at this time (ISO). */
+  /** Starts a process that sends notices again at this time (ISO). */
   wakeAt(time: string): void
 }
 
-/** A notice that is due later than this is not waited for in this process. */
+/** This process does not wait for a notice that is due later than this. */
 const STAY_MS = 5 * 60_000
 const LOOK_MS = 1_000
 
 /**
- * Sends every notice that is due and stays for the retries of its own, then leaves. Any number of
- * processes may do this at once: each notice is claimed in a transaction before it is sent.
+ * Sends every due notice, waits for the retries of its own, and returns. Any number of processes
+ * may do this at once: each notice is claimed in a transaction before it is sent.
  */
 export async function sendNotices(context: SenderContext): Promise<void> {
   const own = new Set<string>()
@@ -60,15 +62,15 @@ export async function sendNotices(context: SenderContext): Promise<void> {
       await Promise.race([...running, changed])
     }
   } finally {
-    // The caller ends the process: a store error must not cut off sends that are under way.
+    // The caller exits the process, so a store error must not cut off running sends.
     await Promise.allSettled(running)
   }
   await askForWaking(context)
 }
 
-/** Claims what is due, in one transaction; adds what was claimed or held back to `own`. */
+/** Claims due notices in one transaction. Adds claimed and postponed ones to `own`. */
 function claimDue({ store, now, log }: SenderContext, own: Set<string>): NoticeRecord[][] {
-  // Looks before it takes the write lock: every change of the store's folder leads here.
+  // Check before taking the write lock, because every change in the store's folder leads here.
   if (store.dueNotices(now().toISOString()).length === 0) return []
   const claimed = store.transaction(() => {
     const at = now()
@@ -94,8 +96,9 @@ function claimDue({ store, now, log }: SenderContext, own: Set<string>): NoticeR
 }
 
 /**
- * Never rejects, so that one failure leaves the other sends of the process alone. A notice whose
- * result could not be stored is tried once more after its lease, as after a crash.
+ * Sends claimed notices and stores the result. Never rejects, so that one failure does not affect
+ * the other sends. A notice without a stored result is tried again after its lease, as after a
+ * crash.
  */
 async function sendClaimed(context: SenderContext, claimed: readonly NoticeRecord[]): Promise<void> {
   try {
@@ -162,15 +165,15 @@ function nextOwn({ store }: SenderContext, own: Set<string>): string | null {
 }
 
 /**
- * Without a server nothing may run at the reset of a limit: one process is started that waits for
- * it. A server looks for due notices itself.
+ * Starts one process that waits for the next due notice, such as the reset of a limit. A running
+ * server sends due notices itself, so none is started then.
  */
 async function askForWaking({ store, now, isServed, wakeAt }: SenderContext): Promise<void> {
   const next = store.nextNoticeAt()
-  // A process that waits for a retry is still there for what is due sooner.
+  // A process that waits for a retry also handles notices that are due sooner.
   if (next === null || Date.parse(next) - now().getTime() <= STAY_MS) return
   if (await isServed()) return
-  // Dated with its own time, the mark is kept until that has passed (see `thinOut`).
+  // The mark has the due time as its date, so that it is kept until then (see `thinOut`).
   const isFirst = store.transaction(() => store.claimOnce(`notify-wake.${next}`, next))
   if (isFirst) wakeAt(next)
 }

@@ -86,7 +86,7 @@ test('a command gets the notice as JSON on its input and in its environment, in 
   expect(readFileSync(join(folder, 'where'), 'utf8').trim()).toBe(folder)
 })
 
-test('a command that fails says how, and one that hangs is ended with all it started', async () => {
+test('a failing command reports how it failed, and a hanging one is killed with all its children', async () => {
   expect(await send({ via: 'command', command: 'echo no route >&2; exit 3' })).toEqual({
     result: 'failed',
     retryable: true,
@@ -119,7 +119,7 @@ test('ntfy is posted plain text with title, priority and tags, and the credentia
   expect(headers.authorization).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')}`)
 })
 
-test('a web target that refuses for good is not tried again; one that is overloaded or away is', async () => {
+test('a web target that refuses permanently is not retried, and an overloaded or unreachable one is', async () => {
   const tried = async (code: number) => {
     status = code
     return send({ via: 'webhook', url: address('/') })
@@ -137,7 +137,7 @@ test('a web target that refuses for good is not tried again; one that is overloa
   })
 })
 
-test('a desktop notice starts the program of the desktop, and says when there is none', async () => {
+test('a desktop notice starts the program of the desktop, and reports when there is none', async () => {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'notify-send'), `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/shown'\n`)
@@ -162,7 +162,7 @@ test('a bell is rung only in a terminal of this user, and never in a file, a lin
   expect(readFileSync(file, 'utf8')).toBe('')
 })
 
-test('a bell reaches the pane of tmux in which a process sits', async () => {
+test('a bell reaches the tmux pane of a process', async () => {
   const tmux = (...args: string[]): string =>
     execFileSync('tmux', ['-S', join(folder, 's'), '-f', '/dev/null', ...args], { encoding: 'utf8' })
   tmux('new-session', '-d', 'exec cat')
@@ -177,7 +177,7 @@ test('a bell reaches the pane of tmux in which a process sits', async () => {
   }
 })
 
-test('a target is named without what may be secret in it', () => {
+test('the name of a target contains none of its possible secrets', () => {
   expect(describeTarget(to({ via: 'ntfy', url: 'https://me:pw@ntfy.sh/secret-topic' }))).toBe('ntfy ntfy.sh')
   expect(describeTarget(to({ via: 'command', command: 'say' }))).toBe('command `say`')
   expect(describeTarget(to({ via: 'bell' }))).toBe('bell')
