@@ -13,11 +13,15 @@ export interface Applied {
 
 export interface ApplyOptions {
   dryRun?: boolean
-  /** Called before every step, and in the middle of writing a file; a test ends the process there. */
+  /**
+   * Called before every step and in the middle of writing a file. A test kills the process there.
+   */
   step?: (name: string) => void
 }
 
-/** Carries out a plan. Throws FileChanged when a settings file is no longer what the plan was made from. */
+/**
+ * Carries out a plan. Throws FileChanged when a settings file has changed since the plan was made.
+ */
 export function applyPlan(plan: Plan, options: ApplyOptions = {}): Applied {
   for (const step of plan.steps) checkWritable(step)
   if (!options.dryRun) {
@@ -80,7 +84,10 @@ function removeIfEmpty(path: string): void {
   }
 }
 
-/** Refused before the first step. Renaming would get past a read-only file: whoever made it so meant it. */
+/**
+ * Refuses before the first step. A rename would replace a read-only file, but its owner made it
+ * read-only on purpose.
+ */
 function checkWritable(step: Step): void {
   if (step.do === 'remove-folder-if-empty') return
   const real = realTarget(step.path)
@@ -103,12 +110,12 @@ function checkWritable(step: Step): void {
   }
 }
 
-/** True when files and folders can be made in the nearest existing folder above `path`. */
+/** Returns whether files and folders can be created in the nearest existing folder above `path`. */
 export function canMake(path: string): boolean {
   return writable(existing(dirname(realTarget(path))), constants.W_OK | constants.X_OK)
 }
 
-/** Root may write everything, so the mode counts as well. */
+/** Returns whether a path is writable. Checks the mode too, because root may write everything. */
 function writable(path: string, access: number): boolean {
   try {
     accessSync(path, access)

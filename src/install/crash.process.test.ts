@@ -55,7 +55,7 @@ function child(what: string, at: number) {
 const settings = () => (existsSync(machine.userSettings) ? readFileSync(machine.userSettings, 'utf8') : null)
 const strays = () => Object.keys(photograph(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
 
-/** A fresh machine as it stands before the run that will be killed. */
+/** Creates a fresh machine in the state before the run that will be killed. */
 function prepare(before: string | null, installed: boolean): void {
   machine.remove()
   machine = newMachine()
@@ -66,7 +66,7 @@ function prepare(before: string | null, installed: boolean): void {
   if (installed) machine.install({ mod })
 }
 
-/** Does something, then puts everything back to where it was. */
+/** Runs `work` and restores everything afterwards. */
 function andBackAgain(work: () => void): void {
   cpSync(machine.root, `${machine.root}-kept`, { recursive: true, verbatimSymlinks: true })
   work()
@@ -82,37 +82,40 @@ function expectGone(before: string | null): void {
   expect(strays().filter((p) => !p.includes('/backups/'))).toEqual([])
 }
 
-describe('killed at any step', () => {
+describe('a run killed at any step', () => {
   const cases = [null, 'status-line-with-keys.json'] as const
 
-  test.each(cases)('install (%s) leaves old settings or new; install completes it, uninstall takes it back', (name) => {
-    const before = name && fixture(name, machine).toString()
-    prepare(before, false)
-    const { steps } = child('install', 0)
-    const whole = settings()!
-      .replaceAll(machine.home, '@')
-      .replace(/status-line \w+/, '')
-    expect(steps).toBeGreaterThan(10)
-    for (let at = 1; at <= steps; at++) {
+  test.each(cases)(
+    'a killed install (%s) leaves old or new settings, install completes it, and uninstall reverts it',
+    (name) => {
+      const before = name && fixture(name, machine).toString()
       prepare(before, false)
-      expect(child('install', at).killed).toBe(true)
-      expect([before, whole]).toContain(
-        settings()
-          ?.replaceAll(machine.home, '@')
-          .replace(/status-line \w+/, '') ?? null,
-      )
-      andBackAgain(() => {
-        machine.install({ mod })
-        expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
-        expect(machine.install({ mod }).changed).toBe(false)
-        expect(strays()).toEqual([])
-      })
-      machine.uninstall()
-      expectGone(before)
-    }
-  })
+      const { steps } = child('install', 0)
+      const whole = settings()!
+        .replaceAll(machine.home, '@')
+        .replace(/status-line \w+/, '')
+      expect(steps).toBeGreaterThan(10)
+      for (let at = 1; at <= steps; at++) {
+        prepare(before, false)
+        expect(child('install', at).killed).toBe(true)
+        expect([before, whole]).toContain(
+          settings()
+            ?.replaceAll(machine.home, '@')
+            .replace(/status-line \w+/, '') ?? null,
+        )
+        andBackAgain(() => {
+          machine.install({ mod })
+          expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+          expect(machine.install({ mod }).changed).toBe(false)
+          expect(strays()).toEqual([])
+        })
+        machine.uninstall()
+        expectGone(before)
+      }
+    },
+  )
 
-  test.each(cases)('uninstall (%s) is completed by running it again, or undone by install', (name) => {
+  test.each(cases)('a killed uninstall (%s) is completed by running it again, or reverted by install', (name) => {
     const before = name && fixture(name, machine).toString()
     prepare(before, true)
     const { steps } = child('uninstall', 0)
@@ -134,7 +137,7 @@ describe('killed at any step', () => {
     }
   })
 
-  test('an upgrade that was cut off still gives back the first bytes', () => {
+  test('uninstall after an interrupted upgrade restores the original bytes', () => {
     const before = '{ "hooks": { }, "model": "opus" }'
     const older = () => machine.install({ mod, home: machine.link, launcher: '#!/bin/bash\nexit 0\n' })
     prepare(before, false)
@@ -152,7 +155,7 @@ describe('killed at any step', () => {
   })
 
   test.each([null, '{\n  "model": "opus"\n}'])(
-    'a disk that fills while the settings are written leaves them as they were: %j',
+    'a disk that fills while the settings are written leaves them unchanged: %j',
     (before) => {
       prepare(before, false)
       const limited = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`
@@ -170,7 +173,7 @@ describe('killed at any step', () => {
   )
 })
 
-describe('at the same time', () => {
+describe('runs at the same time', () => {
   const finished = (what: string) =>
     new Promise<{ code: number | null; err: string }>((resolve) => {
       const run = spawn(process.execPath, [bundle, what, '0', optionsOf(machine)])
@@ -181,7 +184,7 @@ describe('at the same time', () => {
       run.on('close', (code) => resolve({ code, err }))
     })
 
-  test('four installs put every entry there once and lose nothing of the user', async () => {
+  test('four simultaneous installs add every entry once and lose nothing of the user', async () => {
     const before = fixture('foreign-hooks.json', machine)
     prepare(before.toString(), false)
     const all = await Promise.all([1, 2, 3, 4].map(() => finished('install')))
@@ -192,7 +195,7 @@ describe('at the same time', () => {
     expect(settings()).toBe(before.toString())
   })
 
-  test('install and uninstall leave one of the two states', async () => {
+  test('a simultaneous install and uninstall leave one of the two states', async () => {
     prepare('{"a": 1}', false)
     const all = await Promise.all(['install', 'uninstall', 'install', 'uninstall'].map(finished))
     expect(all.map((r) => r.err)).toEqual(['', '', '', ''])
@@ -201,7 +204,7 @@ describe('at the same time', () => {
     expect(strays()).toEqual([])
   })
 
-  test('a key somebody else writes between our reading and our writing is kept', () => {
+  test('a key that another program writes between our read and our write is kept', () => {
     prepare('{"a": 1}', false)
     let written = false
     machine.install({
@@ -217,7 +220,7 @@ describe('at the same time', () => {
     expect(settings()).toBe('{"a": 1, "b": 2}')
   })
 
-  test('a file that appears where there was none is not written over', () => {
+  test('a settings file that appears during an install is not overwritten', () => {
     prepare(null, false)
     let written = false
     machine.install({

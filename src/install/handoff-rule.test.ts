@@ -22,13 +22,13 @@ const BEFORE = [
 ]
 
 describe('the rule that allows baton handoff', () => {
-  test('is never added by itself', () => {
+  test('the rule that allows baton handoff is never added without a request', () => {
     machine.install()
     expect(settings().permissions).toBeUndefined()
   })
 
   test.each(BEFORE)(
-    'is added when asked for, once, stays with the next install, and uninstall gives back the bytes: %j',
+    'a requested handoff rule is added once, stays with the next install, and uninstall restores the bytes: %j',
     (before) => {
       writeFileSync(machine.userSettings, before)
       const others = JSON.parse(before).permissions?.allow ?? []
@@ -41,7 +41,7 @@ describe('the rule that allows baton handoff', () => {
     },
   )
 
-  test.each(BEFORE)('goes alone when the file was written since: %j', (before) => {
+  test.each(BEFORE)('uninstall removes only the handoff rule when the file was written since: %j', (before) => {
     writeFileSync(machine.userSettings, before)
     machine.install()
     machine.install({ allowHandoff: true })
@@ -50,7 +50,7 @@ describe('the rule that allows baton handoff', () => {
     expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
   })
 
-  test('of the user’s own is left where it is', () => {
+  test('a handoff rule of the user’s own is not changed', () => {
     const before = `{"permissions":{"allow":["${HANDOFF_RULE}"]}}`
     writeFileSync(machine.userSettings, before)
     machine.install({ allowHandoff: true })
@@ -60,7 +60,7 @@ describe('the rule that allows baton handoff', () => {
     expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
   })
 
-  test('is refused where it could not stand, and nothing is changed', () => {
+  test('a handoff rule that cannot be inserted is refused, and nothing is changed', () => {
     writeFileSync(machine.userSettings, '{"permissions":{"allow":"all"}}')
     expect(() => machine.install({ allowHandoff: true })).toThrow(InstallProblem)
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"permissions":{"allow":"all"}}')
@@ -77,28 +77,36 @@ describe('the waiter', () => {
     )
 
   test.each([
-    ['a client that knows waiters and no mods', '2.1.200', [], ['SessionStart', 'Stop']],
-    ['a client that knows both', '2.1.325', [], []],
-    ['one whose mod has no place', '2.1.325', ['skills', 'baton', 'mine'], ['SessionStart', 'Stop']],
-    ['an older one', '2.1.100', [], []],
-    ['one of unknown version whose mod has no place', null, ['skills', 'baton', 'mine'], []],
-  ])('%s: it is called as it should be, and uninstall gives back the bytes', (_, clientVersion, place, events) => {
-    const before = '{\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "true" }] }] }\n}\n'
-    writeFileSync(machine.userSettings, before)
-    if (place.length > 0) mkdirSync(join(dirname(machine.userSettings), ...place), { recursive: true })
-    machine.install({ mod, clientVersion })
-    expect(
-      waiters()
-        .map(({ event }) => event)
-        .sort(),
-    ).toEqual(events)
-    for (const { hook } of waiters()) expect(hook).toMatchObject({ ...WAITER_KEYS, type: 'command' })
-    expect(machine.install({ mod, clientVersion }).changed).toBe(false)
-    machine.uninstall()
-    expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)
-  })
+    ['a client that supports waiters and no plugin modules', '2.1.200', [], ['SessionStart', 'Stop']],
+    ['a client that supports both', '2.1.325', [], []],
+    [
+      'a client whose plugin module cannot be installed',
+      '2.1.325',
+      ['skills', 'baton', 'mine'],
+      ['SessionStart', 'Stop'],
+    ],
+    ['an older client', '2.1.100', [], []],
+    ['a client of unknown version whose plugin module cannot be installed', null, ['skills', 'baton', 'mine'], []],
+  ])(
+    'the settings of %s get the expected waiter hooks, and uninstall restores the bytes',
+    (_, clientVersion, place, events) => {
+      const before = '{\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "true" }] }] }\n}\n'
+      writeFileSync(machine.userSettings, before)
+      if (place.length > 0) mkdirSync(join(dirname(machine.userSettings), ...place), { recursive: true })
+      machine.install({ mod, clientVersion })
+      expect(
+        waiters()
+          .map(({ event }) => event)
+          .sort(),
+      ).toEqual(events)
+      for (const { hook } of waiters()) expect(hook).toMatchObject({ ...WAITER_KEYS, type: 'command' })
+      expect(machine.install({ mod, clientVersion }).changed).toBe(false)
+      machine.uninstall()
+      expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)
+    },
+  )
 
-  test('is added to what an older Baton installed, and goes again once the mod has a place', () => {
+  test('the waiter is added to an install of an older Baton, and removed once the plugin module can be installed', () => {
     machine.install()
     expect(waiters()).toEqual([])
     machine.install({ mod, clientVersion: '2.1.200' })

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 
-/** What install keeps in Baton's home, beside the store. */
+/** Returns the paths of install's files in Baton's home, beside the store. */
 export function homeFiles(home: string, key: string) {
   return {
     launcher: join(home, 'bin', 'hook'),
     bin: join(home, 'bin'),
-    /** The status line the user had, run by the launcher behind ours. */
+    /** The user's former status line, which the launcher runs after ours. */
     former: join(home, 'former', key),
     formers: join(home, 'former'),
     record: join(home, 'installed', `${key}.json`),
@@ -15,7 +15,9 @@ export function homeFiles(home: string, key: string) {
   }
 }
 
-/** Sorts by time; the same bytes at the same moment give the same name, so no backup is ever written over. */
+/**
+ * Returns a name that sorts by time and contains the hash, so that no backup is ever overwritten.
+ */
 export function backupName(now: Date, sha256: string): string {
   return `${now.toISOString().replace(/[-:.]/g, '')}-${sha256.slice(0, 8)}.json`
 }

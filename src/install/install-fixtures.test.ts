@@ -26,8 +26,8 @@ function put(path: string, bytes: Buffer | string, mode = 0o644): void {
   chmodSync(path, mode)
 }
 
-/** Installs, installs again, uninstalls; gives the settings after each. */
-function thereAndBack(path: string, change: Parameters<Machine['install']>[0] = {}) {
+/** Installs twice and uninstalls. Returns the settings after each. */
+function installAndUninstall(path: string, change: Parameters<Machine['install']>[0] = {}) {
   const first = machine.install(change)
   const installed = readFileSync(path)
   const pictured = photograph(machine.home)
@@ -45,18 +45,18 @@ const plain = fixtureNames.filter((n) => !n.startsWith('refused-') && !n.startsW
 const refused = fixtureNames.filter((n) => n.startsWith('refused-'))
 
 describe('a settings file', () => {
-  test.each(plain)('%s gets every event once and is given back byte for byte', (name) => {
+  test.each(plain)('settings in %s get every event once and are restored byte for byte', (name) => {
     const before = fixture(name, machine)
     put(machine.userSettings, before)
     machine.install()
     expect(callsIn(machine.userSettings, launcher())).toEqual(everyEventOnce)
-    const { removed } = thereAndBack(machine.userSettings)
+    const { removed } = installAndUninstall(machine.userSettings)
     expect(readFileSync(machine.userSettings).equals(before)).toBe(true)
     expect(removed.files[0]).toMatchObject({ path: machine.userSettings, action: 'restored' })
   })
 
   test.each(plain.filter((n) => !/white|empty(-object.*)?\.json|spread/.test(n)))(
-    '%s touched since loses only what we added',
+    'settings in %s that were changed since lose only what we added',
     (name) => {
       const before = fixture(name, machine).toString()
       put(machine.userSettings, before)
@@ -68,7 +68,7 @@ describe('a settings file', () => {
     },
   )
 
-  test.each(plain)('%s is added to in its own layout', (name) => {
+  test.each(plain)('settings in %s keep their own layout', (name) => {
     const before = fixture(name, machine).toString()
     put(machine.userSettings, before)
     machine.install()
@@ -81,7 +81,7 @@ describe('a settings file', () => {
     if (before.trim().length > 2 && !before.trim().includes('\n')) expect(after.trim()).not.toContain('\n')
   })
 
-  test.each(refused)('%s is refused with a reason and a hint, and nothing is touched', (name) => {
+  test.each(refused)('settings in %s are refused with a reason and a hint, and nothing is changed', (name) => {
     put(machine.userSettings, fixture(name, machine))
     const before = photograph(machine.root)
     for (const run of [() => machine.install(), () => machine.install({ dryRun: true })]) {
@@ -105,16 +105,16 @@ describe('a settings file', () => {
     ['refused-hooks-array.json', /hooks is not an object/],
     ['refused-event-object.json', /hooks\.Stop is not an array/],
     ['refused-doubled-hooks.json', /hooks stands there twice/],
-  ])('%s is refused with a sentence that says where', (name, sentence) => {
+  ])('settings in %s are refused with a sentence that names the place', (name, sentence) => {
     put(machine.userSettings, fixture(name, machine))
     expect(() => machine.install()).toThrow(sentence)
   })
 
   test.each(['already-other-spelling', 'already-previous-version'])(
-    '%s holds our entries once, and none after uninstall',
+    'settings in %s hold our entries once, and none after uninstall',
     (name) => {
       put(machine.userSettings, fixture(`${name}.json`, machine))
-      const { installed } = thereAndBack(machine.userSettings)
+      const { installed } = installAndUninstall(machine.userSettings)
       put(join(machine.root, 'seen.json'), installed)
       expect(callsIn(join(machine.root, 'seen.json'), launcher())).toEqual(everyEventOnce)
       expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(3 * (Object.keys(EVENTS).length + 1))
@@ -122,7 +122,7 @@ describe('a settings file', () => {
     },
   )
 
-  test('that does not exist is made private, and removed again with the folder made for it', () => {
+  test('a missing settings file is created private, and removed again with the folder made for it', () => {
     const first = machine.install()
     expect(first.files[0]).toEqual({ path: machine.userSettings, action: 'created', backup: null })
     expect(statSync(machine.userSettings).mode & 0o777).toBe(0o600)
@@ -131,7 +131,7 @@ describe('a settings file', () => {
     expect(existsSync(dirname(machine.userSettings))).toBe(false)
   })
 
-  test('that did not exist is removed, but not the folder if somebody uses it by now', () => {
+  test('a created settings file is removed, but its folder stays if it holds other files by then', () => {
     machine.install()
     put(join(dirname(machine.userSettings), 'history.jsonl'), '{}')
     machine.uninstall()
@@ -139,7 +139,7 @@ describe('a settings file', () => {
     expect(existsSync(join(dirname(machine.userSettings), 'history.jsonl'))).toBe(true)
   })
 
-  test.each([0o600, 0o640, 0o664])('keeps its mode %i through install and uninstall', (mode) => {
+  test.each([0o600, 0o640, 0o664])('a settings file keeps its mode %i through install and uninstall', (mode) => {
     put(machine.userSettings, '{"a":1}', mode)
     machine.install()
     expect(statSync(machine.userSettings).mode & 0o777).toBe(mode)
@@ -148,13 +148,13 @@ describe('a settings file', () => {
   })
 
   test.each(['../dotfiles/claude.json', 'absolute'])(
-    'behind a symbolic link (%s) is changed where it really is',
+    'a settings file behind a symbolic link (%s) is changed in place',
     (to) => {
       const real = join(machine.home, 'dotfiles', 'claude.json')
       put(real, '{"model":"opus"}\n', 0o640)
       mkdirSync(dirname(machine.userSettings))
       symlinkSync(to === 'absolute' ? real : to, machine.userSettings)
-      const { installed } = thereAndBack(machine.userSettings)
+      const { installed } = installAndUninstall(machine.userSettings)
       expect(installed.toString()).toContain('bin/hook')
       expect(lstatSync(machine.userSettings).isSymbolicLink()).toBe(true)
       expect(readFileSync(real, 'utf8')).toBe('{"model":"opus"}\n')
@@ -162,7 +162,7 @@ describe('a settings file', () => {
     },
   )
 
-  test('behind a link that leads nowhere yet is made there and removed again', () => {
+  test('a settings file behind a dangling link is created at the target and removed again', () => {
     mkdirSync(dirname(machine.userSettings))
     symlinkSync('../dotfiles/claude.json', machine.userSettings)
     machine.install()
@@ -172,7 +172,7 @@ describe('a settings file', () => {
     expect(existsSync(join(machine.home, 'dotfiles'))).toBe(false)
   })
 
-  test('of a quarter of a megabyte is given back', () => {
+  test('a settings file of a quarter of a megabyte is restored', () => {
     const allow = Array.from({ length: 5_500 }, (_, i) => `Bash(echo "step ${i}" && make target-${i})`)
     const big = JSON.stringify(
       { permissions: { allow }, hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } },
@@ -181,33 +181,33 @@ describe('a settings file', () => {
     )
     expect(big.length).toBeGreaterThan(250_000)
     put(machine.userSettings, big)
-    thereAndBack(machine.userSettings)
+    installAndUninstall(machine.userSettings)
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(big)
   })
 })
 
 describe('the place of the settings', () => {
-  test('follows CLAUDE_CONFIG_DIR', () => {
+  test('the settings path follows CLAUDE_CONFIG_DIR', () => {
     const elsewhere = join(machine.root, 'other config')
     const env = { ...machine.env, CLAUDE_CONFIG_DIR: elsewhere }
     put(join(elsewhere, 'settings.json'), '{"a": 1}')
-    const { installed } = thereAndBack(join(elsewhere, 'settings.json'), { env })
+    const { installed } = installAndUninstall(join(elsewhere, 'settings.json'), { env })
     expect(installed.toString()).toContain('bin/hook')
     expect(existsSync(machine.userSettings)).toBe(false)
     expect(readFileSync(join(elsewhere, 'settings.json'), 'utf8')).toBe('{"a": 1}')
   })
 
-  test("is the project's local file with scope project, and the user's stays untouched", () => {
+  test("with scope project the project's local file is changed, and the user's stays unchanged", () => {
     const local = join(machine.project, '.claude', 'settings.local.json')
     put(machine.userSettings, '{"model":"opus"}')
     put(local, '{\n  "permissions": { "allow": ["Read"] }\n}\n')
-    const { installed } = thereAndBack(local, { scope: 'project' })
+    const { installed } = installAndUninstall(local, { scope: 'project' })
     expect(JSON.parse(installed.toString()).hooks.Stop).toHaveLength(1)
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"model":"opus"}')
     expect(readFileSync(local, 'utf8')).toBe('{\n  "permissions": { "allow": ["Read"] }\n}\n')
   })
 
-  test('may be both scopes: one uninstall gives both back', () => {
+  test('one uninstall reverts an install in both scopes', () => {
     const local = join(machine.project, '.claude', 'settings.local.json')
     put(machine.userSettings, '{"model":"opus"}')
     machine.install()
@@ -219,7 +219,7 @@ describe('the place of the settings', () => {
     expect(existsSync(launcher())).toBe(false)
   })
 
-  test('taken back for one scope leaves the launcher for the other', () => {
+  test('an uninstall of one scope keeps the launcher for the other', () => {
     machine.install()
     machine.install({ scope: 'project' })
     machine.uninstall({ scope: 'project' })

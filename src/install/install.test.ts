@@ -32,7 +32,7 @@ const refusal = (run: () => unknown): InstallProblem => {
 }
 
 describe('install', () => {
-  test('says what it did, with a backup that holds the bytes from before', () => {
+  test('install reports its changes, with a backup of the previous bytes', () => {
     const before = fixture('two-spaces.json', machine)
     writeFileSync(machine.userSettings, before)
     const { changed, files } = machine.install()
@@ -44,7 +44,7 @@ describe('install', () => {
     expect(readFileSync(files[0]!.backup!).equals(before)).toBe(true)
   })
 
-  test('keeps its own files to the user', () => {
+  test('install makes its own files readable only by the user', () => {
     writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
     machine.install()
     const modes = Object.entries(photograph(machine.baton)).map(
@@ -56,7 +56,7 @@ describe('install', () => {
     expect(modes.length).toBeGreaterThan(8)
   })
 
-  test('with dry-run tells the same and touches nothing', () => {
+  test('install with dry-run reports the same and changes nothing', () => {
     writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
     const before = photograph(machine.root)
     const told = machine.install({ dryRun: true })
@@ -68,7 +68,7 @@ describe('install', () => {
     expect(photograph(machine.root)).toEqual(installed)
   })
 
-  test('puts a new launcher in the place of an old one without touching the settings', () => {
+  test('install replaces an old launcher without changing the settings', () => {
     machine.install()
     const settings = readFileSync(machine.userSettings)
     const { files } = machine.install({ launcher: `${LAUNCHER}# newer\n` })
@@ -77,14 +77,14 @@ describe('install', () => {
     expect(readFileSync(machine.userSettings).equals(settings)).toBe(true)
   })
 
-  test('mends a launcher that was deleted or can no longer be started', () => {
+  test('install repairs a launcher that was deleted or is not executable', () => {
     machine.install()
     chmodSync(launcher(), 0o600)
     expect(machine.install().changed).toBe(true)
     expect(statSync(launcher()).mode & 0o777).toBe(0o700)
   })
 
-  test('finds itself under another spelling of its home, and changes it without doubling', () => {
+  test('install recognises another spelling of its home, and changes it without duplicates', () => {
     machine.install({ home: `${machine.link}/` })
     const { hooks } = JSON.parse(readFileSync(machine.userSettings, 'utf8'))
     expect(hooks.Stop[0].hooks[0].command).toContain(`'${machine.link}/bin/hook'`)
@@ -96,7 +96,7 @@ describe('install', () => {
     expect(existsSync(machine.userSettings)).toBe(false)
   })
 
-  test('refuses settings that another living home is in, and says how to leave it', () => {
+  test('install refuses settings that another existing home uses, and says how to remove that', () => {
     const other = join(machine.root, 'other')
     machine.install({ home: other })
     const before = photograph(machine.root)
@@ -107,7 +107,7 @@ describe('install', () => {
     expect(photograph(machine.root)).toEqual(before)
   })
 
-  test('works in a home with a quote and spaces in its name', () => {
+  test('install works in a home with a quote and spaces in its name', () => {
     const home = join(machine.root, "it's a home")
     writeFileSync(machine.userSettings, '{"a":1}')
     machine.install({ home })
@@ -116,17 +116,17 @@ describe('install', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"a":1}')
   })
 
-  test.each(['relative/home', '/has\na/line break'])('refuses the home %j', (home) => {
+  test.each(['relative/home', '/has\na/line break'])('install refuses the home %j', (home) => {
     expect(refusal(() => machine.install({ home })).reason).toContain("Baton's home")
   })
 
-  test('passes on that the file turns all hooks off', () => {
+  test('install notes that the settings turn all hooks off', () => {
     writeFileSync(machine.userSettings, '{"disableAllHooks": true}')
     expect(machine.install().notes.join()).toContain('disableAllHooks')
   })
 })
 
-describe('what may not be written', () => {
+describe('files that cannot be written', () => {
   const cases: [string, () => void, RegExp][] = [
     ['a read-only settings file', () => chmodSync(machine.userSettings, 0o444), /read-only/],
     ['a read-only folder', () => chmodSync(dirname(machine.userSettings), 0o555), /folder .* cannot be written/],
@@ -160,7 +160,7 @@ describe('what may not be written', () => {
     ],
   ]
 
-  test.each(cases)('%s is refused before anything is changed', (name, arrange, reason) => {
+  test.each(cases)('install refuses %s before anything is changed', (name, arrange, reason) => {
     writeFileSync(machine.userSettings, '{"a": 1}')
     arrange()
     const before = photograph(machine.root)
@@ -174,14 +174,14 @@ describe('what may not be written', () => {
 })
 
 describe('uninstall', () => {
-  test('of what was never installed changes nothing and makes no folder', () => {
+  test('uninstall without an install changes nothing and creates no folder', () => {
     writeFileSync(machine.userSettings, fixture('foreign-hooks.json', machine))
     const before = photograph(machine.root)
     expect(machine.uninstall().changed).toBe(false)
     expect(photograph(machine.root)).toEqual(before)
   })
 
-  test('keeps data and backups', () => {
+  test('uninstall keeps data and backups', () => {
     writeFileSync(machine.userSettings, '{"a":1}')
     machine.install()
     writeFileSync(join(machine.baton, 'baton.db'), 'data')
@@ -189,7 +189,7 @@ describe('uninstall', () => {
     expect(readdirSync(machine.baton)).toEqual(['backups', 'baton.db'])
   })
 
-  test('refuses settings that have become invalid, and changes nothing at all', () => {
+  test('uninstall refuses settings that have become invalid, and changes nothing at all', () => {
     machine.install()
     machine.install({ scope: 'project' })
     writeFileSync(machine.userSettings, '{ "hooks": ')
@@ -198,7 +198,7 @@ describe('uninstall', () => {
     expect(photograph(machine.root)).toEqual(before)
   })
 
-  test('takes our entries out by their look when backup or record are damaged', () => {
+  test('uninstall recognises our entries by their form when backup or record are damaged', () => {
     for (const damage of ['backups', 'installed']) {
       writeFileSync(machine.userSettings, '{"a": 1, "statusLine": {"type": "command", "command": "echo é"}}')
       const [changed] = machine.install().files
@@ -215,7 +215,7 @@ describe('uninstall', () => {
     }
   })
 
-  test('finds the project it was installed in from anywhere', () => {
+  test('uninstall finds the project of an install from any folder', () => {
     machine.install({ scope: 'project' })
     machine.uninstall({ project: machine.root })
     expect(photograph(machine.project)).toEqual({})

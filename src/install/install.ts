@@ -21,36 +21,42 @@ interface Where extends ApplyOptions {
   /** Baton's own folder. */
   home: string
   env: Record<string, string | undefined>
-  /** The project's root: its settings are meant with scope project. */
+  /** The project's root, for the settings of scope project. */
   project: string
 }
 
 export interface InstallOptions extends Where {
-  /** Left out: the default agent. */
+  /** Absent for the default agent. */
   agent?: string
   scope: Scope
   /** The launcher's text. */
   launcher: string
   mod: ModFile[]
-  /** null: cannot be told. */
+  /** Null when the client's version is not known. */
   clientVersion: string | null
-  /** True: adds a rule that lets the agent run `baton handoff` without a question. Left out: as it was. */
+  /**
+   * True to add a rule that lets the agent run `baton handoff` without a question. Absent to keep
+   * the current state.
+   */
   allowHandoff?: boolean
   clock: () => Date
 }
 
 export interface UninstallOptions extends Where {
-  /** Left out: every settings file this home is installed in. */
+  /** Absent for every settings file in which this home is installed. */
   scope?: Scope
 }
 
-/** Puts Baton into the client's settings. Throws InstallProblem; then no settings file was changed. */
+/**
+ * Adds Baton to the client's settings. Throws InstallProblem, and then no settings file was
+ * changed.
+ */
 export function install(given: InstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   return carryOut(options, () => planOf(options))
 }
 
-/** Takes Baton out again, wherever this home has put it. */
+/** Removes Baton from every settings file to which this home added it. */
 export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
@@ -60,7 +66,10 @@ export function uninstall(given: UninstallOptions): Applied {
   return applied
 }
 
-/** A first plan without the lock: a refusal, or nothing to do, leaves not even a folder behind. */
+/**
+ * Makes the first plan without the lock, so that a refusal or an empty plan does not even create a
+ * folder.
+ */
 function carryOut(options: Where, plan: () => Plan): Applied {
   const first = plan()
   applyPlan(first, { dryRun: true })
@@ -150,7 +159,7 @@ function inheritedLine(installer: AgentInstaller, options: Where): string | null
   return null
 }
 
-/** The home as every command string spells it. */
+/** Returns the home as every command string spells it. */
 function plainHome(home: string): string {
   if (!isAbsolute(home))
     throw new InstallProblem(home, "Baton's home is not an absolute path", 'Give BATON_HOME as an absolute path.')
@@ -163,9 +172,9 @@ const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 
 /**
- * One install or uninstall at a time in one home. The lock is a link that names its owner: made and filled in one go.
- * That of a process that is gone is taken over; should two take it over at once, the comparison before each rename
- * still keeps them from losing anything.
+ * Allows one install or uninstall at a time per home. The lock is a symbolic link that names its
+ * owner, so it is created with its content atomically. The lock of a dead process is taken over. If
+ * two processes take it over at once, the comparison before each rename still prevents any loss.
  */
 function withLock<T>(path: string, work: () => T): T {
   const folder = realTarget(dirname(path))
@@ -184,14 +193,14 @@ function withLock<T>(path: string, work: () => T): T {
   }
 }
 
-/** Also true for the lock of a run that was killed, which the next one clears away. */
+/** Returns whether a lock exists, including that of a killed run, which the next run removes. */
 function isLocked(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 function take(path: string, folder: string): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // ENOENT: whoever made the folder has just removed it again.
+  // ENOENT means that the process that made the folder has just removed it again.
   if (unless(['EEXIST', 'ENOENT'], () => symlinkSync(String(process.pid), path))) return true
   let owner = ''
   unless(['ENOENT', 'EINVAL'], () => {
@@ -201,7 +210,7 @@ function take(path: string, folder: string): boolean {
   return false
 }
 
-/** False when it failed in one of the ways that were to be expected. */
+/** Runs `work`. False when it failed with one of the expected error codes. */
 function unless(expected: string[], work: () => void): boolean {
   try {
     work()

@@ -34,13 +34,15 @@ type InstalledProgram = Pick<ProgramContext, 'env' | 'program'>
 
 export const AGENT_NAMES: readonly string[] = Object.keys(installers)
 
-/** The launcher's text for this machine, as far as its parts can be found. */
+/**
+ * Returns the launcher's text for this machine, with default paths for programs that are not found.
+ */
 export function launcherHere(agent: string, home: Home, program: InstalledProgram): string {
   const bash = findProgram('bash', program.env) ?? '/bin/bash'
   return installers[agent]!.launcher({ bash, home, node: process.execPath, engine: engineOf(program) })
 }
 
-/** The same, for an install. Throws when what it would start is not there. */
+/** Returns the launcher's text for an install. Throws when a program that it starts is missing. */
 export function launcherFor(agent: string, home: Home, program: InstalledProgram): string {
   if (findProgram('bash', program.env) === null) {
     throw new BatonError('bash was not found: the hooks need it.', 'Install bash and run baton install again.')
@@ -54,22 +56,28 @@ export function launcherFor(agent: string, home: Home, program: InstalledProgram
   return launcherHere(agent, home, program)
 }
 
-/** Said when the program will not stay where it is: hooks would then do nothing. */
+/**
+ * Returns a warning when Baton runs from npx's cache: once that is cleared, the hooks do nothing.
+ * Null otherwise.
+ */
 export function passingPlace(program: string): string | null {
   if (!/[\\/]_npx[\\/]/.test(program)) return null
   return 'Baton was started by npx from a cache that may be cleared: npm install -g baton-cli, then run baton install again.'
 }
 
-/** The mod as this Baton writes it for this home. */
+/** Returns the files of the plugin module as this version writes them for this home. */
 export function modHere(agent: string, home: Home): ModFile[] {
   const options = { liveDir: home.live, version: VERSION, requestPrompt: requestText(), briefSkill: briefSkill() }
   return installers[agent]!.modFiles(options)
 }
 
-/** Files a database brings along. */
+/** Suffixes of the files that belong to a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal', '.damaged']
 
-/** Everything Baton makes in its home. Not the configuration, which the user wrote. */
+/**
+ * Returns the rules for everything Baton creates in its home, except the configuration, which the
+ * user wrote.
+ */
 function purgeRules({ root, config, ...places }: Home): PurgeRules {
   const { index, ...archive } = archivePaths(root)
   const files = [
@@ -98,8 +106,8 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
 }
 
 /**
- * Jobs in the store; none when there is no store or it cannot be read: a damaged one must not
- * prevent its own removal.
+ * Returns the jobs in the store. Empty when there is no store or it cannot be read, because a
+ * damaged store must not prevent its own removal.
  */
 function storedJobs(home: Home): JobRecord[] {
   if (!existsSync(home.store)) return []
@@ -117,7 +125,8 @@ function storedJobs(home: Home): JobRecord[] {
 }
 
 /**
- * Removes the data, the log and the folders that were made for them. Returns what stays, and why.
+ * Removes the data, the log and the folders made for them. Returns the paths that stay, with the
+ * reason.
  */
 function purgeData(
   home: Home,
@@ -126,8 +135,8 @@ function purgeData(
   removed: (path: string) => void = () => {},
 ): Left[] {
   const folders = rememberedFolders(home.root)
-  // Behind a linked home the configuration stays with everything else there, and the target of the
-  // link is listed instead.
+  // A linked home keeps everything, including the configuration. The link's target is listed
+  // instead.
   const listsConfig = existsSync(home.config) && !(isLinked(home) && dirname(home.config) === resolve(home.root))
   const left = purgeHome(home.root, purgeRules(home), new Set([home.config]), dryRun, removed)
   if (dirname(home.log) !== resolve(home.root)) left.push(...removeLog(home, dryRun))
@@ -160,8 +169,8 @@ export function purgeSizes(home: Home): { name: string; bytes: number }[] {
 const isLinked = (home: Home): boolean => isLink(resolve(home.root))
 
 /**
- * Removes a log outside of the home, and its folder when that is empty then. Returns targets of
- * links, which stay.
+ * Removes a log outside the home, and its folder when that becomes empty. Returns targets of links,
+ * which stay.
  */
 function removeLog(home: Home, dryRun: boolean): Left[] {
   const left = [home.log, `${home.log}.1`].flatMap((path) => {
@@ -175,8 +184,8 @@ function removeLog(home: Home, dryRun: boolean): Left[] {
 }
 
 /**
- * A job that runs would write its log and journal again, and its client would lose its hooks in the
- * middle of the work.
+ * Refuses while a job runs: it would write its log and journal again, and its client would lose its
+ * hooks during the work.
  */
 function refuseWhileRunning(jobs: readonly JobRecord[]): void {
   const running = jobs.filter(({ runner }) => runner !== null && isAlive(runner))
@@ -190,10 +199,13 @@ function refuseWhileRunning(jobs: readonly JobRecord[]): void {
   )
 }
 
-/** The program that installs or uninstalls, and the folder it was started in. */
+/** The program that installs or uninstalls, and the folder in which it was started. */
 type Caller = ProgramContext & { cwd: string }
 
-/** Installs Baton into the settings of an agent. `allows`: the agent may give a brief without a question. */
+/**
+ * Installs Baton into the settings of an agent. `allows` is true when the agent may run `baton
+ * handoff` without a question.
+ */
 export async function installHere(
   caller: Caller,
   { agent, scope, dryRun, allowHandoff }: { agent: string; scope: Scope; dryRun: boolean; allowHandoff: boolean },
@@ -227,9 +239,10 @@ export async function installHere(
 }
 
 /**
- * Takes Baton out of the settings, and with `purge` removes its data and its service. Refused while
- * a job runs, or a server that the user started. `scope`: null for everywhere it was installed.
- * `confirm` is called before stored data is deleted and throws to keep it; null: nobody is asked.
+ * Removes Baton from the settings and, with `purge`, also its data and its service. Refuses while a
+ * job or a server started by the user runs. `scope` is null for every place where Baton was
+ * installed. `confirm` is called before stored data is deleted and throws to keep it. Null to ask
+ * nobody.
  */
 export async function uninstallHere(
   caller: Caller,
@@ -250,7 +263,7 @@ export async function uninstallHere(
   if (purge) await refuseWhileUserServes(caller, home, unit)
   if (purge && !dryRun) await confirm?.()
   const service = unit === null ? NOTHING : purge ? await withoutUnit(caller, unit, dryRun) : unitNote(unit, caller)
-  // The service's server is stopped by now, unless the system failed to.
+  // The service's server is stopped now, unless the system failed to stop it.
   if (purge && unit !== null && !dryRun) refuseWhileServing(home)
   const changes = uninstall({
     home: home.root,
@@ -294,7 +307,7 @@ async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promi
 }
 
 /**
- * Refuses while a server runs that is not the one of the installed service, which a purge stops by
+ * Refuses while another server runs than that of the installed service, which a purge stops by
  * itself. Called before anything is changed.
  */
 async function refuseWhileUserServes(caller: Caller, home: Home, unit: string | null): Promise<void> {

@@ -14,7 +14,7 @@ import type { FoundSettings } from './plan.js'
 import { readRecord } from './record.js'
 import type { Earlier } from './without-baton.js'
 
-/** Looks at the disk for the planners. Reads only. */
+/** Reads a settings file for the planners. Changes nothing. */
 export function lookAtSettings(path: string): FoundSettings {
   const real = realTarget(path)
   const stat = follow(real)
@@ -28,7 +28,7 @@ export function lookAtSettings(path: string): FoundSettings {
   }
 }
 
-/** Short, and the same for every spelling of the path. */
+/** Returns a short key of a path, the same for every spelling of the path. */
 export function keyOf(path: string): string {
   return createHash('sha256').update(realTarget(path)).digest('hex').slice(0, 12)
 }
@@ -49,7 +49,7 @@ export function lookAtEarlier(home: string, key: string): Earlier {
   }
 }
 
-/** Keys of all settings files this home is installed in. */
+/** Returns the keys of all settings files in which this home is installed. */
 export function recordedKeys(home: string): string[] {
   try {
     return readdirSync(homeFiles(home, '').records).flatMap((name) => /^([0-9a-f]{12})\.json$/.exec(name)?.[1] ?? [])
@@ -72,12 +72,17 @@ export function lookAtMod(path: string, files: ModFile[]): FoundMod {
   }
 }
 
-/** An empty folder belongs to nobody; a run killed before it could set its mark leaves one. */
+/**
+ * Returns whether a folder is empty. A run that was killed before it wrote the marker leaves such a
+ * folder.
+ */
 function isUnused(path: string): boolean {
   return lstatSync(path).isDirectory() && readdirSync(path).every(isLeftover)
 }
 
-/** The launcher's text; '' when it is there but could not be started. */
+/**
+ * Returns the launcher's text. '' when it exists but is not executable, null when it is missing.
+ */
 export function lookAtLauncher(path: string): string | null {
   const stat = follow(path)
   if (!stat) return null
@@ -94,7 +99,10 @@ export function launcherIdentity(launcher: string): Identify {
   }
 }
 
-/** null: no marker of ours. Paths that would lead out of the folder are not taken. */
+/**
+ * Returns the files listed by our marker. Null when it is not our marker. Skips paths that lead out
+ * of the folder.
+ */
 function markedFiles(text: string | undefined): string[] | null {
   try {
     const { by, files } = JSON.parse(text ?? '')
@@ -109,7 +117,10 @@ function markedFiles(text: string | undefined): string[] | null {
 
 const follow = (path: string) => unlessHidden(() => statSync(path, { throwIfNoEntry: false }))
 
-/** A file in the place of a folder hides what could be below it: nothing is there. */
+/**
+ * Runs `look`. Undefined when a file is in the place of a parent folder, so that nothing can exist
+ * below it.
+ */
 function unlessHidden<T>(look: () => T): T | undefined {
   try {
     return look()

@@ -5,18 +5,18 @@ import { codeOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 
 /**
- * Names the folders outside of Baton's home that were made for it, so that a purge can remove them
- * again.
+ * Path of the list of folders outside Baton's home that were made for it, so that a purge can
+ * remove them.
  */
 export const foldersFile = (home: string): string => join(home, 'made-folders.json')
 
-/** The folder and those above it that do not exist yet, the uppermost first. */
+/** Returns the folder and those above it that do not exist yet, the uppermost first. */
 export function missingFolders(folder: string): string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder]
 }
 
 /**
- * Adds folders that are about to be made. Called before they exist; `missing` is the result of
+ * Adds folders that will be made. Called before they exist. `missing` is the result of
  * `missingFolders`.
  */
 export function rememberFolders(home: string, missing: readonly string[]): void {
@@ -27,7 +27,7 @@ export function rememberFolders(home: string, missing: readonly string[]): void 
   writeFileAtomic(foldersFile(home), `${JSON.stringify(all)}\n`, { mode: 0o600 })
 }
 
-/** Empty when nothing was remembered or the file cannot be read. */
+/** Returns the listed folders. Empty when there is no list or it cannot be read. */
 export function rememberedFolders(home: string): string[] {
   try {
     const value: unknown = JSON.parse(readFileSync(foldersFile(home), 'utf8'))
@@ -37,7 +37,7 @@ export function rememberedFolders(home: string): string[] {
   }
 }
 
-/** Removes folders that are empty, the innermost first. */
+/** Removes those folders that are empty, the innermost first. */
 export function removeEmptyFolders(folders: readonly string[]): void {
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
     try {

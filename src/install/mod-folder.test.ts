@@ -27,11 +27,11 @@ test.each([
   ['1.9.300', false],
   [null, true],
   ['unknown', true],
-])('client %s is taken to load mods: %s', (version, expected) => {
+])('client %s loads plugin modules: %s', (version, expected) => {
   expect(supportsMods(version)).toBe(expected)
 })
 
-test('is written beside the settings, once, and removed with what the client added to it', () => {
+test('the plugin module is written beside the settings once, and removed with the files that the client added', () => {
   expect(
     machine
       .install({ mod: MOD })
@@ -46,7 +46,7 @@ test('is written beside the settings, once, and removed with what the client add
   expect(existsSync(join(machine.home, '.claude'))).toBe(false)
 })
 
-test('of a newer version replaces what changed and removes what is no longer part of it', () => {
+test('a newer plugin module replaces changed files and removes files that are no longer part of it', () => {
   machine.install({ mod: MOD })
   writeFileSync(join(folder(), 'tsconfig.json'), '{}')
   const { files } = machine.install({
@@ -63,7 +63,7 @@ test('of a newer version replaces what changed and removes what is no longer par
 })
 
 test.each(['a folder', 'a link', 'a file'])(
-  'leaves %s of that name alone that is not ours, on the way in and out',
+  'install and uninstall leave %s with the plugin module’s name alone if it is not ours',
   (what) => {
     const theirs = join(machine.root, 'their mod')
     mkdirSync(join(machine.home, '.claude', 'skills'), { recursive: true })
@@ -83,12 +83,12 @@ test.each(['a folder', 'a link', 'a file'])(
   },
 )
 
-test('is left out, with a note, for a client that is too old', () => {
+test('the plugin module is omitted, with a note, for a client that is too old', () => {
   expect(machine.install({ mod: MOD, clientVersion: '2.1.200' }).notes.join()).toContain('2.1.287')
   expect(existsSync(folder())).toBe(false)
 })
 
-test('of a project hides itself from git', () => {
+test('the plugin module of a project hides itself from git', () => {
   machine.install({ scope: 'project', mod: MOD })
   expect(readFileSync(join(machine.project, '.claude', 'skills', 'baton', '.gitignore'), 'utf8')).toBe('*\n')
   expect(existsSync(folder())).toBe(false)

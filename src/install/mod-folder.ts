@@ -3,13 +3,16 @@ import type { ModFile } from '../agents/installer.js'
 import { MARKER } from '../agents/shared/mod-marker.js'
 import type { FileChange, Step } from './plan.js'
 
-/** The folder as it was found. `foreign`: somebody else's, or a link: never touched. */
+/**
+ * The folder of the plugin module as found on disk. A `foreign` one is a link or not ours, and is
+ * never changed.
+ */
 export interface FoundMod {
   path: string
   state: 'absent' | 'ours' | 'foreign'
-  /** What it holds of the files wanted now or listed by an earlier install; null: missing. */
+  /** Texts of the files wanted now or listed by an earlier install. Null when a file is missing. */
   texts: Record<string, string | null>
-  /** Files an earlier install wrote. */
+  /** Files that an earlier install wrote. */
   listed: string[]
   missingFolders: string[]
 }
@@ -18,11 +21,14 @@ export interface ModPlan {
   steps: Step[]
   files: FileChange[]
   note: string | null
-  /** Folders outside the mod's own that will be made. */
+  /** Folders outside the plugin module's own that will be made. */
   folders: string[]
 }
 
-/** `unsupported`: why this client would not load it; null: it would. */
+/**
+ * Plans the plugin module's files. `unsupported` is the reason why this client would not load it,
+ * or null.
+ */
 export function planMod(found: FoundMod, files: ModFile[], unsupported: string | null): ModPlan {
   const nothing = { steps: [], files: [], folders: [] }
   if (files.length === 0) return { ...nothing, note: null }
@@ -35,7 +41,8 @@ export function planMod(found: FoundMod, files: ModFile[], unsupported: string |
   }
   const steps: Step[] = []
   const changes: FileChange[] = []
-  // In this order a run that is cut off leaves nothing unlisted in the folder, and nothing in a folder without its mark.
+  // With this order, an interrupted run leaves no unlisted file, and no file in a folder without
+  // its marker.
   for (const path of found.listed) {
     if (files.some((f) => f.path === path) || (found.texts[path] ?? null) === null) continue
     steps.push({ do: 'remove', path: join(found.path, path) })

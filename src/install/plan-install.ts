@@ -16,12 +16,12 @@ export interface InstallInput {
   scope: Scope
   settings: FoundSettings
   earlier: Earlier
-  /** A status line of a file with lower rank, which one of ours would hide. */
+  /** The status line of a file with lower rank, which ours would hide. */
   inherited: string | null
   mod: FoundMod
   modFiles: ModFile[]
   clientVersion: string | null
-  /** True: a rule that lets the agent hand over without a question is wanted. */
+  /** True when a rule is wanted that lets the agent run `baton handoff` without a question. */
   allowHandoff: boolean
   launcher: { wanted: string; found: string | null }
   former: string | null
@@ -29,7 +29,10 @@ export interface InstallInput {
   now: Date
 }
 
-/** Judges what has to be written; writes nothing. Throws InstallProblem when the file must not be touched. */
+/**
+ * Plans the changes of an install and writes nothing. Throws InstallProblem when the file must not
+ * be changed.
+ */
 export function planInstall(input: InstallInput): Plan {
   const { installer, settings, earlier, by } = input
   const files = homeFiles(input.home, settings.key)
@@ -39,7 +42,8 @@ export function planInstall(input: InstallInput): Plan {
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
   const mod = planMod(input.mod, input.modFiles, installer.whyNoMod(input.clientVersion))
-  // Inside the client the mod does it better; a waiter is a process for every idle session.
+  // Prefer the plugin module inside the client: a waiter is an extra process for every idle
+  // session.
   const waiter = mod.files.length === 0 && input.modFiles.length > 0 && installer.supportsWaiters(input.clientVersion)
   const rule = input.allowHandoff || earlier.record?.allow_handoff === true
   const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
@@ -120,7 +124,10 @@ function changeOf(path: string, wanted: string | null, found: string | null): Fi
   return { path, action, backup: null }
 }
 
-/** The bytes as they are, and beside them the file without Baton where that is something else; what an earlier backup holds is not kept again. */
+/**
+ * Plans backups of the current bytes and, if different, of the file without Baton. Content that an
+ * earlier backup holds is not stored again.
+ */
 function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean) {
   const { settings, earlier } = input
   const folder = homeFiles(input.home, settings.key).backups
@@ -142,7 +149,10 @@ function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean
   }
 }
 
-/** While the bytes beneath stay the same, a run that was cut off may have left any of these. */
+/**
+ * Returns the hashes of contents that we wrote. If the content without Baton is unchanged, an
+ * interrupted run may have left the previous one.
+ */
 function shasOver(earlier: Earlier, blank: Buffer | null, current: Buffer | null, next: Buffer): string[] {
   const beneath = earlier.record && (blank === null ? !earlier.record.existed : earlier.before?.equals(blank))
   const before = beneath && current && earlier.record!.after.includes(sha256(current)) ? [sha256(current)] : []

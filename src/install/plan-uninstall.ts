@@ -17,17 +17,21 @@ export interface UninstallInput {
   targets: UninstallTarget[]
   by: Recognise
   launcherFound: boolean
-  /** Folders of ours in the home that are there; what is empty in the end goes. */
+  /** Existing folders of ours in the home. Those that become empty are removed. */
   homeFolders: string[]
-  /** True: no settings file is left that calls the launcher. */
+  /** True when no other settings file calls the launcher any more. */
   last: boolean
 }
 
-/** Judges what has to be taken back; changes nothing. Throws InstallProblem when one of the files must not be touched. */
+/**
+ * Plans the removal and changes nothing. Throws InstallProblem when one of the files must not be
+ * changed.
+ */
 export function planUninstall(input: UninstallInput): Plan {
   const plan: Plan = { steps: [], files: [], notes: [], settings: input.targets.map((t) => t.settings.path) }
   const afterwards: Step[] = []
-  // All settings files first: once nobody calls the launcher any more, nothing that follows can disturb a client.
+  // Change all settings files first: once nothing calls the launcher, no later step can disturb a
+  // client.
   for (const { installer, settings, earlier, mod } of input.targets) {
     const blank = withoutBaton(installer, settings, earlier, input.by)
     const { change, step } = settingsChange(settings, blank, earlier)
@@ -66,7 +70,10 @@ function settingsChange(
   }
 }
 
-/** The record goes last: as long as it is there, a run that was cut off can be finished. */
+/**
+ * Returns the steps that remove the record and the former status line. The record is removed last,
+ * so that an interrupted run can be finished.
+ */
 function leftBehind(home: string, key: string, earlier: Earlier): Step[] {
   const files = homeFiles(home, key)
   const folders = [...(earlier.record?.folders ?? [])].reverse()

@@ -1,10 +1,18 @@
-/** One thing to do. Steps run in order; every one may be the last before a crash, and all may be run again. */
+/**
+ * One change on disk. Steps run in order. A crash may follow any of them, and all can be repeated.
+ */
 export type Step =
   | { do: 'make-folder'; path: string; mode: number }
-  /** `expect`: what the file must still hold (null: nothing); left out: it is ours alone. */
+  /**
+   * `expect` is the content the file must still have, null when it must not exist. Absent for files
+   * that only Baton writes.
+   */
   | { do: 'write'; path: string; bytes: Buffer; mode?: number; expect?: Buffer | null }
   | { do: 'remove'; path: string; expect?: Buffer }
-  /** `last` goes after everything else in it, so that a half-removed folder is still known as ours. */
+  /**
+   * The file `last` is removed after all others, so that a half-removed folder is still recognised
+   * as ours.
+   */
   | { do: 'remove-tree'; path: string; last: string }
   | { do: 'remove-folder-if-empty'; path: string }
 
@@ -17,18 +25,18 @@ export interface FileChange {
 export interface Plan {
   steps: Step[]
   files: FileChange[]
-  /** What a person should know about it. */
+  /** Information for the user about this plan. */
   notes: string[]
   /** Settings files whose folders may hold a temporary file of a killed run. */
   settings: string[]
 }
 
-/** A settings file as it was found. */
+/** A settings file as found on disk. */
 export interface FoundSettings {
   path: string
   key: string
   bytes: Buffer | null
   mode: number | null
-  /** Folders on the way to it that do not exist, outermost first. */
+  /** Folders on the path to the file that do not exist, outermost first. */
   missingFolders: string[]
 }

@@ -28,7 +28,7 @@ function place() {
   return { dir, home, put, purge }
 }
 
-test('a purge removes what is named and the home when it is empty then', () => {
+test('a purge removes the named files, and the home when it becomes empty', () => {
   const { home, put, purge } = place()
   for (const path of ['store', 'jobs/j1/log', 'archive/a.br', 'archive/records/b.br', '.store.baton-999999-1'])
     put(`home/${path}`)
@@ -37,7 +37,7 @@ test('a purge removes what is named and the home when it is empty then', () => {
   expect(purge()).toEqual([])
 })
 
-test("a purge leaves and names the user's files, also inside folders of Baton's", () => {
+test("a purge keeps and lists the user's files, also inside Baton's folders", () => {
   const { home, put, purge } = place()
   const mine = [put('home/archive/old/notes.txt'), put('home/diary/today.md'), put('home/notes.txt')]
   for (const path of ['store', 'archive/a.br', 'config.yaml']) put(`home/${path}`)
@@ -72,7 +72,7 @@ test('a purge removes recognised files from a linked archive and leaves the rest
   expect([existsSync(home), existsSync(join(dir, 'disk'))]).toEqual([false, true])
 })
 
-test('a purge removes only the link where a place without a rule is linked, and names the target', () => {
+test('a purge removes only the link of a linked place without a rule, and lists the target', () => {
   const { dir, home, put, purge } = place()
   const mine = [put('docs/j1/log'), put('other.db'), put('file.br')]
   mkdirSync(home)
@@ -127,7 +127,7 @@ test.each(['', '/', '/.', '//'])(
   },
 )
 
-test('a link in a folder of a job is removed, and what it leads to stays', () => {
+test('a purge removes a link in a folder of a job, and keeps its target', () => {
   const { dir, put, purge } = place()
   const mine = put('work/mine.txt')
   put('home/jobs/j1/log')

@@ -5,12 +5,12 @@ import { codeOf } from '../lib/errors.js'
 import { removeFolder } from '../lib/remove-folder.js'
 
 export interface PurgeRules {
-  /** Names directly in the home that Baton gives. Everything else there is the user's. */
+  /** Names directly in the home that Baton uses. Everything else there is the user's. */
   names: readonly string[]
   /**
-   * For folders where a user may have put files of their own: whether Baton made the file at a path
-   * below the folder. An empty folder is asked about with a slash at its end. A folder without a rule
-   * is removed whole.
+   * Rules for folders in which a user may have put own files: whether Baton made the file at a path
+   * below the folder. An empty folder is passed with a slash at its end. A folder without a rule is
+   * removed whole.
    */
   owns: Readonly<Record<string, (path: string) => boolean>>
 }
@@ -23,10 +23,10 @@ export interface Left {
 const FOREIGN = 'Baton did not make it'
 
 /**
- * Removes everything of Baton's from its home, and the home itself when it is empty then. Returns
- * what stays. `removed` is called before each file or folder is removed, also in a dry run. Deletes nothing behind a symbolic link, except files that a rule of `owns` recognises
- * in a linked folder: users move archives to a larger disk, and any other target may hold files that
- * are not Baton's.
+ * Removes all of Baton's files from its home, and the home itself when it becomes empty. Returns
+ * the paths that stay. `removed` is called before each removal, also in a dry run. Deletes nothing
+ * behind a symbolic link, because its target may hold other files. Exception: files that a rule of
+ * `owns` recognises in a linked folder, because users move archives to a larger disk.
  */
 export function purgeHome(
   home: string,
@@ -35,7 +35,7 @@ export function purgeHome(
   dryRun: boolean,
   removed: (path: string) => void = () => {},
 ): Left[] {
-  // Without the slash at its end, which would make `lstat` follow a link.
+  // Drop the slash at the end, which would make `lstat` follow a link.
   const root = resolve(home)
   if (isLink(root)) return removeLink(root, null, dryRun)
   const left: Left[] = []
@@ -56,8 +56,8 @@ export function purgeHome(
 }
 
 /**
- * Removes a link and returns its target, which stays. A target in `home` is not returned: it is
- * judged by its own name.
+ * Removes a link and returns its target, which stays. A target inside `home` is not returned,
+ * because it is judged by its own name.
  */
 export function removeLink(path: string, home: string | null, dryRun: boolean): Left[] {
   const target = existsSync(path) ? realpathSync(path) : null
@@ -67,7 +67,7 @@ export function removeLink(path: string, home: string | null, dryRun: boolean): 
 }
 
 /**
- * Removes the files that `owns` recognises, and folders that are empty then. Follows no link below
+ * Removes the files that `owns` recognises, and folders that become empty. Follows no link below
  * `folder`.
  */
 function purgeFolder(

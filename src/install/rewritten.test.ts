@@ -15,7 +15,7 @@ type Settings = Record<string, unknown> & { statusLine?: { command?: string }; h
 const read = (): Settings => JSON.parse(readFileSync(machine.userSettings, 'utf8').replace(/^\uFEFF/, ''))
 const write = (settings: unknown) => writeFileSync(machine.userSettings, `${JSON.stringify(settings, null, 2)}\n`)
 
-/** As the client writes its settings: whole, two spaces, keys in an order of its own. */
+/** Writes settings like the client does: whole, two spaces, keys in its own order. */
 function rewriteAsClient(change: (settings: Settings) => void = () => {}): void {
   const settings = read()
   change(settings)
@@ -36,23 +36,26 @@ const withValues = valid.filter(
 )
 
 describe('a file the client has rewritten since', () => {
-  test.each(withValues)('%s keeps every other value, and no entry of ours', (name) => {
-    const before = fixture(name, machine)
-    writeFileSync(machine.userSettings, before)
-    machine.install()
-    rewriteAsClient((s) => {
-      s.model = 'sonnet'
-      s.enabledPlugins = { 'p@market': true }
-    })
-    machine.uninstall()
-    const was = JSON.parse(before.toString().replace(/^\uFEFF/, ''))
-    expect(read()).toEqual(
-      JSON.parse(JSON.stringify({ ...was, model: 'sonnet', enabledPlugins: { 'p@market': true } })),
-    )
-    expect(existsSync(join(machine.baton, 'bin', 'hook'))).toBe(false)
-  })
+  test.each(withValues)(
+    'uninstall keeps every other value of %s after the client rewrote it, and no entry of ours',
+    (name) => {
+      const before = fixture(name, machine)
+      writeFileSync(machine.userSettings, before)
+      machine.install()
+      rewriteAsClient((s) => {
+        s.model = 'sonnet'
+        s.enabledPlugins = { 'p@market': true }
+      })
+      machine.uninstall()
+      const was = JSON.parse(before.toString().replace(/^\uFEFF/, ''))
+      expect(read()).toEqual(
+        JSON.parse(JSON.stringify({ ...was, model: 'sonnet', enabledPlugins: { 'p@market': true } })),
+      )
+      expect(existsSync(join(machine.baton, 'bin', 'hook'))).toBe(false)
+    },
+  )
 
-  test('is left in the layout and order the client gave it', () => {
+  test('uninstall keeps the layout and order of a file that the client rewrote', () => {
     writeFileSync(machine.userSettings, '{"a":1,"b":2}')
     machine.install()
     rewriteAsClient()
@@ -60,14 +63,14 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{\n  "b": 2,\n  "a": 1\n}\n')
   })
 
-  test('that was not there before us and holds nothing else is removed', () => {
+  test('uninstall removes a rewritten file that did not exist before us and holds nothing else', () => {
     machine.install()
     rewriteAsClient()
     expect(machine.uninstall().files[0]).toMatchObject({ action: 'removed' })
     expect(existsSync(machine.userSettings)).toBe(false)
   })
 
-  test('that was empty before us and holds nothing else is empty again', () => {
+  test('uninstall empties a rewritten file that was empty before us and holds nothing else', () => {
     writeFileSync(machine.userSettings, ' \n')
     machine.install()
     rewriteAsClient()
@@ -75,7 +78,7 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(' \n')
   })
 
-  test('keeps hooks the user has added to our events and into our groups', () => {
+  test('uninstall keeps hooks that the user added to our events and into our groups', () => {
     machine.install()
     rewriteAsClient((s) => {
       s.hooks!.Stop!.push({ hooks: [{ type: 'command', command: 'mine' }] })
@@ -90,7 +93,7 @@ describe('a file the client has rewritten since', () => {
     })
   })
 
-  test('keeps containers that were empty before us', () => {
+  test('uninstall keeps containers that were empty before us', () => {
     write({ hooks: { Stop: [], PreToolUse: [] } })
     machine.install()
     rewriteAsClient()
@@ -98,7 +101,7 @@ describe('a file the client has rewritten since', () => {
     expect(read()).toEqual({ hooks: { Stop: [], PreToolUse: [] } })
   })
 
-  test('is completed again by install, from where an entry was lost', () => {
+  test('install adds a lost entry to a rewritten file again', () => {
     write({ model: 'opus' })
     machine.install()
     rewriteAsClient((s) => {
@@ -111,7 +114,7 @@ describe('a file the client has rewritten since', () => {
     expect(read()).toEqual({ model: 'opus' })
   })
 
-  test('is not changed by install while our entries are all there', () => {
+  test('install does not change a rewritten file that has all of our entries', () => {
     write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine' } })
     machine.install()
     rewriteAsClient()
@@ -120,7 +123,7 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(rewritten)
   })
 
-  test('is freed of our entries even when all of Baton is gone, and the former status line comes back', () => {
+  test('uninstall removes our entries even without Baton’s home, and restores the former status line', () => {
     write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine', padding: 1 } })
     machine.install()
     rmSync(machine.baton, { recursive: true })
@@ -134,14 +137,14 @@ describe('the status line', () => {
   const former = () => readFileSync(join(machine.baton, 'former', key()), 'utf8')
   const key = () => /status-line ([0-9a-f]{12})/.exec(read().statusLine!.command!)![1]!
 
-  test('keeps its other keys, and the former command is at hand for the launcher', () => {
+  test('the status line keeps its other keys, and the former command is stored for the launcher', () => {
     write({ statusLine: { padding: 2, type: 'command', command: 'npx "it" \\ é\nline two', refreshInterval: 5 } })
     machine.install()
     expect(read().statusLine).toMatchObject({ padding: 2, type: 'command', refreshInterval: 5 })
     expect(former()).toBe('npx "it" \\ é\nline two')
   })
 
-  test('the user has chosen since stays', () => {
+  test('a status line that the user chose after the install stays', () => {
     write({ statusLine: { type: 'command', command: 'echo old' } })
     machine.install()
     rewriteAsClient((s) => {
@@ -151,7 +154,7 @@ describe('the status line', () => {
     expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
   })
 
-  test('the user has chosen since is composed by the next install', () => {
+  test('the next install wraps a status line that the user chose since', () => {
     machine.install()
     rewriteAsClient((s) => {
       s.statusLine!.command = 'echo new'
@@ -162,7 +165,7 @@ describe('the status line', () => {
     expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
   })
 
-  test('whose former part the user has edited inside ours keeps the edit', () => {
+  test('an edit of the former part inside our status line is kept', () => {
     write({ statusLine: { type: 'command', command: 'echo old' } })
     machine.install()
     rewriteAsClient((s) => {
@@ -180,7 +183,7 @@ describe('the status line', () => {
       "[ ! -x '@LINK@/bin/hook' ] || exec '@LINK@/bin/hook' status-line 0123456789ab\n[ ! -x '@BATON@/bin/hook' ] || exec '@BATON@/bin/hook' status-line 0123456789ab\necho mine",
       'echo mine',
     ],
-  ])('never calls itself: %s', (command, tail) => {
+  ])('the status line never calls itself: %s', (command, tail) => {
     write({
       statusLine: {
         type: 'command',
@@ -198,19 +201,19 @@ describe('the status line', () => {
     '~/line.sh | "$HOME/.baton/bin/hook" status-line x',
     'printf "%s " "$(baton statusline --segment)"; date',
     'npx -y baton-cli@latest statusline',
-  ])('of the user that calls Baton itself is left alone: %s', (command) => {
+  ])('a status line of the user that calls Baton itself is left alone: %s', (command) => {
     write({ statusLine: { type: 'command', command } })
     expect(machine.install().notes.join()).toContain('already calls Baton')
     expect(read().statusLine!.command).toBe(command)
   })
 
-  test('of a type we do not know is left alone, with a note', () => {
+  test('a status line of an unknown type is left alone, with a note', () => {
     write({ statusLine: { type: 'static', text: 'x' } })
     expect(machine.install().notes.join()).toContain('"static"')
     expect(read().statusLine).toEqual({ type: 'static', text: 'x' })
   })
 
-  test("of a project carries the user's on, which it would otherwise hide", () => {
+  test("the status line of a project includes the user's, which it would otherwise hide", () => {
     write({ statusLine: { type: 'command', command: 'echo from user', padding: 3 } })
     machine.install({ scope: 'project' })
     const local = join(machine.project, '.claude', 'settings.local.json')

@@ -10,7 +10,7 @@ const options: UnitOptions = {
   call: ['/usr/bin/node', '/opt/baton/dist/baton.mjs', 'serve'],
 }
 
-test('on Linux it is a unit of the person, begun with the session', () => {
+test('on Linux the service is a systemd unit of the user, started with the session', () => {
   const unit = planUnit(options)
   expect(unit.path).toBe('/home/ada/.config/systemd/user/baton.service')
   expect(unit.text).toContain(
@@ -25,7 +25,7 @@ test('on Linux it is a unit of the person, begun with the session', () => {
   expect(unit.stop).toEqual([['systemctl', '--user', 'disable', '--now', 'baton.service']])
 })
 
-test('on macOS it is an agent of the person', () => {
+test('on macOS the service is a launch agent of the user', () => {
   const unit = planUnit({
     ...options,
     platform: 'darwin',
@@ -41,7 +41,7 @@ test('on macOS it is an agent of the person', () => {
   expect(unit.restart).toEqual([...unit.stop, ...unit.start])
 })
 
-test('what the system reads specially is written so that it is not', () => {
+test('characters with a special meaning for the system are escaped in the service file', () => {
   const { text } = planUnit({
     ...options,
     env: { BATON_HOME: '/b "q" 100% $x \\y' },
@@ -51,13 +51,13 @@ test('what the system reads specially is written so that it is not', () => {
   expect(text).toContain('Environment="BATON_HOME=/b \\"q\\" 100%% $x \\\\y"')
 })
 
-test('another home has another unit, and another place for settings is honoured', () => {
+test('another home has another unit, and another configuration folder is respected', () => {
   const own = planUnit({ ...options, env: { BATON_HOME: '/srv/b', XDG_CONFIG_HOME: '/x' } })
   expect(own.path).toMatch(/^\/x\/systemd\/user\/baton-[0-9a-f]{8}\.service$/)
   expect(own.text).toContain('Environment="BATON_HOME=/srv/b"')
 })
 
-test('the person says which browser, else the system, and without a screen none', () => {
+test('the browser is chosen by the user, else by the system, and none is used without a display', () => {
   const of = (env: Record<string, string>, platform: NodeJS.Platform = 'linux') => browsers('file:///x', env, platform)
   expect(of({ BROWSER: 'firefox -P %s -w:lynx' })).toEqual([
     ['firefox', '-P', 'file:///x', '-w'],

@@ -11,7 +11,7 @@ import { batonHome } from '../lib/home.js'
 import type { ProgramContext } from '../lib/program-context.js'
 import { missingFolders, rememberFolders } from './made-folders.js'
 
-/** The mark of a file that is Baton's own: no other is ever replaced or removed. */
+/** Text that marks a file as Baton's own. A file without it is never replaced or removed. */
 export const MARK = 'Written by baton serve install; baton serve remove takes it away.'
 
 type Env = Record<string, string | undefined>
@@ -19,10 +19,10 @@ type Env = Record<string, string | undefined>
 export interface UnitOptions {
   platform: NodeJS.Platform
   env: Env
-  /** The person's home folder, and their number. */
+  /** The user's home folder, and the user id. */
   user: string
   uid: number
-  /** The program and what it is called with. */
+  /** The program and its arguments. */
   call: readonly string[]
 }
 
@@ -30,17 +30,19 @@ interface Unit {
   name: string
   path: string
   text: string
-  /** What the system is told when it is there, changed, or to be gone. */
+  /**
+   * Commands for the service manager after the file was created, changed, or before it is removed.
+   */
   start: readonly (readonly [string, ...string[]])[]
   restart: readonly (readonly [string, ...string[]])[]
   stop: readonly (readonly [string, ...string[]])[]
-  /** Prints the process id of the service's server, alone or after `pid = `. */
+  /** Command that prints the process id of the service's server, alone or after `pid = `. */
   mainPid: readonly [string, ...string[]]
-  /** After the file is gone. */
+  /** Commands after the file was removed. */
   forget: readonly (readonly [string, ...string[]])[]
 }
 
-/** What a server needs of the shell it was installed from: where things are, and what its jobs find on their PATH. */
+/** Variables that a server needs from the shell that installed it. Its jobs use its PATH. */
 const KEPT = [
   'BATON_HOME',
   'BATON_PORT',
@@ -51,7 +53,9 @@ const KEPT = [
   ...Object.values(clients).flatMap(({ places }) => places),
 ]
 
-/** How the system starts the server when the person logs in. A home of its own has a unit of its own. */
+/**
+ * Returns the service definition that starts the server at login. Each Baton home has its own unit.
+ */
 export function planUnit(options: UnitOptions): Unit {
   return options.platform === 'darwin' ? agentPlan(options) : systemdPlan(options)
 }
@@ -126,7 +130,7 @@ const kept = (env: Env): [string, string][] =>
 const suffix = ({ BATON_HOME: own }: Env): string =>
   own ? `-${createHash('sha256').update(own).digest('hex').slice(0, 8)}` : ''
 
-/** As systemd reads words. A dollar begins a variable only in a command. */
+/** Quotes a word for systemd. A dollar sign starts a variable only in a command. */
 const quoted = (word: string): string =>
   `"${word.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/%/g, '%%').replace(/\n/g, '\\n')}"`
 
@@ -134,7 +138,7 @@ const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/<
 
 const PATIENCE_MS = 20_000
 
-/** A command of the system's service manager, and its result. */
+/** A command of the system's service manager and its result. */
 interface UnitStep {
   command: string
   ok: boolean
@@ -150,8 +154,8 @@ export interface UnitChange {
 type UnitProgram = Pick<ProgramContext, 'env' | 'program'>
 
 /**
- * Has the system start the server whenever the user logs in. `beforeStart` is called when the file
- * is written, with the command that starts the server by hand.
+ * Makes the system start the server whenever the user logs in. `beforeStart` is called after the
+ * file was written, with the command that starts the server by hand.
  */
 export async function installUnit(
   program: UnitProgram,
@@ -168,7 +172,7 @@ export async function installUnit(
     rememberFolders(root, [
       ...missingFolders(root),
       ...missingFolders(dirname(unit.path)),
-      // `systemctl enable` makes it.
+      // `systemctl enable` creates this folder.
       ...missingFolders(join(dirname(unit.path), 'default.target.wants')),
     ])
     mkdirSync(dirname(unit.path), { recursive: true })
@@ -179,7 +183,7 @@ export async function installUnit(
   return finished({ path: unit.path, action, steps: done }, 'It is written, but the system was not told to start it')
 }
 
-/** Takes back what `installUnit` did; what it did not write it leaves alone. */
+/** Reverts `installUnit`. Leaves files alone that it did not write. */
 export async function removeUnit(program: UnitProgram, { dryRun }: { dryRun: boolean }): Promise<UnitChange> {
   const unit = unitFor(program, [])
   const { path } = unit
@@ -196,16 +200,16 @@ async function stopAndRemove(unit: Unit, program: UnitProgram): Promise<UnitStep
 }
 
 /**
- * Stops and removes Baton's own unit. Returns the first command of the system that failed; null
- * when all succeeded.
+ * Stops and removes Baton's own unit. Returns the first system command that failed. Null when all
+ * succeeded.
  */
 export async function dropUnit(program: UnitProgram): Promise<{ command: string; reason: string | null } | null> {
   return (await stopAndRemove(unitFor(program, []), program)).find(({ ok }) => !ok) ?? null
 }
 
 /**
- * Process id of the server that the system has started for Baton's own unit. Null when that service
- * does not run, or the system does not say.
+ * Returns the process id of the server started by the system. Null when the service does not run,
+ * or the system does not report it.
  */
 export async function servicePid(program: UnitProgram): Promise<number | null> {
   const { ok, stdout } = await runOne(unitFor(program, []).mainPid, program)
@@ -213,7 +217,7 @@ export async function servicePid(program: UnitProgram): Promise<number | null> {
   return (ok && Number(/^(?:\s*pid = )?(\d+)$/m.exec(stdout)?.[1])) || null
 }
 
-/** Where Baton's own unit lies; null: the system starts no server of this home by itself. */
+/** Returns the path of Baton's own unit. Null when the system starts no server for this home. */
 export function unitHere(program: UnitProgram): string | null {
   const { path } = unitFor(program, [])
   return readIfThere(path)?.toString('utf8').includes(MARK) ? path : null
@@ -229,7 +233,7 @@ function unitFor(program: UnitProgram, args: readonly string[]): Unit {
   })
 }
 
-/** null: there is none. Throws where somebody else's is. */
+/** Reads the unit file. Null when it is missing. Throws when it is not Baton's. */
 function ownUnit({ path }: Unit): string | null {
   const text = readIfThere(path)?.toString('utf8') ?? null
   if (text === null || text.includes(MARK)) return text
@@ -258,7 +262,7 @@ function runOne(
   if (path === null) return Promise.resolve({ command, ok: false, reason: `${name} was not found`, stdout: '' })
   return new Promise((resolve) => {
     execFile(path, args, { env, timeout: PATIENCE_MS }, (error, stdout, stderr) => {
-      // What went wrong is said last, after what was done.
+      // Programs print the reason of a failure in the last line.
       const said = stderr.trim().split('\n').at(-1) ?? ''
       resolve({ command, ok: error === null, reason: error === null ? null : said || error.message, stdout })
     })
@@ -267,7 +271,7 @@ function runOne(
 
 const planned = (words: readonly string[]): UnitStep => ({ command: words.join(' '), ok: true, reason: null })
 
-/** Throws what the user can do when a command of the system failed. */
+/** Throws an error with the user's next step when a system command failed. */
 function finished(change: UnitChange, what: string): UnitChange {
   const failed = change.steps.find(({ ok }) => !ok)
   if (!failed) return change

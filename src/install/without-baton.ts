@@ -6,20 +6,24 @@ import { readJson } from '../lib/json-text.js'
 import type { FoundSettings } from './plan.js'
 import type { InstallRecord } from './record.js'
 
-/** What an earlier install left about a settings file. */
+/** Data that an earlier install stored about a settings file. */
 export interface Earlier {
   record: InstallRecord | null
   recordText: string | null
-  /** The bytes the record's backup holds; null: there was no file, or the backup is gone or damaged. */
+  /**
+   * The bytes of the record's backup. Null when there was no file, or the backup is missing or
+   * damaged.
+   */
   before: Buffer | null
-  /** Former status lines by key. */
+  /** Returns the former status line by key. */
   formerOf: (key: string) => string | null
   notes: string[]
 }
 
 /**
- * The settings file as it would be without Baton; null: there would be none.
- * Untouched since we wrote it: the very bytes that were there. Otherwise what is there now, less our entries.
+ * Returns the settings file as it would be without Baton. Null when there would be none. If the
+ * file is unchanged since we wrote it, returns exactly the former bytes. Otherwise returns the
+ * current text without our entries.
  */
 export function withoutBaton(
   installer: AgentInstaller,
