@@ -24,7 +24,7 @@ import { isRunning } from '../lib/process-info.js'
 import { type DoctorContext, openForCheck } from './context.js'
 import { byInstall, launcherParts } from './targets.js'
 
-/** Where everything lies: there, ours, for us alone. */
+/** Checks that the folders of the home exist, belong to this user, and are closed to others. */
 export function checkHome(context: DoctorContext): Finding {
   const { home } = context
   const unusable = judgeHome(home)
@@ -45,12 +45,12 @@ export function checkHome(context: DoctorContext): Finding {
     }
   }
   const closed = judgeFolder(home.root, true)
-  // While it is shut nothing can be said of what is in it.
+  // The content of a closed home cannot be read, so stop here.
   if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { summary: '', faults: closed }
   const run = dirname(home.server)
   const wanted = [run, home.spool, home.outbox, home.live]
   const faults: Fault[] = [...closed, ...wanted.flatMap((path) => judgeFolder(path, false))]
-  // Before install nothing needs them, and another check says that it was not done.
+  // Before an install nothing needs these folders, and another check reports the missing install.
   if (existsSync(home.launcher)) faults.push(...judgeMissing(context, wanted), ...judgeTick(context, join(run, 'tick')))
   if (faults.length === 0 && unusable) faults.push({ detail: unusable.message, fix: unusable.hint })
   return { summary: `${home.root}: ${sizes(home) || 'empty'}.`, faults }
@@ -68,7 +68,7 @@ function judgeMissing({ home, env }: DoctorContext, wanted: string[]): Fault[] {
   ]
 }
 
-/** Without the pipe the launcher starts a process to wait a few milliseconds; with something else in its place it does, too. */
+/** Checks the pipe. Without it, the launcher must start a process to wait a few milliseconds. */
 function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
   const tick = lstatSync(path, { throwIfNoEntry: false })
   if (tick?.isFIFO() || findProgram('mkfifo', env) === null) return []
@@ -83,7 +83,10 @@ function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
   ]
 }
 
-/** The home shuts others out of all that lies in it; of the rest it is enough that others cannot write there. */
+/**
+ * Checks a folder. The home must be closed to others. For folders inside, it is enough that others
+ * cannot write.
+ */
 function judgeFolder(path: string, isHome: boolean): Fault[] {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat) return []
@@ -107,7 +110,9 @@ function judgeFolder(path: string, isHome: boolean): Fault[] {
   return []
 }
 
-/** What Baton keeps there, the largest first; a home may hold other things, which are not counted. */
+/**
+ * Returns the sizes of Baton's files, the largest first. Other files in the home are not counted.
+ */
 function sizes(home: Home): string {
   const store = [home.store, `${home.store}-wal`, `${home.store}-shm`]
   const parts: [name: string, bytes: number][] = [
@@ -141,7 +146,7 @@ export function checkLog({ home, now }: DoctorContext): Finding {
   return { summary: `${home.log}, ${bytesText(stat.size + older)}.${error ? ` ${error}` : ''}`, faults }
 }
 
-/** The last error of the past day; null: none. */
+/** Returns the last error of the past day. Null when there was none. */
 export function lastError(lines: readonly string[], now: Date): string | null {
   for (const line of lines.toReversed()) {
     try {
@@ -168,14 +173,15 @@ export function tailOf(path: string): string[] {
 
 const ANEW = 'writes it anew'
 
-/** The one program that the client's settings name. */
+/** Checks the one program that the client's settings name. */
 export function checkLauncher(context: DoctorContext): Finding {
   const { launcher: path } = context.home
   const text = lookAtLauncher(path)
   const wrong = (detail: string, what = ANEW): Finding => {
     const fault = byInstall(context, detail, what)
     const { repair } = fault
-    // Install leaves a read-only file alone, for whoever made it so meant it; this one is nobody's but Baton's.
+    // Install does not replace a read-only file of the user. The launcher belongs to Baton, so make
+    // it writable.
     const anew = (): void | Promise<void> => {
       chmodSync(path, 0o700)
       return repair?.()
@@ -195,8 +201,9 @@ export function checkLauncher(context: DoctorContext): Finding {
 }
 
 /**
- * What is wrong with a launcher's text; null: nothing. It may start another node or another copy of the same version: then it
- * still does what it should, and whoever runs doctor from a second copy must not be told to move his hooks there.
+ * Returns what is wrong with a launcher's text. Null when it is correct. It may start another node
+ * or another copy of the same version: it still works, and a doctor run from a second copy must not
+ * move the hooks there.
  */
 export function judgeLauncher(found: string, wanted: string, home: string): string | null {
   if (found === wanted) return null
@@ -206,10 +213,13 @@ export function judgeLauncher(found: string, wanted: string, home: string): stri
   return is.program === should.program ? null : 'is of another version of Baton'
 }
 
-/** A lock just made may still be empty. */
+/** Age up to which a lock may be empty, because it was just created. */
 const FRESH_MS = 5_000
 
-/** The sign that an engine is at work on the spool. A hook that finds the sign of a dead one removes it; until then nothing is taken. */
+/**
+ * Checks the lock of an engine that drains the spool. The lock of a dead engine blocks the spool
+ * until a hook removes it.
+ */
 export function checkDrainLock({ home, now }: DoctorContext): Finding {
   const path = join(dirname(home.server), 'drain')
   const stat = statSync(path, { throwIfNoEntry: false })
@@ -223,7 +233,7 @@ export function checkDrainLock({ home, now }: DoctorContext): Finding {
     : noFaults('An engine is at work.')
 }
 
-/** Why a lock counts no longer; null: it does. */
+/** Returns why a lock is no longer valid. Null when it is. */
 export function judgeLock(text: string, madeAt: number, now: number, runs: (pid: number) => boolean): string | null {
   const [pid = '', until = ''] = text.trim().split(' ')
   if (pid === '') return now - madeAt > FRESH_MS ? 'was killed before it began' : null
@@ -231,10 +241,10 @@ export function judgeLock(text: string, madeAt: number, now: number, runs: (pid:
   return now > Number(until) * 1000 ? 'should have ended long ago' : null
 }
 
-/** An engine that runs takes what it finds within seconds. */
+/** Age of a late signal. A running engine processes signals within seconds. */
 const LATE_MS = 60_000
 
-/** Signals that hooks have left and nobody has taken yet. */
+/** Checks for spooled signals that no engine has processed. */
 export function checkSpool(context: DoctorContext): Finding {
   const { home, env, now } = context
   const waiting = lookAtSpool(home.spool)
@@ -258,10 +268,10 @@ function judgeSpool(waiting: readonly Waiting[], now: number, drain: () => void)
   const oldest = now - Math.min(...waiting.map(({ at }) => at))
   const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
   const many = waiting.length === 1 ? '1 signal waits' : `${waiting.length} signals wait`
-  const told = `${many} (${bytesText(bytes)}), the oldest for ${agoText(oldest)}`
+  const summary = `${many} (${bytesText(bytes)}), the oldest for ${agoText(oldest)}`
   return oldest < LATE_MS
-    ? noFaults(`${told}.`)
-    : oneFault(`${told}: no engine took them.`, fixHint('takes them; none is lost or counted twice'), drain)
+    ? noFaults(`${summary}.`)
+    : oneFault(`${summary}: no engine took them.`, fixHint('takes them; none is lost or counted twice'), drain)
 }
 
 function lookAtSpool(folder: string): Waiting[] {
@@ -278,13 +288,18 @@ function lookAtSpool(folder: string): Waiting[] {
 }
 
 const OLD_MS = 7 * 24 * 3_600_000
-/** Half laid by an engine (`.session.pid`), laid, taken by a launcher (`session.taken.pid`), or a word that a level is near. */
+/**
+ * Names in the outbox: being written by an engine (`.session.pid`), ready, claimed by a launcher
+ * (`session.taken.pid`), or the mark of a near level.
+ */
 const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
 
-/** Answers laid for hooks that never came for them. Those of a living session are taken back by its next signal. */
+/**
+ * Checks for answers that no hook fetched. The next signal of a running session withdraws its own.
+ */
 export function checkOutbox({ home, now }: DoctorContext): Finding {
-  // The folder behind a symbolic link may hold files of the user, and every short name looks like
-  // that of a session.
+  // The folder behind a symbolic link may hold files of the user, and every short name looks like a
+  // session's.
   if (lstatSync(home.outbox, { throwIfNoEntry: false })?.isSymbolicLink())
     return noFaults(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
   let names: string[] = []
@@ -298,7 +313,7 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
     return stat ? [{ name, at: stat.mtimeMs }] : []
   })
   const left = leftovers(entries, now().getTime(), isRunning)
-  // `<session>.near` only says that a level is near; there is no answer in it.
+  // `<session>.near` only marks that a level is near. It contains no answer.
   const waiting = entries.filter(({ name }) => !name.endsWith('.near')).length
   if (left.length === 0) return noFaults(waiting === 0 ? 'Empty.' : `${waiting} waiting for their sessions.`)
   const many = left.length === 1 ? '1 answer was' : `${left.length} answers were`
@@ -307,7 +322,7 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
   })
 }
 
-/** Names of what nobody will fetch any more; what has another kind of name is not ours. */
+/** Returns names that no hook will fetch any more. Files with other names are not ours. */
 function leftovers(
   entries: readonly { name: string; at: number }[],
   now: number,

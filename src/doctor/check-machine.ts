@@ -11,7 +11,7 @@ import { bytesText, type Fault, type Finding, joinNames, noFaults, oneFault } fr
 import { type DoctorContext, withApp } from './context.js'
 import { byInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from './targets.js'
 
-/** The programs everything else needs: the system, Node, bash, the engine. */
+/** The oldest supported Node version. */
 const OLDEST_NODE = [20, 19] as const
 const PATIENCE_MS = 5_000
 const AGAIN = 'writes the launcher anew with the programs that are here'
@@ -43,7 +43,7 @@ export async function checkNode(context: DoctorContext): Promise<Finding> {
   return { summary: `Hooks start Node ${version} (${node}).`, faults }
 }
 
-/** `here`: the bash of this machine, null when it has none. */
+/** Checks bash. `here` is the bash of this machine, null when there is none. */
 export function checkBash(context: DoctorContext, here = findProgram('bash', context.env)): Finding {
   const bash = installedParts(context)?.bash ?? here
   if (bash !== null && canRun(bash)) return noFaults(`${bash}.`)
@@ -62,14 +62,19 @@ export function checkEngine(context: DoctorContext): Finding {
   return { summary: '', faults: [byInstall(context, detail, `makes the launcher start ${own}`)] }
 }
 
-/** Hooks go silent when npx clears its cache. */
+/**
+ * Returns a warning when hooks run from npx's cache, because they stop working once it is cleared.
+ */
 function passing(engine: string): string {
   return /[\\/]_npx[\\/]/.test(engine)
     ? ' That is a cache of npx, which may be cleared: npm install -g baton-cli, then baton install.'
     : ''
 }
 
-/** null: there is no launcher, or none that can be started; its own check says so. */
+/**
+ * Reads the parts of the installed launcher. Null when it is missing or not executable, which its
+ * own check reports.
+ */
 export function installedParts({ home }: DoctorContext): LauncherParts | null {
   try {
     return launcherParts(lookAtLauncher(home.launcher) ?? '')
@@ -113,7 +118,9 @@ export function checkDisk({ home }: DoctorContext): Finding {
   return judgeDisk(folder, bavail * bsize, files > 0 ? ffree : null)
 }
 
-/** `inodes`: files that can still be made; null: the file system sets no limit. */
+/**
+ * Checks the disk. `inodes` is the number of files that can still be created, null without a limit.
+ */
 export function judgeDisk(folder: string, free: number, inodes: number | null): Finding {
   const fix = 'Free some space; nothing that was stored is lost, but new signals need room.'
   if (inodes !== null && inodes < 1000)
@@ -126,7 +133,10 @@ function existing(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existing(dirname(path))
 }
 
-/** What `baton run` can use. One that is not there is no fault: nobody needs all of them. */
+/**
+ * Lists the runtimes that `baton run` can use. A missing one is no fault, because nobody needs all
+ * of them.
+ */
 export async function checkRuntimes({ agent, env, cwd }: DoctorContext): Promise<Finding> {
   const all = await Promise.all(
     RUNTIMES.map(async (name) => ({
@@ -161,7 +171,7 @@ function untrustedText(project: ProjectFile | null): string {
   return ` ${project.path} is not trusted (${project.reason}); ignored: ${joinNames(keys)}. To accept the file: baton trust.`
 }
 
-/** Whether somebody has told Baton to be silent. A person's choice, so never a fault. */
+/** Lists the switches that silence Baton. They are the user's choice, so never a fault. */
 export function checkSwitches(context: DoctorContext): Finding {
   const { env, cwd } = context
   const said = withApp(context, ({ store, recent }) => {

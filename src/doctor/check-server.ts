@@ -22,8 +22,8 @@ const PORT = 8420
 const ALONE = 'None runs; none is needed.'
 
 /**
- * A server only makes hooks faster. What must not be: hooks that ask one which is gone, is not
- * ours, or cannot keep up.
+ * Checks the server, which only makes hooks faster. A fault is a server that is gone, foreign or
+ * too slow, while hooks still call it.
  */
 export async function checkServer(context: DoctorContext): Promise<Finding> {
   const { home, env } = context
@@ -89,12 +89,15 @@ function judgeServer({ port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>, answe
   return noFaults(`http://127.0.0.1:${port}, version ${answer.version}, process ${pid}, answers in ${answer.ms} ms.`)
 }
 
-/** The mark a hook leaves when the server kept it waiting: others go without it for a minute. */
-function judgeSlow({ home, now }: DoctorContext, told: string): Finding {
+/**
+ * Checks the mark that a hook leaves when the server was too slow. Other hooks skip the server for
+ * a minute then.
+ */
+function judgeSlow({ home, now }: DoctorContext, summary: string): Finding {
   const path = join(dirname(home.server), 'slow')
   const bytes = readIfThere(path)
   const left = Number(bytes?.toString().trim()) * 1000 - now().getTime()
-  if (bytes === null || !(left > 0)) return noFaults(told)
+  if (bytes === null || !(left > 0)) return noFaults(summary)
   return oneFault(
     `The server kept a hook waiting; hooks go without it for another ${agoText(left)}.`,
     fixHint('lets hooks ask it again, for it answers now'),
@@ -111,8 +114,8 @@ async function othersOn(port: number): Promise<string> {
 const PATIENCE_MS = 1_500
 
 /**
- * The program that answers on a port of this machine. `other-home`: a Baton that does not know our
- * token.
+ * The program that answers on a port of this machine. `other-home` is a Baton that does not know
+ * our token.
  */
 type Answer =
   | { kind: 'nobody' }
@@ -122,11 +125,11 @@ type Answer =
   | { kind: 'baton'; version: string; pid: number; ms: number }
 
 /**
- * Asks with the token which server it is, over a connection whose other end has proven to be the
- * server; by a port alone only whether a Baton listens there.
+ * Asks a server for its identity. With a socket, the other end has proven to be our server and gets
+ * the token. With a port alone, asks only whether a Baton listens there.
  */
 function askPort(at: { port: number } | { socket: Socket; token: string }): Promise<Answer> {
-  const began = performance.now()
+  const startedMs = performance.now()
   return new Promise((resolve) => {
     const headers = { Connection: 'close', ...('token' in at ? { Authorization: `Bearer ${at.token}` } : {}) }
     const way =
@@ -141,7 +144,7 @@ function askPort(at: { port: number } | { socket: Socket; token: string }): Prom
       response.on('error', () => resolve({ kind: 'stranger' }))
       const isBaton = response.headers['x-baton'] === '1'
       response.on('close', () =>
-        resolve(isBaton ? readAccess(text, Math.round(performance.now() - began)) : { kind: 'stranger' }),
+        resolve(isBaton ? readAccess(text, Math.round(performance.now() - startedMs)) : { kind: 'stranger' }),
       )
     })
     asked.on('timeout', () => {
@@ -164,8 +167,9 @@ function readAccess(text: string, ms: number): Answer {
 }
 
 /**
- * The way hooks go: the launcher with a signal that is none, which the server refuses and forgets. Where it finds no server it
- * keeps the signal in its home, which is one made for this. Milliseconds; null: it did not reach the server.
+ * Sends an empty payload through the launcher, as hooks do. The server refuses and discards it.
+ * Without a server the launcher spools it in its home, which is a temporary one. Returns
+ * milliseconds, or null when the server was not reached.
  */
 function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buffer): Promise<number | null> {
   return inTemporaryHome(env, async (trial, trialEnv) => {
@@ -180,9 +184,9 @@ function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buff
 const MEND = 'Mend what the other checks name; if they name nothing, the log says more.'
 
 /**
- * The proof: the commands of the client's settings are run as the client runs them, the installed launcher and engine do their
- * work, and a reading is looked for in the store. Only the home is another one, made for this and removed, so that no session
- * appears that never was.
+ * Proves that a signal arrives. Runs the commands of the settings like the client does, with the
+ * installed launcher and engine, and reads the result from the store. Uses a temporary home, so
+ * that no fake session appears in the real one.
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
@@ -194,12 +198,12 @@ export async function checkSignal(context: DoctorContext): Promise<Finding> {
 
 async function send(context: DoctorContext, home: string, env: Env, sample: Sample): Promise<Finding> {
   const commands = commandsOf(context)
-  const began = performance.now()
+  const startedMs = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
   if (start.code !== 0)
     return oneFault(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, MEND)
   await awaitEngine(home)
-  const stored = Math.round(performance.now() - began)
+  const stored = Math.round(performance.now() - startedMs)
   const line = await run(commands.line, sample.statusLine, env, home)
   const missing = look(env, sample)
   if (missing)
@@ -210,7 +214,10 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
   )
 }
 
-/** The commands the settings hold; where they hold none, those that install would write: what is wrong there has its own check. */
+/**
+ * Returns the commands in the settings, or else those that install would write. Missing ones are
+ * reported by another check.
+ */
 function commandsOf(context: DoctorContext): { hook: string; line: string } {
   const by = recognise(context)
   const installer = installers[context.agent]!
@@ -242,7 +249,7 @@ function whileNotServed(serverFile: string, work: () => void): void {
   }
 }
 
-/** What did not arrive; null: all of it did. */
+/** Returns what is missing in the store. Null when everything arrived. */
 function look(env: Env, sample: Sample): string | null {
   if (!existsSync(join(env.BATON_HOME!, 'baton.db'))) return 'the engine made no store'
   try {
@@ -259,7 +266,10 @@ function look(env: Env, sample: Sample): string | null {
   }
 }
 
-/** Hooks are silent whatever happens to them; so the engine is asked once more, aloud. */
+/**
+ * Returns why no signal arrived. Hooks are always silent, so the engine is run once more with its
+ * output shown.
+ */
 async function reason(context: DoctorContext, home: string, sample: Sample, env: Env): Promise<string> {
   const log = join(home, 'baton.log')
   const logged = existsSync(log) ? lastError(tailOf(log), new Date()) : null

@@ -24,15 +24,21 @@ import { recoverySteps, withExplainedErrors } from '../store/sqlite/explain.js'
 import { type CheckedApp, type DoctorContext, type Env, openForCheck, type RawDatabase, withApp } from './context.js'
 
 const BUSY_MS = 2_000
-/** Archives that a store knows where there is none. */
+/** A source without archives, for a home without a store. */
 const NO_STORE = { archives: () => [], segments: () => [], leftovers: () => [] }
-/** Opens a database without any judgement of its content. Throws a BatonError when it cannot be used. */
+/** Opens a database without checking its content. Throws a BatonError when it cannot be used. */
 const openRaw = (path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase =>
   withExplainedErrors(openDatabase(path, options), path)
-/** A larger store would keep a person waiting: then only the tables without which nothing works are looked through. */
+/**
+ * Size up to which the whole store is checked. A check of a larger one takes too long, so only the
+ * vital tables are checked.
+ */
 const WHOLE_CHECK = 256_000_000
 const VITAL = ['sessions', 'seats', 'messages', 'switches']
-/** Whether what was measured can be read and more can be written. Nothing is ever mended here: it is the person's data. */
+/**
+ * Checks that the store can be read and written. Never repairs it, because it holds the user's
+ * data.
+ */
 export function checkStore(context: DoctorContext): Finding {
   const { home, env } = context
   const path = home.store
@@ -40,13 +46,13 @@ export function checkStore(context: DoctorContext): Finding {
   const modes = judgeFile(path)
   if (modes) return modes
   try {
-    // The house looks before SQLite touches the file, and has a sentence for most of what can be wrong.
+    // Open the app first: it inspects the file before SQLite does and explains most faults.
     const app = openForCheck(env)
     try {
       const trouble = inspect(openRaw(path, { readOnly: true, timeout: BUSY_MS }), statSync(path).size)
       if (trouble) return oneFault(`The store ${path} is damaged (${trouble}).`, recoverySteps(path))
       tryWriting(openRaw(path, { timeout: BUSY_MS }))
-      return noFaults(told(path, app.store.sizes()))
+      return noFaults(describeStore(path, app.store.sizes()))
     } finally {
       app.close()
     }
@@ -74,7 +80,7 @@ function judgeFile(path: string): Finding | null {
   return null
 }
 
-/** null: whole, as far as was looked. */
+/** Checks the database. Null when no damage was found. */
 function inspect(db: RawDatabase, size: number): string | null {
   try {
     const checks =
@@ -90,7 +96,7 @@ function inspect(db: RawDatabase, size: number): string | null {
   }
 }
 
-/** Takes the lock every signal takes, and gives it back with nothing written. */
+/** Acquires and releases the write lock that every signal needs, without writing. */
 function tryWriting(db: RawDatabase): void {
   try {
     db.exec('BEGIN IMMEDIATE')
@@ -100,7 +106,7 @@ function tryWriting(db: RawDatabase): void {
   }
 }
 
-function told(
+function describeStore(
   path: string,
   {
     sessions,
@@ -115,8 +121,8 @@ function told(
 }
 
 /**
- * Whether every file that archives need is there at its full length, and every archive on the disk
- * is in the store. What is in the files only `baton archive verify` can prove.
+ * Checks that every file of the archives has its full length, and that every archive on disk is in
+ * the store. Only `baton archive verify` checks the content.
  */
 export function checkArchives(context: DoctorContext): Finding {
   const { home } = context
@@ -129,12 +135,12 @@ export function checkArchives(context: DoctorContext): Finding {
   if (found === null) return noFaults('They are looked at once the store can be opened.')
   const { all, gone } = found.files
   const many = all === 1 ? '1 file' : `${all} files`
-  const told = all === 0 ? 'None.' : `${many}, each at its full length.`
-  return judgeUnknown(found.unknown, gone.length === 0 ? [] : [goneFault(many, gone)], told)
+  const summary = all === 0 ? 'None.' : `${many}, each at its full length.`
+  return judgeUnknown(found.unknown, gone.length === 0 ? [] : [goneFault(many, gone)], summary)
 }
 
-function judgeUnknown(unknown: number, faults: Fault[], told: string): Finding {
-  if (unknown === 0) return faults.length === 0 ? noFaults(told) : { summary: '', faults }
+function judgeUnknown(unknown: number, faults: Fault[], summary: string): Finding {
+  if (unknown === 0) return faults.length === 0 ? noFaults(summary) : { summary: '', faults }
   const archives = unknown === 1 ? '1 archive is' : `${unknown} archives are`
   const lost = oneFault(
     `${archives} on disk but not in the store, as after a lost store.`,
@@ -151,7 +157,7 @@ function goneFault(many: string, gone: string[]): Fault {
   }
 }
 
-/** Returns the files that archives need, and those that are not there at their full length. */
+/** Returns the number of files that archives need, and those that are missing or cut short. */
 function archiveFiles({ store }: CheckedApp, folder: string): { all: number; gone: string[] } {
   const all = store.segments()
   const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null
@@ -162,8 +168,9 @@ function archiveFiles({ store }: CheckedApp, folder: string): { all: number; gon
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Compares the transcripts on the disk with their archives. `deletedAtMs`: when the client deletes the
- * first one that is not archived; null when all are. `limits`: periods set by somebody that limit archives.
+ * Compares the transcripts on disk with their archives. `deletedAtMs` is when the client deletes
+ * the first unarchived one, null when all are archived. `limits` are configured periods that limit
+ * archives.
  */
 function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
   const judged = judgeStored(deps, env)
@@ -180,8 +187,8 @@ function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
 }
 
 /**
- * How many transcripts on the disk are not archived, and when the client deletes the first of them.
- * Never a fault: whether to import what was before Baton is the user's choice.
+ * Counts the transcripts on disk that are not archived, and when the client deletes the first.
+ * Never a fault: importing older sessions is the user's choice.
  */
 export function checkTranscripts(context: DoctorContext): Finding {
   const { home, now } = context
@@ -191,12 +198,12 @@ export function checkTranscripts(context: DoctorContext): Finding {
   const limited = limits.map(
     ({ days, setBy }) => `cleanupPeriodDays in ${setBy} limits archives too: to ${days} days after the last word.`,
   )
-  const told =
+  const summary =
     deletedAtMs === null
       ? `${archived} archived, none is missing.`
       : `${archived} archived, ${unarchived.count} not (${megabytes(unarchived.bytes)}). Claude Code deletes the first of them ` +
         `${when(deletedAtMs, now().getTime())}; baton import archives them.`
-  return noFaults([told, ...limited].join(' '))
+  return noFaults([summary, ...limited].join(' '))
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
@@ -207,16 +214,19 @@ function when(at: number, now: number): string {
   return days === 0 ? 'within a day' : days === 1 ? 'in 1 day' : `in ${days} days`
 }
 
-/** Whoever has to look at a handoff when its time has come does so within a minute, if anything of Baton's runs at all. */
+/**
+ * Delay after which an overdue handoff is a fault. Any running part of Baton checks handoffs every
+ * minute.
+ */
 const LATE_MS = 5 * 60_000
-/** A state that passes by itself passes within this. */
+/** Maximum duration of a state that ends by itself. */
 const LONG_MS = 30 * 60_000
 const NEWEST = 200
-/** Files of briefs that may still be given to somebody. */
+/** Statuses of briefs that may still be given to an agent. */
 const USABLE = new Set<BriefRecord['status']>(['checked', 'review', 'approved'])
 const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirmed', 'started'])
 
-/** Handoffs that stand still, and briefs whose files are no longer what was kept. */
+/** Checks for handoffs that do not proceed, and briefs whose files have changed. */
 export function checkHandoffs(context: DoctorContext): Finding {
   const { home } = context
   const keyless = judgeKey(home.key)
@@ -239,12 +249,12 @@ export function checkHandoffs(context: DoctorContext): Finding {
   return { summary: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
 }
 
-/** True when the file of a brief is what was kept. */
+/** Returns whether the file of a brief is unchanged. */
 function isGenuine({ key }: Home, { path, sha256 }: BriefRecord): boolean {
   return existsSync(key) && readBrief(path, machineKey(key), sha256).verdict === 'genuine'
 }
 
-/** Without the key that signs briefs none can be kept, and none is given to an agent. */
+/** Checks the signing key. Without it no brief can be stored or given to an agent. */
 function judgeKey(file: string): Fault[] {
   if (!existsSync(file)) return []
   try {
@@ -290,7 +300,7 @@ function of(handoffs: readonly HandoffRecord[], now: number, what: string, fix: 
   return [{ detail: `There is a handoff ${what}: ${first.handoffId}${more}, ${first.state} for ${since}.`, fix }]
 }
 
-/** Of briefs that may still be given to an agent. */
+/** Reports missing and changed files of briefs that may still be given to an agent. */
 export function judgeBriefs(bad: readonly BriefRecord[]): Fault[] {
   const gone = bad.filter(({ path }) => !existsSync(path))
   const changed = bad.filter((brief) => !gone.includes(brief))
@@ -303,7 +313,7 @@ export function judgeBriefs(bad: readonly BriefRecord[]): Fault[] {
   ]
 }
 
-/** Targets of `notify` that are still configured and whose last delivery failed. */
+/** Checks the configured targets of `notify` whose last delivery failed. */
 export function checkNotify(context: DoctorContext): Finding {
   const used = withApp(context, (app) =>
     app.store.lastDeliveries().filter(({ subject, target }) => {
@@ -334,7 +344,7 @@ function judgeDeliveries(last: readonly NoticeRecord[], context: DoctorContext):
 
 const DAY = 24 * 3_600_000
 
-/** "Enabled, but no readings arrive" is an alarm of its own. */
+/** Checks for running sessions without readings. */
 export function checkReadings(context: DoctorContext): Finding {
   const { now } = context
   const found = withApp(context, (app) =>

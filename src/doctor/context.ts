@@ -17,28 +17,31 @@ export function openForCheck(env: Env): CheckedApp {
   return { ...app, ...shownBy(app) }
 }
 
-/** A database opened without any judgement of what is in it. */
+/** A database opened without checking its content. */
 export interface RawDatabase {
   exec(sql: string): void
   prepare(sql: string): { all(): unknown[] }
   close(): void
 }
 
-/** What is examined: one home, as this environment and folder see it. */
+/** The subject of an examination: one home, as seen from this environment and folder. */
 export interface DoctorContext {
   /** The agent whose settings are examined. */
   agent: string
   home: Home
   env: Env
   cwd: string
-  /** Of the Baton that runs doctor. */
+  /** Version of the Baton that runs doctor. */
   version: string
-  /** The launcher's text as this Baton would write it. */
+  /** The launcher's text as this version would write it. */
   launcher: string
   mod: ModFile[]
-  /** The client as it was found on the PATH. */
+  /** The client found on the PATH. */
   client: { path: string | null; version: string | null }
-  /** Settings of the organisation, which rank above all others. Left out: where the client has them. */
+  /**
+   * The organisation's settings files, which rank above all others. Absent for the client's own
+   * paths.
+   */
   managed?: string[]
   platform?: string
   now: () => Date
@@ -49,7 +52,10 @@ export interface Check {
   look(context: DoctorContext): Finding | Promise<Finding>
 }
 
-/** Asks the store something; null: there is none, or it cannot be opened, which another check tells. */
+/**
+ * Runs a query on the store. Null when it is missing or cannot be opened, which another check
+ * reports.
+ */
 export function withApp<T>(context: DoctorContext, ask: (app: CheckedApp) => T): T | null {
   if (!existsSync(context.home.store)) return null
   try {

@@ -5,7 +5,7 @@ import { photograph } from '../install/fixtures/machine.js'
 import { CHECKS, runDoctor } from './doctor.js'
 import { newTrial } from './fixtures/doctor-home.js'
 
-test('a healthy install is found healthy, and a signal is proven to arrive', async () => {
+test('a healthy install is reported as healthy, and a signal is proven to arrive', async () => {
   const trial = newTrial()
   trial.install()
   const report = await trial.examine()
@@ -38,19 +38,19 @@ test.each([
       trial.install()
     },
   ],
-])('an install %s is found healthy', async (_, install) => {
+])('an install %s is reported as healthy', async (_, install) => {
   const trial = newTrial()
   install(trial)
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('an install in the places of XDG is found healthy', async () => {
+test('an install in XDG folders is reported as healthy', async () => {
   const trial = newTrial({ xdg: true })
   trial.install()
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('looking changes nothing and leaves nothing behind', async () => {
+test('doctor without --fix changes nothing and leaves no files behind', async () => {
   const trial = newTrial()
   trial.install()
   rmSync(trial.home.launcher)
@@ -60,7 +60,7 @@ test('looking changes nothing and leaves nothing behind', async () => {
   expect(photograph(trial.root)).toEqual(before)
 })
 
-test('the proof leaves no session in the store of the home', async () => {
+test('the proof by a signal leaves no session in the store of the home', async () => {
   const trial = newTrial()
   trial.install()
   const app = trial.open()
@@ -70,7 +70,7 @@ test('the proof leaves no session in the store of the home', async () => {
   expect(app.store.events()).toEqual([])
 })
 
-test('where Baton was never installed, doctor says to install it and does not do so by itself', async () => {
+test('without an install, doctor says to install Baton and does not install it itself', async () => {
   const trial = newTrial()
   const report = await trial.fix()
   expect(report.failed).toEqual(['launcher', 'settings', 'signal'])
@@ -85,7 +85,7 @@ test('where Baton was never installed, doctor says to install it and does not do
   expect(readdirSync(trial.env.HOME!)).toEqual([])
 })
 
-test('what cannot be mended says why, and what to do first', async () => {
+test('a fault that cannot be repaired is reported with its reason and the next step', async () => {
   const trial = newTrial()
   trial.install()
   trial.edit((settings) => delete settings.hooks.Stop)
@@ -98,7 +98,7 @@ test('what cannot be mended says why, and what to do first', async () => {
   expect(readFileSync(trial.settings)).toEqual(bytes)
 })
 
-test('several things broken at once are all named, and mended in one go', async () => {
+test('several faults at once are all reported, and repaired in one run', async () => {
   const trial = newTrial()
   trial.install()
   rmSync(trial.home.launcher)
@@ -111,13 +111,13 @@ test('several things broken at once are all named, and mended in one go', async 
   expect((await trial.examine()).ok).toBe(true)
 })
 
-test('Windows is refused, and nothing else is looked at', async () => {
+test('Windows is refused, and no other check runs', async () => {
   const { ok, checks } = await newTrial().examine({ platform: 'win32' })
   expect(ok).toBe(false)
   expect(checks).toMatchObject([{ name: 'platform', ok: false, detail: expect.stringContaining('not on Windows') }])
 })
 
-test('a check that fails in an unforeseen way is a finding, and the others go on', async () => {
+test('a check that fails unexpectedly is a finding, and the others still run', async () => {
   const trial = newTrial()
   trial.install()
   const look = () => {

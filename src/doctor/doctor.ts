@@ -32,7 +32,10 @@ import {
 import type { Check, DoctorContext } from './context.js'
 import { checkContext } from './targets.js'
 
-/** In the order in which one thing needs the other: what is mended helps what follows, and the proof comes last. */
+/**
+ * Checks in the order of their dependencies, so that a repair helps the following ones. The proof
+ * by a signal is last.
+ */
 export const CHECKS: readonly Check[] = [
   { name: 'platform', look: checkPlatform },
   { name: 'home', look: checkHome },
@@ -67,22 +70,22 @@ function agentChecks(agent: string): Check[] {
 export interface CheckResult {
   name: string
   ok: boolean
-  /** A sentence or more: what was found. */
+  /** What was found, in one or more sentences. */
   detail: string
-  /** What to do; null when all is well. */
+  /** The next step for the user. Null when there is no fault. */
   fix: string | null
-  /** True: it was broken, and has just been mended. */
+  /** True when a fault was found and has just been repaired. */
   fixed: boolean
 }
 
 export interface DoctorInput extends Omit<DoctorContext, 'agent' | 'client'> {
-  /** Mends what can be mended without touching anybody's choice or data. */
+  /** True to repair faults that need no choice and touch no data of the user. */
   fix: boolean
-  /** Told after each check, for a person who waits. */
+  /** Called after each check, to show progress to a waiting user. */
   tell?: (result: CheckResult) => void
 }
 
-/** Examines the installation of the home that an environment names, as seen from a folder. */
+/** Examines the installation of the home that the environment names. */
 export function examineInstallation(
   { env, cwd, now, program }: ProgramContext & { cwd: string },
   options: Pick<DoctorInput, 'fix' | 'tell'>,
@@ -92,7 +95,10 @@ export function examineInstallation(
   return runDoctor({ home, env, cwd, version: VERSION, launcher, mod: modHere(DEFAULT_AGENT, home), now, ...options })
 }
 
-/** Examines an installation, changes nothing unless asked to mend. Never throws: a check that fails in an unforeseen way is a finding. */
+/**
+ * Examines an installation and changes nothing unless `fix` is set. Never throws: an unexpected
+ * failure of a check is a finding.
+ */
 export async function runDoctor(
   input: DoctorInput,
   checksToRun: readonly Check[] = CHECKS,

@@ -27,14 +27,14 @@ const judge = (open: HandoffRecord[], undriven = false) =>
     () => {},
   )
 
-test('without any there is nothing to say', async () => {
+test('without any handoffs or briefs the check reports none', async () => {
   const trial = newTrial()
   trial.install()
   trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
   expect((await trial.examine()).of('handoffs')).toMatchObject({ ok: true, detail: 'None.' })
 })
 
-test('a damaged key is named, with what to do about it', async () => {
+test('a damaged key is reported with the next step', async () => {
   const trial = newTrial()
   trial.install()
   trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
@@ -47,14 +47,14 @@ test('a damaged key is named, with what to do about it', async () => {
   })
 })
 
-test('one that waits for a person is fine however long; one that should have passed is named', () => {
+test('a handoff that waits for the user is fine however long, and one that is stuck is reported', () => {
   expect(judge([handoff({}), handoff({ state: 'requested' })])).toEqual([])
   expect(judge([handoff({ state: 'clearing', stateAt: ago(5), dueAt: ago(-5) })])).toEqual([])
   const [stuck] = judge([handoff({ state: 'started' }), handoff({ state: 'confirmed', handoffId: 'h2' })])
   expect(stuck).toMatchObject({ detail: 'There is a handoff nothing moves on: h1 and 1 more, started for 2 h.' })
 })
 
-test('one that is overdue can be looked at; one nobody types for is named', () => {
+test('an overdue handoff can be repaired, and one that nobody types for is reported', () => {
   expect(judge([handoff({ state: 'clearing', dueAt: ago(10) })])).toMatchObject([
     { detail: expect.stringContaining('nobody has looked at'), repair: expect.any(Function) },
   ])
@@ -63,7 +63,7 @@ test('one that is overdue can be looked at; one nobody types for is named', () =
   ])
 })
 
-test('briefs whose files are gone or changed are counted and named', () => {
+test('briefs whose files are missing or changed are counted and named', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-briefs-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   writeFileSync(join(dir, 'c'), 'other')

@@ -10,7 +10,7 @@ const installed = () => {
   return trial
 }
 
-test('a home others can look into is named and closed', async () => {
+test('a home that others can read is reported and closed', async () => {
   const trial = installed()
   chmodSync(trial.home.root, 0o755)
   const report = await trial.examine()
@@ -29,7 +29,7 @@ test('a home that does not exist, in a folder that cannot be written, is a fault
   expect(home.detail).toContain('install cannot make it')
 })
 
-test('a home that is shut even for its owner is opened', async () => {
+test('a home that is closed even to its owner is opened', async () => {
   const trial = installed()
   chmodSync(trial.home.root, 0o000)
   const report = await trial.examine()
@@ -37,7 +37,7 @@ test('a home that is shut even for its owner is opened', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a folder its owner cannot use, or others can write to, is named and mended', async () => {
+test('a folder that its owner cannot use, or that others can write to, is reported and repaired', async () => {
   const trial = installed()
   chmodSync(trial.home.spool, 0o500)
   chmodSync(trial.home.live, 0o777)
@@ -52,7 +52,7 @@ test('a folder its owner cannot use, or others can write to, is named and mended
 })
 
 test.runIf(process.getuid?.() === 0)(
-  'a folder of another user is named; giving it back is left to the person',
+  'a folder of another user is reported, and its owner is left to the user',
   async () => {
     const trial = installed()
     chownSync(trial.home.outbox, 1234, 1234)
@@ -65,7 +65,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test('missing folders and the missing pipe are made again', async () => {
+test('missing folders and the missing pipe are created again', async () => {
   const trial = installed()
   rmSync(trial.home.outbox, { recursive: true })
   rmSync(join(trial.home.root, 'run'), { recursive: true })
@@ -77,7 +77,7 @@ test('missing folders and the missing pipe are made again', async () => {
   expect(lstatSync(join(trial.home.root, 'run', 'tick')).isFIFO()).toBe(true)
 })
 
-test('something else in the place of the pipe is left for the person to move', async () => {
+test('another file in the place of the pipe is left for the user to move', async () => {
   const trial = installed()
   const tick = join(trial.home.root, 'run', 'tick')
   rmSync(tick)
@@ -88,26 +88,26 @@ test('something else in the place of the pipe is left for the person to move', a
   expect(lstatSync(tick).isFile()).toBe(true)
 })
 
-test('a file in the place of the home is named', async () => {
+test('a file in the place of the home is reported', async () => {
   const trial = newTrial()
   writeFileSync(trial.home.root, '')
   expect((await trial.fix()).of('home')).toMatchObject({ ok: false, detail: `${trial.home.root} is not a folder.` })
 })
 
-test('what the home holds is told with its size', async () => {
+test('the content of the home is reported with its size', async () => {
   const trial = installed()
   trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
   writeFileSync(join(trial.home.live, 's1.json'), 'x'.repeat(2500))
   expect((await trial.examine()).of('home').detail).toMatch(/: store \d.* kB, live reports 2\.5 kB/)
 })
 
-test('a disk that is almost full is named, and so is one that can hold no more files', () => {
+test('a disk that is almost full is reported, and so is one that can hold no more files', () => {
   expect(judgeDisk('/home', 49_000_000, 10_000).faults[0]?.detail).toBe('Only 49.0 MB are left on the disk of /home.')
   expect(judgeDisk('/home', 1e12, 3).faults[0]?.detail).toContain('only 3 more files')
   expect(judgeDisk('/home', 51_000_000, null).faults).toEqual([])
 })
 
-test('a log others can read is closed; the last error of the day is told', async () => {
+test('a log that others can read is closed, and the last error of the day is reported', async () => {
   const trial = installed()
   const line = (hours: number, level: string, text: string) =>
     JSON.stringify({ at: new Date(Date.now() - hours * 3_600_000).toISOString(), level, text, reason: 'why' })

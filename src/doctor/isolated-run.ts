@@ -11,7 +11,10 @@ import type { Env } from './context.js'
 const PATIENCE_MS = 10_000
 const START_MS = 2_000
 
-/** Does something in a home made for it, with the environment a client would give a hook there; then no trace of it is left. */
+/**
+ * Runs `work` in a temporary home, with the environment a client would give a hook, and removes the
+ * home afterwards.
+ */
 export async function inTemporaryHome<T>(env: Env, work: (home: string, env: Env) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(env.TMPDIR || tmpdir(), 'baton-doctor-'))
   try {
@@ -22,7 +25,10 @@ export async function inTemporaryHome<T>(env: Env, work: (home: string, env: Env
   }
 }
 
-/** Variables of the client doctor may run in are not those of the one it plays; nor may a word that silences Baton be passed on. */
+/**
+ * Returns the environment without variables of the surrounding client and without switches that
+ * silence Baton.
+ */
 function without(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(BATON|CLAUDE)_|^AI_AGENT$/.test(name)))
 }
@@ -34,9 +40,9 @@ interface Ran {
   ms: number
 }
 
-/** Runs a command as the client does. */
+/** Runs a command like the client does. */
 export function run(command: string, stdin: string, env: Env, cwd: string): Promise<Ran> {
-  const began = performance.now()
+  const startedMs = performance.now()
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], {
       env: { ...env, COLUMNS: '200' },
@@ -49,20 +55,24 @@ export function run(command: string, stdin: string, env: Env, cwd: string): Prom
     child.stderr.on('data', (chunk) => (stderr += chunk))
     child.stdin.on('error', () => {})
     child.on('error', (error) => resolve({ code: null, stdout, stderr: reasonOf(error), ms: 0 }))
-    child.on('close', (code) => resolve({ code, stdout, stderr, ms: Math.round(performance.now() - began) }))
+    child.on('close', (code) => resolve({ code, stdout, stderr, ms: Math.round(performance.now() - startedMs) }))
     child.stdin.end(stdin)
   })
 }
 
-/** The launcher starts the engine and leaves it; nothing may be left running in a home that is to be removed. */
+/**
+ * Waits for the engine that the launcher started in the background, so that nothing runs in a
+ * removed home.
+ */
 export async function awaitEngine(home: string): Promise<void> {
-  const began = Date.now()
+  const startedMs = Date.now()
   for (;;) {
     const lock = readIfThere(join(home, 'run', 'drain'))?.toString()
     const pid = Number(lock?.split(' ')[0])
     const busy = pid > 0 && isRunning(pid)
-    const waited = Date.now() - began
-    // A lock whose owner is gone was left by an engine that failed; one that did its work takes it along.
+    const waited = Date.now() - startedMs
+    // A lock of a dead process was left by an engine that failed. An engine that succeeds removes
+    // its lock.
     if (!busy && (pid > 0 || waited > START_MS || isEmpty(join(home, 'spool')))) return
     if (waited > PATIENCE_MS) {
       process.kill(pid, 'SIGKILL')

@@ -10,7 +10,7 @@ const installed = () => {
   return trial
 }
 
-test('a missing launcher is named and written', async () => {
+test('a missing launcher is reported and written', async () => {
   const trial = installed()
   rmSync(trial.home.launcher)
   const report = await trial.examine()
@@ -19,7 +19,7 @@ test('a missing launcher is named and written', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test.each([0o600, 0o000])('a launcher that cannot be executed (mode %o) is named and mended', async (mode) => {
+test.each([0o600, 0o000])('a launcher that cannot be executed (mode %o) is reported and repaired', async (mode) => {
   const trial = installed()
   chmodSync(trial.home.launcher, mode)
   const report = await trial.examine()
@@ -29,7 +29,7 @@ test.each([0o600, 0o000])('a launcher that cannot be executed (mode %o) is named
   expect(statSync(trial.home.launcher).mode & 0o777).toBe(0o700)
 })
 
-test('a launcher others can change is named and mended', async () => {
+test('a launcher that others can change is reported and repaired', async () => {
   const trial = installed()
   chmodSync(trial.home.launcher, 0o777)
   const report = await trial.examine()
@@ -39,7 +39,7 @@ test('a launcher others can change is named and mended', async () => {
   expect(statSync(trial.home.launcher).mode & 0o777).toBe(0o700)
 })
 
-test('a launcher of another version, or one that somebody edited, is written anew', async () => {
+test('a launcher of another version, or an edited one, is rewritten', async () => {
   const trial = installed()
   trial.rewriteLauncher((text) => `${text}\n# and more\n`)
   const report = await trial.examine()
@@ -48,7 +48,7 @@ test('a launcher of another version, or one that somebody edited, is written ane
   expect((await trial.fix()).of('launcher')).toMatchObject({ ok: true, fixed: true })
 })
 
-test('a launcher that was copied with its home still works for the old home: that is named and mended', async () => {
+test('a launcher that was copied with its home and still uses the old home is reported and repaired', async () => {
   const trial = installed()
   trial.rewriteLauncher((text) => text.replace(`'${trial.home.root}'`, "'/old/home'"))
   const report = await trial.examine()
@@ -57,7 +57,7 @@ test('a launcher that was copied with its home still works for the old home: tha
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a launcher with other programs, but the same work to do, is right', () => {
+test('a launcher with other programs but the same work to do is correct', () => {
   const { launcher, home } = newTrial().input()
   const parts = launcherParts(launcher)!
   const other = launcher
@@ -68,7 +68,7 @@ test('a launcher with other programs, but the same work to do, is right', () => 
   expect(judgeLauncher('#!/bin/sh\nexit 0\n', launcher, home.root)).toBe('is not what Baton wrote')
 })
 
-test("a launcher's parts are read back as they were told, quotes and all", () => {
+test('the parts of a launcher are read back exactly, including quotes', () => {
   const { launcher } = newTrial().input()
   const odd = launcher.replace(/engine='[^']*'/, `engine='/it'\\''s here/engine.cjs'`)
   expect(launcherParts(odd)?.engine).toBe("/it's here/engine.cjs")

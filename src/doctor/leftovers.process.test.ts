@@ -14,8 +14,8 @@ const deadPid = () => spawnSync('/bin/true').pid
 const age = (path: string, seconds: number) =>
   utimesSync(path, Date.now() / 1000 - seconds, Date.now() / 1000 - seconds)
 
-/** A signal as the launcher leaves it when the engine cannot be started. */
-function spool(trial: Trial, session: string, seconds: number): string {
+/** Writes a signal as the launcher does when the engine cannot be started. */
+function spoolSignal(trial: Trial, session: string, seconds: number): string {
   const path = join(trial.home.spool, `${session}.${Math.floor(Date.now() / 1000)}.000001.77.SessionStart`)
   const body = JSON.stringify({
     session_id: session,
@@ -28,10 +28,10 @@ function spool(trial: Trial, session: string, seconds: number): string {
   return path
 }
 
-test('signals that wait in the spool and that no engine takes are named, and taken', async () => {
+test('spooled signals that no engine processes are reported, and processed', async () => {
   const trial = installed()
-  spool(trial, 's1', 300)
-  spool(trial, 's2', 20)
+  spoolSignal(trial, 's1', 300)
+  spoolSignal(trial, 's2', 20)
   const report = await trial.examine()
   expect(report.failed).toEqual(['spool'])
   expect(report.of('spool').detail).toMatch(/2 signals wait \(\d+ bytes\), the oldest for 5 min: no engine took them/)
@@ -46,18 +46,18 @@ test('signals that wait in the spool and that no engine takes are named, and tak
   ).toEqual(['s1', 's2'])
 })
 
-test('signals that have only just arrived are no fault, and are left to the engine', async () => {
+test('spooled signals that have just arrived are no fault, and are left to the engine', async () => {
   const trial = installed()
-  const path = spool(trial, 's1', 5)
+  const path = spoolSignal(trial, 's1', 5)
   const report = await trial.fix()
   expect(report.failed).toEqual([])
   expect(report.of('spool').detail).toContain('1 signal waits')
   expect(existsSync(path)).toBe(true)
 })
 
-test('a spool that cannot be taken because of the store is named with the reason', async () => {
+test('a spool that cannot be drained because of the store is reported with the reason', async () => {
   const trial = installed()
-  spool(trial, 's1', 300)
+  spoolSignal(trial, 's1', 300)
   writeFileSync(trial.home.store, 'no store at all, only words '.repeat(200), { mode: 0o600 })
   const report = await trial.fix()
   expect(report.failed).toEqual(['store', 'spool'])
@@ -65,7 +65,7 @@ test('a spool that cannot be taken because of the store is named with the reason
   expect(readdirSync(trial.home.spool)).toHaveLength(1)
 })
 
-test('the sign of an engine that was killed is named and removed', async () => {
+test('the lock of a killed engine is reported and removed', async () => {
   const trial = installed()
   const lock = join(dirname(trial.home.server), 'drain')
   writeFileSync(lock, `${deadPid()} ${Math.floor(Date.now() / 1000) + 30}\n`)
@@ -76,7 +76,7 @@ test('the sign of an engine that was killed is named and removed', async () => {
   expect(existsSync(lock)).toBe(false)
 })
 
-test('the sign of an engine at work is respected', async () => {
+test('the lock of a running engine is respected', async () => {
   const trial = installed()
   const lock = join(dirname(trial.home.server), 'drain')
   const text = `${process.pid} ${Math.floor(Date.now() / 1000) + 30}\n`
@@ -91,11 +91,11 @@ test.each([
   ['whose pid now belongs to another process', '7 10', 0, 'should have ended long ago'],
   ['just being made', '', 49_000, null],
   ['never filled', '', 0, 'was killed before it began'],
-])('a lock %s', (_, text, madeAt, said) => {
+])('a lock is judged by its owner and age: %s', (_, text, madeAt, said) => {
   expect(judgeLock(text, madeAt, 50_000, (pid) => pid === 7)).toBe(said)
 })
 
-test('something else in the place of the lock is left for the person to move', async () => {
+test('another file in the place of the lock is left for the user to move', async () => {
   const trial = installed()
   mkdirSync(join(dirname(trial.home.server), 'drain'))
   const report = await trial.fix()
@@ -103,7 +103,7 @@ test('something else in the place of the lock is left for the person to move', a
   expect(report.of('drain-lock').fix).toBe('Move it away.')
 })
 
-test('answers nobody will fetch are named and removed; all others stay', async () => {
+test('answers that no hook will fetch are reported and removed, and all others stay', async () => {
   const trial = installed()
   const make = (name: string, seconds: number) => {
     mkdirSync(join(trial.home.outbox, name))
@@ -121,7 +121,7 @@ test('answers nobody will fetch are named and removed; all others stay', async (
   expect(readdirSync(trial.home.outbox).sort()).toEqual([`.s4.${process.pid}`, 'notes of mine', 's3'])
 })
 
-test('the mark that a level is near is not counted as a waiting answer', async () => {
+test('the mark of a near level is not counted as a waiting answer', async () => {
   const trial = installed()
   writeFileSync(join(trial.home.outbox, 's1.near'), 'PostToolBatch\n')
   expect((await trial.examine()).of('outbox').detail).toBe('Empty.')

@@ -4,7 +4,7 @@ import { targetOf } from '../config/notify-schema.js'
 import { sampleNotice } from '../store/samples.cases.js'
 import { newTrial } from './fixtures/doctor-home.js'
 
-test('a notify target whose last delivery failed is named until it works or is taken out', async () => {
+test('a notify target whose last delivery failed is reported until it works or is removed', async () => {
   const trial = newTrial()
   trial.install()
   trial.signal('SessionStart', { session_id: 's1', source: 'startup' })

@@ -11,7 +11,7 @@ const installed = () => {
   return trial
 }
 
-test('a launcher whose node is gone is named and mended; until then another node serves', async () => {
+test('a launcher whose node is gone is reported and repaired, and until then another node is used', async () => {
   const trial = installed()
   trial.rewriteLauncher((text) => text.replace(` node='${process.execPath}'`, " node='/gone/node'"))
   const report = await trial.examine()
@@ -20,7 +20,7 @@ test('a launcher whose node is gone is named and mended; until then another node
   expect((await trial.fix()).of('node')).toMatchObject({ ok: true, fixed: true })
 })
 
-test('a launcher that starts a Node too old for Baton is named and mended', async () => {
+test('a launcher that starts a Node too old for Baton is reported and repaired', async () => {
   const trial = installed()
   const old = join(trial.root, 'bin', 'node')
   writeProgram(old, '#!/bin/sh\necho v18.20.0\n')
@@ -48,7 +48,7 @@ test.each([
   ['18.99.0', false],
 ])('Node %s is new enough: %s', (version, enough) => expect(isNewEnough(version)).toBe(enough))
 
-test('a launcher whose bash is gone is named and mended', async () => {
+test('a launcher whose bash is gone is reported and repaired', async () => {
   const trial = installed()
   trial.rewriteLauncher((text) => text.replace(/^#!.*/, '#!/gone/bash'))
   const report = await trial.examine()
@@ -58,12 +58,12 @@ test('a launcher whose bash is gone is named and mended', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a machine without bash is told to get it', () => {
+test('without bash on the machine, doctor says to install it', () => {
   const context = { ...newTrial().input(), agent: DEFAULT_AGENT, client: { path: null, version: null } }
   expect(checkBash(context, null).faults).toMatchObject([{ fix: 'Install bash, then run baton install.' }])
 })
 
-test('a launcher of a package that was removed is silent; doctor says so and points it to this one', async () => {
+test('a launcher of a removed package is silent, and doctor reports it and repairs it with this package', async () => {
   const trial = installed()
   trial.rewriteLauncher((text) => text.replace(trial.engine, '/gone/hook-engine.cjs'))
   const report = await trial.examine()
@@ -73,7 +73,7 @@ test('a launcher of a package that was removed is silent; doctor says so and poi
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a package that is not whole is not mended by writing the same launcher again', async () => {
+test('an incomplete package is not repaired by writing the same launcher again', async () => {
   const trial = installed()
   const folder = join(trial.root, 'half')
   mkdirSync(folder)

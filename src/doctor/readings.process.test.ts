@@ -10,16 +10,16 @@ const installed = () => {
   return trial
 }
 
-/** A session that works without ever telling a figure. */
-function toil(trial: Trial, session: string, calls: number): void {
+/** Sends tool calls of a session that never reports a figure. */
+function workWithoutReadings(trial: Trial, session: string, calls: number): void {
   trial.signal('SessionStart', { session_id: session, source: 'startup', cwd: trial.project })
   const tool_calls = Array.from({ length: calls }, (_, i) => ({ tool_use_id: `t${i}`, tool_name: 'Bash' }))
   trial.signal('PostToolBatch', { session_id: session, cwd: trial.project, tool_calls })
 }
 
-test('a session at work of which no reading arrives is an alarm', async () => {
+test('a running session without readings is a fault', async () => {
   const trial = installed()
-  toil(trial, 'silent-session', 25)
+  workWithoutReadings(trial, 'silent-session', 25)
   const report = await trial.examine()
   expect(report.failed).toEqual(['readings'])
   expect(report.of('readings').detail).toMatch(
@@ -27,15 +27,15 @@ test('a session at work of which no reading arrives is an alarm', async () => {
   )
 })
 
-test('one that has only begun, or has ended, is none', async () => {
+test('a session without readings that has just started, or has ended, is no fault', async () => {
   const trial = installed()
-  toil(trial, 'young', 3)
-  toil(trial, 'ended', 25)
+  workWithoutReadings(trial, 'young', 3)
+  workWithoutReadings(trial, 'ended', 25)
   trial.signal('SessionEnd', { session_id: 'ended', reason: 'other' })
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('the age of the last reading is told', async () => {
+test('the age of the last reading is reported', async () => {
   const trial = installed()
   trial.signal('status-line', {
     session_id: 's1',
@@ -45,9 +45,9 @@ test('the age of the last reading is told', async () => {
   expect((await trial.examine()).of('readings').detail).toMatch(/^The last one is \d+ s old\.$/)
 })
 
-test('a word that silences Baton is told, and is no fault', async () => {
+test('a switch that silences Baton is reported, and is no fault', async () => {
   const trial = installed()
-  toil(trial, 's1', 1)
+  workWithoutReadings(trial, 's1', 1)
   const app = trial.open()
   setEnabled(app.engine.deps, 'all', '', false, new Date().toISOString())
   setEnabled(app.engine.deps, 'project', trial.project, false, new Date().toISOString())
@@ -58,7 +58,7 @@ test('a word that silences Baton is told, and is no fault', async () => {
   expect(report.of('switches').detail).toContain('baton off --project is in force here')
 })
 
-test('everything wrong in the configuration is named with its file and key', async () => {
+test('every problem in the configuration is reported with its file and key', async () => {
   const trial = installed()
   writeFileSync(trial.home.config, 'enabeld: true\n')
   const report = await trial.examine()
@@ -67,7 +67,7 @@ test('everything wrong in the configuration is named with its file and key', asy
   expect(report.of('configuration').fix).toContain('enabled')
 })
 
-test('a sound configuration is told with its notes', async () => {
+test('a valid configuration is reported with its notes', async () => {
   const trial = installed()
   writeFileSync(trial.home.config, 'compaction: allow\nmust_survive: [x]\n')
   const report = await trial.examine()
@@ -75,7 +75,7 @@ test('a sound configuration is told with its notes', async () => {
   expect(report.of('configuration').detail).toContain('One note: baton config check')
 })
 
-/** Its silence about a session that never ran in a client is not what is tried here. */
+/** Prevents the check of the plugin module from reporting a session that never ran in a client. */
 function quietMod(trial: Trial): void {
   const later = Date.now() / 1000 + 3600
   utimesSync(join(dirname(trial.settings), 'skills', 'baton', '.baton.json'), later, later)

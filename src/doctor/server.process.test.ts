@@ -43,7 +43,7 @@ async function stranger(answer: (end: (text: string) => void) => void): Promise<
 }
 
 test.each([{}, { token: 'a secret of sixteen characters'.replaceAll(' ', '-') }])(
-  'a running server answers, also to the launcher, and sees no session: %j',
+  'a running server answers, also through the launcher, and stores no session: %j',
   async (options) => {
     const trial = installed()
     const { app, port } = await serve(trial, options)
@@ -56,7 +56,7 @@ test.each([{}, { token: 'a secret of sixteen characters'.replaceAll(' ', '-') }]
   },
 )
 
-test('the announcement of a server that is gone is named and removed, whoever listens on its port now', async () => {
+test('the announcement of a dead server is reported and removed, whoever listens on its port now', async () => {
   const trial = installed()
   announce(trial, await stranger((end) => end('<h1>Hello</h1>')), process.pid)
   const report = await trial.examine()
@@ -67,14 +67,14 @@ test('the announcement of a server that is gone is named and removed, whoever li
   expect(existsSync(trial.home.server)).toBe(false)
 })
 
-test('an announcement without a port is named and removed', async () => {
+test('an announcement without a port is reported and removed', async () => {
   const trial = installed()
   writeFileSync(trial.home.server, '\n')
   expect((await trial.examine()).failed).toEqual(['server'])
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('another program on the port of a running server is named, gets no token, and the announcement stays', async () => {
+test('another program on the port of a running server is reported, gets no token, and the announcement stays', async () => {
   const trial = installed()
   await serve(trial)
   const heard: string[] = []
@@ -93,7 +93,7 @@ test('another program on the port of a running server is named, gets no token, a
   expect(heard.join('')).not.toContain('secret')
 })
 
-test('a running server whose port is closed here is named', async () => {
+test('a running server whose port is closed here is reported', async () => {
   const trial = installed()
   await serve(trial)
   const closed = createSocketServer()
@@ -104,7 +104,7 @@ test('a running server whose port is closed here is named', async () => {
   expect((await trial.examine()).of('server').detail).toContain(`does not listen on port ${port}`)
 })
 
-test('a running server that does not answer is named and left to the user', async () => {
+test('a running server that does not answer is reported and left to the user', async () => {
   const trial = installed()
   await serve(trial)
   const silent = createSocketServer(() => {})
@@ -119,7 +119,7 @@ test('a running server that does not answer is named and left to the user', asyn
   expect(existsSync(trial.home.server)).toBe(true)
 })
 
-test('a server of another version is named', async () => {
+test('a server of another version is reported', async () => {
   const trial = installed()
   await serve(trial, { version: '0.9.0' })
   const report = await trial.fix()
@@ -127,7 +127,7 @@ test('a server of another version is named', async () => {
   expect(report.of('server').detail).toBe('The server is version 0.9.0, this is 1.0.0.')
 })
 
-test('the mark of a slow server is named, and removed once it answers', async () => {
+test('the mark of a slow server is reported, and removed once the server answers', async () => {
   const trial = installed()
   await serve(trial)
   const mark = join(dirname(trial.home.server), 'slow')
@@ -142,7 +142,7 @@ test('the mark of a slow server is named, and removed once it answers', async ()
   expect(readFileSync(mark, 'utf8')).not.toBe('')
 })
 
-test('a bash that cannot speak to the server is named', async () => {
+test('a bash that cannot connect to the server is reported', async () => {
   const trial = installed()
   await serve(trial)
   trial.rewriteLauncher((text) => text.replace('/dev/tcp/127.0.0.1', '/dev/nothing'))
@@ -151,7 +151,7 @@ test('a bash that cannot speak to the server is named', async () => {
   expect(report.of('server').detail).toContain('does not reach the server')
 })
 
-test('without a server of its own, one is told who sits on the port', async () => {
+test('without a server of this home, doctor reports who uses the port', async () => {
   const trial = installed()
   const port = await stranger((end) => end(''))
   const report = await trial.examine({ env: { ...trial.env, BATON_PORT: String(port) } })

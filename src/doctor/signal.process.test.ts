@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newTrial } from './fixtures/doctor-home.js'
 
-test('an engine that does not run is found by the proof alone, with what it says', async () => {
+test('an engine that does not run is found by the proof alone, and its error is reported', async () => {
   const trial = newTrial()
   trial.install()
   const folder = join(trial.root, 'broken')
@@ -18,7 +18,7 @@ test('an engine that does not run is found by the proof alone, with what it says
   expect(readdirSync(trial.env.TMPDIR!)).toEqual([])
 })
 
-test('the commands that stand in the settings are the ones that are run', async () => {
+test('the proof runs the commands that the settings contain', async () => {
   const trial = newTrial()
   trial.install()
   trial.edit(({ hooks }) => (hooks.SessionStart[0].hooks[0].command = `'${trial.home.launcher}' SessionStart; exit 7`))
@@ -42,7 +42,7 @@ test('the proof works inside a session, and while Baton is disabled in this envi
   expect(report.of('signal').detail).toContain('A signal arrives')
 })
 
-test('a person without room for temporary files is told so', async () => {
+test('a user without a usable folder for temporary files is informed', async () => {
   const trial = newTrial()
   trial.install()
   rmSync(trial.env.TMPDIR!, { recursive: true })

@@ -13,13 +13,13 @@ const withStore = () => {
   return trial
 }
 
-test('a sound store is told with what it holds', async () => {
+test('a sound store is reported with its content', async () => {
   const report = await withStore().examine()
   expect(report.failed).toEqual([])
   expect(report.of('store').detail).toMatch(/baton\.db, \d+.* kB.*: 1 session, 0 readings, \d+ events, 0 messages/)
 })
 
-test('a file that is no store is named, with the way out, and left as it is', async () => {
+test('a file that is no store is reported with the next step, and not changed', async () => {
   const trial = withStore()
   writeFileSync(trial.home.store, 'not a database, but long enough to be looked at as one '.repeat(100))
   const bytes = readFileSync(trial.home.store)
@@ -30,7 +30,7 @@ test('a file that is no store is named, with the way out, and left as it is', as
   expect(readFileSync(trial.home.store).equals(bytes)).toBe(true)
 })
 
-test('a store that was cut off is named and left as it is', async () => {
+test('a truncated store is reported and not changed', async () => {
   const trial = withStore()
   truncateSync(trial.home.store, Math.floor(statSync(trial.home.store).size / 2))
   const bytes = readFileSync(trial.home.store)
@@ -40,7 +40,7 @@ test('a store that was cut off is named and left as it is', async () => {
   expect(readFileSync(trial.home.store).equals(bytes)).toBe(true)
 })
 
-test('a store with a spoiled page inside, which still opens, is named', async () => {
+test('a store with a damaged page that still opens is reported', async () => {
   const trial = withStore()
   const { size } = statSync(trial.home.store)
   const fd = openSync(trial.home.store, 'r+')
@@ -51,7 +51,7 @@ test('a store with a spoiled page inside, which still opens, is named', async ()
   expect(report.of('store').detail).toMatch(/is damaged \(.+\)/)
 })
 
-test('a store of a newer Baton is named and left as it is', async () => {
+test('a store of a newer Baton is reported and not changed', async () => {
   const trial = withStore()
   const db = openDatabase(trial.home.store)
   db.exec('PRAGMA user_version = 999')
@@ -62,7 +62,7 @@ test('a store of a newer Baton is named and left as it is', async () => {
   expect(report.of('store').fix).toContain('Update Baton')
 })
 
-test('a read-only store keeps nothing new: named and made writable', async () => {
+test('a read-only store is reported and made writable', async () => {
   const trial = withStore()
   chmodSync(trial.home.store, 0o400)
   const report = await trial.examine()
@@ -72,7 +72,7 @@ test('a read-only store keeps nothing new: named and made writable', async () =>
   expect(statSync(trial.home.store).mode & 0o777).toBe(0o600)
 })
 
-test('a store others can read is named and closed', async () => {
+test('a store that others can read is reported and closed', async () => {
   const trial = withStore()
   chmodSync(trial.home.store, 0o644)
   const report = await trial.examine()
@@ -81,7 +81,7 @@ test('a store others can read is named and closed', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a store that another process does not let go of is named', async () => {
+test('a store that another process keeps locked is reported', async () => {
   const trial = withStore()
   const db = openDatabase(trial.home.store)
   db.exec('BEGIN IMMEDIATE')

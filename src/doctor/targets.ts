@@ -16,7 +16,10 @@ import { findProgram } from '../lib/find-program.js'
 import { type Fault, fixHint } from '../lib/finding.js'
 import { type DoctorContext, type Env, withApp } from './context.js'
 
-/** Every settings file this home has been put into, and those of this environment and folder that call it without a record. */
+/**
+ * Lists every settings file in which this home is installed, and those of this environment and
+ * folder that call it without a record.
+ */
 export function targetsOf(context: DoctorContext): Target[] {
   const { home, env, cwd, agent } = context
   const installer = installers[agent]!
@@ -42,7 +45,7 @@ export function recognise({ home, env }: DoctorContext): Recognise {
   return { identify: launcherIdentity(home.launcher), env: { ...env, HOME: env.HOME ?? homedir() } }
 }
 
-/** Returns everything the agent's own checks need. */
+/** Returns everything that the agent's own checks need. */
 export function checkContext(context: DoctorContext): CheckContext {
   const { agent, home, env, cwd, client, managed, now } = context
   return {
@@ -59,7 +62,7 @@ export function checkContext(context: DoctorContext): CheckContext {
     readSettings: (path) => lookAtSettings(path).bytes,
     keyOf,
     formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
-    // The store's own check says what is wrong with it.
+    // The check of the store itself reports its faults.
     sessions: () => withApp(context, (app) => app.store.sessions()) ?? [],
     findProgram: (name) => findProgram(name, env),
     async typable(pid, sessionId) {
@@ -69,7 +72,9 @@ export function checkContext(context: DoctorContext): CheckContext {
   }
 }
 
-/** What install would change in a target now; throws InstallProblem where it would refuse. */
+/**
+ * Returns what install would change in a target now. Throws InstallProblem when it would refuse.
+ */
 function rehearse(context: DoctorContext, target: Target): Applied {
   return runInstall(context, target, true)
 }
@@ -81,14 +86,19 @@ function reinstall(context: DoctorContext, target: Target): void {
 
 export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-cli), then run baton install.'
 
-/** A fault that running install again mends: by `--fix` where Baton is installed already, else by the person. */
+/**
+ * Returns a fault that another install fixes: by `--fix` if Baton is installed already, otherwise
+ * by the user.
+ */
 export function byInstall(context: DoctorContext, detail: string, what: string, target = targetsOf(context)[0]): Fault {
   if (!hasEngine(context)) return { detail, fix: INSTALL_PACKAGE }
   if (!target) return { detail, fix: 'Run baton install.' }
   return { detail, fix: fixHint(what), repair: () => reinstall(context, target) }
 }
 
-/** False: the package this doctor belongs to is not whole, so the launcher it would write could start nothing. */
+/**
+ * Returns false when doctor's own package is incomplete, so that its launcher could start nothing.
+ */
 function hasEngine({ launcher }: DoctorContext): boolean {
   const parts = launcherParts(launcher)
   return parts === null || existsSync(parts.engine)
@@ -118,7 +128,7 @@ function targetAt(installer: AgentInstaller, scope: Scope, path: string, env: En
   return { scope, path, env: installer.environmentFor(path, env), project: cwd }
 }
 
-/** A project or a configuration folder that was deleted took its install with it. */
+/** Returns whether the project or configuration folder of an install still exists. */
 function isThere(scope: Scope, path: string): boolean {
   return existsSync(scope === 'project' ? dirname(dirname(path)) : dirname(path))
 }
@@ -131,13 +141,13 @@ function textOf(path: string): string {
   }
 }
 
-/** What a launcher was told when it was written. */
+/** The values written into a launcher. */
 export interface LauncherParts {
   bash: string
   home: string
   node: string
   engine: string
-  /** All the rest: equal for launchers of the same version. */
+  /** The rest of the text, equal for launchers of the same version. */
   program: string
 }
 
@@ -146,7 +156,7 @@ const HEAD = new RegExp(
   `^#!(.*?)(?: -p)?\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED} node=${QUOTED} engine=${QUOTED} (?=agent=)`,
 )
 
-/** null: not a launcher as any version of ours has written it. */
+/** Parses a launcher. Null when no version of ours has written it. */
 export function launcherParts(text: string): LauncherParts | null {
   const found = HEAD.exec(text)
   if (!found) return null
