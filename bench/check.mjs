@@ -74,7 +74,7 @@ const PROGRAM = `
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 const [, , rooms, file, how, dir, since] = process.argv
-const { readers, readFacts, checkBrief, mechanicalBrief } = await import(rooms)
+const { readers, readFacts, checkBrief, writeBriefByCode } = await import(rooms)
 const place = { folder: join(dir, 'facts'), program: 'bench' }
 const sessionId = file.split('/').at(-1).replace('.', '-')
 const read = (limits) => readFacts(readers, 'claude-code', file, limits)
@@ -82,7 +82,7 @@ if (how === 'keep') read({ bytes: statSync(file).size - Number(since), keeping: 
 const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
 const began = spent()
 const found = read(how === 'cold' ? {} : { keeping: { place, sessionId, every: null } })
-const text = how === 'keep' ? mechanicalBrief(found.facts, null) : readFileSync(file + '.md', 'utf8')
+const text = how === 'keep' ? writeBriefByCode(found.facts, null) : readFileSync(file + '.md', 'utf8')
 const { score } = checkBrief(text, found.facts, [])
 const ms = spent() - began
 if (how === 'keep') writeFileSync(file + '.md', text)

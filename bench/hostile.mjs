@@ -133,7 +133,7 @@ export async function run() {
       ...['briefs/split-brief.ts', 'briefs/check-brief.ts', 'server/signal-door.ts'],
     ])
   )
-  const { startFacts, prepareText, aFact, said, called, returned, redactText, BUILT_IN, E_MAIL } = source
+  const { startFacts, prepareText, aFact, said, called, returned, redactText, BUILT_IN_PATTERNS, E_MAIL } = source
   const { splitBrief, checkBrief, HEADER } = source
   const facts = (...entries) =>
     least(() => {
@@ -171,7 +171,7 @@ export async function run() {
     growth(
       (bytes) => {
         const text = `curl mysql sshpass redis-cli --token\n${shape.repeat(bytes / shape.length)}(`
-        return () => redactText(text, [...BUILT_IN, E_MAIL], new Map())
+        return () => redactText(text, [...BUILT_IN_PATTERNS, E_MAIL], new Map())
       },
       8_000,
       16,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readAddendum } from '../briefs/addendum.js'
-import { withoutMark } from '../briefs/complete-brief.js'
+import { withoutHashComment } from '../briefs/complete-brief.js'
 import { readFrontMatter, splitFrontMatter, withoutFrontMatter } from '../briefs/front-matter.js'
 import { type BriefVerdict, readBrief } from '../briefs/read-brief.js'
 import { ADDED_TITLE } from '../briefs/sections.js'
@@ -179,7 +179,7 @@ export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): Who
   return {
     verdict,
     body,
-    text: isGenuine && body !== null ? withoutMark(body) : null,
+    text: isGenuine && body !== null ? withoutHashComment(body) : null,
     origin: isGenuine ? origin : null,
     addenda,
   }
@@ -205,7 +205,7 @@ export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, b
       EXIT.refused,
     )
   const { body, verdict } = readBrief(brief.path, machineKey(app.home.key), brief.sha256)
-  if (body !== null && verdict === 'genuine') return withoutMark(body)
+  if (body !== null && verdict === 'genuine') return withoutHashComment(body)
   throw new BatonError(
     `The text of ${brief.briefId} is ${verdict === 'missing' ? 'gone' : 'not the one Baton kept'} (${brief.path}).`,
     'Give a new brief: baton handoff <file> --session ID.',

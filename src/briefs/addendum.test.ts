@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../lib/errors.js'
 import { addAddendum, readAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 const LATER = '2026-03-01T12:30:00.500+02:00'
@@ -14,7 +14,7 @@ let folder: string
 let brief: { briefId: string; path: string; sha256: string }
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
-  brief = { briefId: 'brief_1', ...keepBrief({ folder, key: KEY }, sampleOrigin(1), 'done\n') }
+  brief = { briefId: 'brief_1', ...storeBrief({ folder, key: KEY }, sampleOrigin(1), 'done\n') }
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { BriefRecord } from '../contract/records/brief.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { splitFrontMatter } from './front-matter.js'
-import { addendumPath, keepFile } from './keep-file.js'
-import { type BriefVerdict, isNot, readKept } from './read-brief.js'
+import { addendumPath, storeFile } from './keep-file.js'
+import { type BriefVerdict, hashDiffers, readStoredFile } from './read-brief.js'
 import { signBrief, verifyBrief } from './sign.js'
 
 type Addendum = BriefRecord['addenda'][number]
 
-interface KeptAddendum {
+interface ReadAddendum {
   verdict: BriefVerdict
   /** Null when the file is missing. */
   body: string | null
@@ -29,7 +29,7 @@ export function addAddendum(
   at: string,
   text: string,
 ): Addendum {
-  if (readKept(brief.path) === null)
+  if (readStoredFile(brief.path) === null)
     throw new BatonError(
       `The brief ${brief.briefId} is no longer there.`,
       'Hand off again to have a new one.',
@@ -39,7 +39,7 @@ export function addAddendum(
   const head = ['format: 1', `addendum_to: ${brief.briefId}`, `brief_sha256: ${brief.sha256}`, `added_at: ${when}`]
   const signed = signBrief(`---\n${head.join('\n')}\n---\n\n${text}`, key)
   const name = addendumPath(brief.path, when, createHash('sha256').update(text).digest('hex'))
-  return { at: when, ...keepFile(name, signed) }
+  return { at: when, ...storeFile(name, signed) }
 }
 
 /**
@@ -47,20 +47,21 @@ export function addAddendum(
  * `of` is the brief it must belong to and the stored hash of its file.
  * Throws a BatonError when the file exists but cannot be read.
  */
-export function readAddendum(path: string, key: Buffer, of: { briefId?: string; sha256?: string } = {}): KeptAddendum {
-  const bytes = readKept(path)
+export function readAddendum(path: string, key: Buffer, of: { briefId?: string; sha256?: string } = {}): ReadAddendum {
+  const bytes = readStoredFile(path)
   if (bytes === null) return { verdict: 'missing', body: null, briefId: null, at: null }
   const text = bytes.toString('utf8')
   const parts = splitFrontMatter(text)
-  const said = (name: string): string | null =>
+  const frontMatterValue = (name: string): string | null =>
     parts?.lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null
-  const briefId = said('addendum_to')
+  const briefId = frontMatterValue('addendum_to')
   const verdict = verifyBrief(text, key)
-  const isOther = briefId === null || (of.briefId !== undefined && briefId !== of.briefId) || isNot(of.sha256, bytes)
+  const isOther =
+    briefId === null || (of.briefId !== undefined && briefId !== of.briefId) || hashDiffers(of.sha256, bytes)
   return {
     verdict: verdict === 'genuine' && isOther ? 'tampered' : verdict,
     body: parts?.body ?? text,
     briefId,
-    at: said('added_at'),
+    at: frontMatterValue('added_at'),
   }
 }

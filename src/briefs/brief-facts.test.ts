@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { aFact } from '../testing/sample-fact.js'
 import { factsOfBrief } from './brief-facts.js'
 import { completeBrief } from './complete-brief.js'
-import { mechanicalBrief } from './mechanical-brief.js'
+import { writeBriefByCode } from './mechanical-brief.js'
 
 const told = (body: string): string[] => factsOfBrief(body).map(({ kind, text }) => `${kind}: ${text}`)
 
@@ -59,6 +59,6 @@ test('a brief written by code gives back its facts, and none for sections that s
     aFact('constraint', 'Never push.', { state: 'forbidden' }),
     aFact('question', 'Which port?', { state: 'open', detail: { by: 'agent' } }),
   ]
-  expect(told(mechanicalBrief(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
-  expect(told(mechanicalBrief([], null))).toEqual([])
+  expect(told(writeBriefByCode(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
+  expect(told(writeBriefByCode([], null))).toEqual([])
 })

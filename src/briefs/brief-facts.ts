@@ -5,13 +5,15 @@ import { splitBrief } from './split-brief.js'
 import { KIND_TITLES } from './told-lines.js'
 
 /** Sections whose items bind the session that continues the work. */
-const KINDS: Partial<Record<SectionName, FactKind>> = {
+const BINDING_SECTIONS: Partial<Record<SectionName, FactKind>> = {
   constraints: 'constraint',
   decisions: 'decision',
   next: 'todo',
   questions: 'question',
 }
-const APPENDED = new Map(Object.values(KINDS).map((kind): [string, FactKind] => [KIND_TITLES[kind], kind]))
+const KIND_BY_TITLE = new Map(
+  Object.values(BINDING_SECTIONS).map((kind): [string, FactKind] => [KIND_TITLES[kind], kind]),
+)
 
 const MOST_PER_KIND = 40
 const LONGEST = 600
@@ -27,7 +29,7 @@ export function factsOfBrief(body: string): Fact[] {
   const found = splitBrief(body).flatMap(({ name, added, heading, text }): Fact[] => {
     const lines = text.split('\n')
     if (added || heading === LATE_TITLE) return appendedFacts(lines)
-    const kind = name === null ? undefined : KINDS[name]
+    const kind = name === null ? undefined : BINDING_SECTIONS[name]
     return kind === undefined ? [] : itemsOf(withoutHeading(lines)).flatMap((item) => factOf(kind, item))
   })
   const counts = new Map<FactKind, number>()
@@ -41,7 +43,7 @@ export function factsOfBrief(body: string): Fact[] {
 function appendedFacts(lines: readonly string[]): Fact[] {
   const starts = lines.flatMap((line, at) => (line.startsWith('### ') ? [at] : []))
   return starts.flatMap((start, i) => {
-    const kind = APPENDED.get(lines[start]!.slice(4).trim())
+    const kind = KIND_BY_TITLE.get(lines[start]!.slice(4).trim())
     if (kind === undefined) return []
     return itemsOf(lines.slice(start + 1, starts[i + 1])).flatMap((item) => factOf(kind, item))
   })
@@ -50,14 +52,14 @@ function appendedFacts(lines: readonly string[]): Fact[] {
 /** Removes the heading line. `**Next step:** run it` has its first item on that line. */
 function withoutHeading(lines: readonly string[]): string[] {
   const [first = '', ...rest] = lines
-  const behind = /^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_:]{1,60}(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(\S.*)$/.exec(
+  const itemOnHeading = /^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_:]{1,60}(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(\S.*)$/.exec(
     first,
   )?.[1]
-  return behind === undefined ? rest : [behind, ...rest]
+  return itemOnHeading === undefined ? rest : [itemOnHeading, ...rest]
 }
 
-const BEGINS = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/
-const DONE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s/
+const ITEM_START = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/
+const TICKED_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s/
 
 /**
  * Returns list items and paragraphs, each joined to one line.
@@ -69,9 +71,9 @@ function itemsOf(lines: readonly string[]): string[] {
   for (const line of lines) {
     const text = line.replace(/^\s*(?:>\s?)+/, '').trimEnd()
     if (text.trim() === '' || /^\s*(?:#{1,6}\s|<!--|```|~~~)/.test(text)) open = null
-    else if (DONE.test(text)) open = 'done'
-    else if (BEGINS.test(text) || open === null) {
-      items.push(text.replace(BEGINS, '').trim())
+    else if (TICKED_ITEM.test(text)) open = 'done'
+    else if (ITEM_START.test(text) || open === null) {
+      items.push(text.replace(ITEM_START, '').trim())
       open = 'item'
     } else if (open === 'item') items[items.length - 1] += ` ${text.trim()}`
   }
@@ -79,17 +81,17 @@ function itemsOf(lines: readonly string[]): string[] {
 }
 
 /** Lines that say that there is nothing, or that are part of Baton's own template. */
-const NOTHING =
+const EMPTY_PHRASES =
   /^(?:none\b(?: known from the transcript| so far| yet)?|nothing(?: was asked yet| open)?|n\/a|no(?: open questions| decisions| constraints)|no todo list was kept\..*|and \d+ more(?:, left out here)?|\(?cut here\)?.*|-+)[.!]?$/i
-const ADDITION = / \((?:forbidden|was being worked on|from the brief before; it may be done|asked by the user)\)$/
+const SUFFIX = / \((?:forbidden|was being worked on|from the brief before; it may be done|asked by the user)\)$/
 
 function factOf(kind: FactKind, item: string): Fact[] {
   const text = item
     .replace(/^the agent said: /, '')
-    .replace(ADDITION, '')
+    .replace(SUFFIX, '')
     .trim()
     .slice(0, LONGEST)
-  if (text.length < SHORTEST || NOTHING.test(text)) return []
+  if (text.length < SHORTEST || EMPTY_PHRASES.test(text)) return []
   const by = item.endsWith(' (asked by the user)') ? 'user' : 'agent'
   const state = kind === 'constraint' ? (denies(text) ? 'forbidden' : 'required') : kind === 'decision' ? null : 'open'
   return [{ kind, text, line: 0, at: null, state, detail: { handed: true, ...(kind === 'constraint' ? {} : { by }) } }]

@@ -1,18 +1,18 @@
 import type { BriefOrigin, BriefRecord } from '../contract/records/brief.js'
 import { machineKey } from '../lib/machine-key.js'
 import { addAddendum, readAddendum } from './addendum.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 /** Stores briefs in signed files and reads them back. Throws when the key is damaged. */
-export interface BriefKeeper {
-  keep(origin: BriefOrigin, body: string): { path: string; sha256: string }
+export interface BriefFiles {
+  store(origin: BriefOrigin, body: string): { path: string; sha256: string }
   /** Returns the text of a brief. Null when its file is missing or was changed. */
   read(brief: Pick<BriefRecord, 'path' | 'sha256'>): string | null
   /** Stores a late finding. Throws when it cannot be stored. */
-  add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
+  addFinding(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
   /** Returns late findings, oldest first, without those whose file is missing or was changed. */
-  late(brief: BriefRecord): LateFinding[]
+  lateFindings(brief: BriefRecord): LateFinding[]
 }
 
 interface LateFinding {
@@ -20,15 +20,15 @@ interface LateFinding {
   path: string
 }
 
-export function briefKeeper({ folder, keyFile }: { folder: string; keyFile: string }): BriefKeeper {
+export function openBriefFiles({ folder, keyFile }: { folder: string; keyFile: string }): BriefFiles {
   return {
-    keep: (origin, body) => keepBrief({ folder, key: machineKey(keyFile) }, origin, body),
+    store: (origin, body) => storeBrief({ folder, key: machineKey(keyFile) }, origin, body),
     read(brief) {
       const { verdict, body } = readBrief(brief.path, machineKey(keyFile), brief.sha256)
       return verdict === 'genuine' ? body : null
     },
-    add: (brief, at, text) => addAddendum(machineKey(keyFile), brief, at, text),
-    late: ({ briefId, addenda }) =>
+    addFinding: (brief, at, text) => addAddendum(machineKey(keyFile), brief, at, text),
+    lateFindings: ({ briefId, addenda }) =>
       addenda.flatMap(({ path, sha256 }) => {
         const { verdict, body } = readAddendum(path, machineKey(keyFile), { briefId, sha256 })
         return verdict === 'genuine' && body !== null ? [{ text: body, path }] : []

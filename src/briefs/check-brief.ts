@@ -8,7 +8,7 @@ import { splitBrief } from './split-brief.js'
 import { type TokenReading, unsupportedFigures } from './token-figures.js'
 
 /** Additional evidence for files and figures that a brief names. */
-export interface Vouching {
+export interface Evidence {
   /** Text of the brief this session began with. */
   earlier?: string | null
   /** Files that git reports as changed. */
@@ -40,12 +40,12 @@ export function checkBrief(
   body: string,
   facts: readonly Fact[],
   readings: readonly TokenReading[],
-  vouching: Vouching = {},
+  evidence: Evidence = {},
   { calls, path }: NeededCalls = { calls: [], path: null },
 ): Coverage {
   const text = body.slice(0, LONGEST)
   const needed = neededFacts(namesNextStep(text) ? facts.filter((fact) => !isHandedTodo(fact)) : facts)
-  const carries = makeCarrying(text, facts)
+  const covers = makeCoverageCheck(text, facts)
   const coverage: Coverage = { score: 1, missing: [], unsupported: [], byKind: {} }
   let [all, kept] = [0, 0]
   for (const { fact, weight } of needed) {
@@ -58,29 +58,29 @@ export function checkBrief(
       kind.total++
       all += weight
     }
-    if (carries(fact)) {
+    if (covers(fact)) {
       if (counts) {
         kind.kept++
         kept += weight
       }
-    } else coverage.missing.push({ kind: fact.kind, text: toldAs(fact) })
+    } else coverage.missing.push({ kind: fact.kind, text: factText(fact) })
   }
   const lines = new Set(text.split('\n'))
   const namesFile = path !== null && text.includes(path)
-  const missed = namesFile ? [] : calls.filter((call) => !lines.has(call))
-  coverage.missing.push(...missed.map((call) => ({ kind: 'command' as const, text: call.replace(/^- /, '') })))
+  const missingCalls = namesFile ? [] : calls.filter((call) => !lines.has(call))
+  coverage.missing.push(...missingCalls.map((call) => ({ kind: 'command' as const, text: call.replace(/^- /, '') })))
   if (calls.length > 0) {
     const { total = 0, kept: said = 0 } = coverage.byKind.command ?? {}
-    const listed = calls.length - missed.length
+    const listed = calls.length - missingCalls.length
     coverage.byKind.command = { total: total + calls.length, kept: said + listed }
     all += calls.length * CALL_WEIGHT
     kept += listed * CALL_WEIGHT
   }
   if (all > 0) coverage.score = kept / all
-  const earlier = vouching.earlier ?? ''
-  const files = unsupportedFiles(claimedFiles(text), facts, `${earlier}\n${(vouching.dirty ?? []).join('\n')}`)
+  const earlier = evidence.earlier ?? ''
+  const files = unsupportedFiles(claimedFiles(text), facts, `${earlier}\n${(evidence.dirty ?? []).join('\n')}`)
   coverage.unsupported = [
-    ...unsupportedFigures(text, readings, `${saidIn(facts)}\n${earlier}`),
+    ...unsupportedFigures(text, readings, `${figuresNamedIn(facts)}\n${earlier}`),
     ...files.map((path) => `file: ${path}`),
   ].slice(0, MOST_UNSUPPORTED)
   return coverage
@@ -94,13 +94,13 @@ function namesNextStep(body: string): boolean {
 }
 
 /** Returns a fact's text with the detail a reader needs, such as a commit's id. */
-export function toldAs({ kind, text, state, detail }: Fact): string {
+export function factText({ kind, text, state, detail }: Fact): string {
   if (kind === 'commit' && typeof detail.id === 'string') return `${text} (${detail.id.slice(0, 9)})`
   return kind === 'command' ? `${text} (${state === 'failed' ? 'fails' : 'passes'})` : text
 }
 
 /** Returns figures that the user or the work named, which are not claims about the context. */
-function saidIn(facts: readonly Fact[]): string {
+function figuresNamedIn(facts: readonly Fact[]): string {
   let said = ''
   for (const { kind, text } of facts) {
     if (kind === 'file' || kind === 'branch' || !/tok|%/i.test(text)) continue
@@ -111,17 +111,17 @@ function saidIn(facts: readonly Fact[]): string {
 }
 
 /** Minimum length of a test's own name, without suite and file, to identify it. */
-const TELLING_NAME = 8
-const MANY = 6
-const MOST = 0.8
+const MIN_TEST_NAME = 8
+const MANY_SENTENCES = 6
+const MOST_SENTENCES = 0.8
 /** Matches the start of a new block: list item, heading, table row or fence. */
-const BEGINS = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
+const BLOCK_START = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
 /** Separator of two empty sentences: nothing is matched across it, and exact matches ignore it. */
-const APART = '\n*\n*\n'
+const BLOCK_SEPARATOR = '\n*\n*\n'
 const PATH = /(?:[\w@.-]+\/)+([\w@-]+(?:\.[\w-]+)+)/g
 const FILE = /[\w@-]+(?:\.[\w-]+)+/g
 /** Kinds of facts that are sentences, in which a file may be named with or without its folders. */
-const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint'])
+const SENTENCE_KINDS = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint'])
 
 /**
  * Returns a function that tells whether a brief covers a fact.
@@ -129,15 +129,15 @@ const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constr
  * A prohibition must be stated within one sentence.
  * A commit is identified by its id or subject, not by what it changed.
  */
-export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
+export function makeCoverageCheck(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
   // Duplicates are removed, because each block is read alone.
   const blocks = [...new Set(blocksOf(body))]
   const files = facts.filter(({ kind }) => kind === 'file')
-  const plain = prepareText(blocks.join(APART), facts)
+  const plain = prepareText(blocks.join(BLOCK_SEPARATOR), facts)
   const sentences = blocks.flatMap(sentencesOf)
-  const strict = once(() => prepareText(sentences.filter(denies).join(APART), facts))
-  const short = once(() => prepareText(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
-  const bearers = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
+  const strict = once(() => prepareText(sentences.filter(denies).join(BLOCK_SEPARATOR), facts))
+  const short = once(() => prepareText(sentences.filter(namesFile).join(BLOCK_SEPARATOR).replace(PATH, '$1'), facts))
+  const filesByName = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
   const names = countOf(
     facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])),
   )
@@ -148,13 +148,19 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
    * True when the brief contains each sentence of a request, or most of many.
    * A constraint quoted from a request does not cover the whole request.
    */
-  const saysEach = (fact: Fact): boolean => {
-    const telling = fact.text
+  const coversEachSentence = (fact: Fact): boolean => {
+    const sentencesWithMeaning = fact.text
       .split('\n')
       .flatMap(sentencesOf)
       .filter((sentence) => meaningWords(sentence).size > 1)
-    const said = telling.filter((sentence) => plain.contains({ ...fact, text: sentence })).length
-    return telling.length > 0 && said >= (telling.length < MANY ? telling.length : telling.length * MOST)
+    const said = sentencesWithMeaning.filter((sentence) => plain.contains({ ...fact, text: sentence })).length
+    return (
+      sentencesWithMeaning.length > 0 &&
+      said >=
+        (sentencesWithMeaning.length < MANY_SENTENCES
+          ? sentencesWithMeaning.length
+          : sentencesWithMeaning.length * MOST_SENTENCES)
+    )
   }
 
   return (fact) => {
@@ -162,15 +168,15 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
     if (fact.kind === 'commit' && typeof fact.detail.id === 'string') {
       return verbatim(fact.detail.id.slice(0, 7)) || verbatim(fact.text)
     }
-    if (fact.kind === 'request') return verbatim(fact.text) || saysEach(fact)
+    if (fact.kind === 'request') return verbatim(fact.text) || coversEachSentence(fact)
     if (forbids ? verbatim(fact.text) || strict().contains(fact) : plain.contains(fact)) return true
     if (fact.kind === 'test') {
       const name = nameOf(fact.text)
-      return name.length >= TELLING_NAME && names.get(name) === 1 && verbatim(name)
+      return name.length >= MIN_TEST_NAME && names.get(name) === 1 && verbatim(name)
     }
-    const named = SENTENCES.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
+    const named = SENTENCE_KINDS.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
     if (named.length === 0 || !named.every((name) => body.includes(name))) return false
-    const text = fact.text.replace(PATH, (path, name) => ((bearers.get(name) ?? 0) > 1 ? path : name))
+    const text = fact.text.replace(PATH, (path, name) => ((filesByName.get(name) ?? 0) > 1 ? path : name))
     return short().contains({ ...fact, text })
   }
 }
@@ -182,7 +188,7 @@ function blocksOf(body: string): string[] {
   for (const line of body.split('\n')) {
     const text = line.replace(/^\s*(?:>\s?)+/, '').trimEnd()
     if (text.trim() === '') open = false
-    else if (open && !BEGINS.test(text)) blocks[blocks.length - 1] += ` ${text.trim()}`
+    else if (open && !BLOCK_START.test(text)) blocks[blocks.length - 1] += ` ${text.trim()}`
     else {
       blocks.push(text)
       open = !/^\s*#{1,6}\s/.test(text)

@@ -13,7 +13,7 @@ const READ =
 /** Matches words about a file that was not changed, or not yet. */
 const NOT_YET =
   /\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|unverändert|noch|sin cambios|pas)\b|未/iu
-const SAID_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
+const MARKED_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
 /** Files that tools write along with other work. */
 const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
 /** Commands after which any file may have changed. */
@@ -24,17 +24,17 @@ const READS_ONLY =
   /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
 
 /** Sections that report what was done; the others contain wishes, questions or plans. */
-const TELLS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
+const REPORTING_SECTIONS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
 /** Sections whose lists may be lists of changed files. */
-const LISTS = new Set<string | null>(['files', 'done', 'state'])
+const LISTING_SECTIONS = new Set<string | null>(['files', 'done', 'state'])
 
 /** Returns the files a brief claims to have changed: in a list or a sentence that says so. */
 export function claimedFiles(body: string): string[] {
   const claimed = new Set<string>()
   for (const part of splitBrief(body)) {
-    if (part.added || !TELLS.has(part.name)) continue
-    if (part.name !== 'files') for (const path of claimedInWords(part.text)) claimed.add(path)
-    if (!LISTS.has(part.name)) continue
+    if (part.added || !REPORTING_SECTIONS.has(part.name)) continue
+    if (part.name !== 'files') for (const path of claimedInSentences(part.text)) claimed.add(path)
+    if (!LISTING_SECTIONS.has(part.name)) continue
     let mode = part.name === 'files' ? modeOf(part.heading) : null
     const start = mode
     for (const line of part.text.split('\n').slice(1)) {
@@ -47,12 +47,12 @@ export function claimedFiles(body: string): string[] {
           continue
         }
         if (said !== null && !/^\s*[-*+•]/.test(line)) mode = said
-        if (said === 'changed') for (const path of pathsAt(label.behind)) claimed.add(path)
-        if (said !== null || !pathsAt(line).length) continue
+        if (said === 'changed') for (const path of pathsAtStart(label.behind)) claimed.add(path)
+        if (said !== null || !pathsAtStart(line).length) continue
       }
       if (NOT_YET.test(line.replace(/`[^`]*`/g, ''))) continue
-      const said = part.name === 'files' && mode === null && SAID_CHANGED.test(line)
-      if (mode === 'changed' || said) for (const path of pathsAt(line)) claimed.add(path)
+      const said = part.name === 'files' && mode === null && MARKED_CHANGED.test(line)
+      if (mode === 'changed' || said) for (const path of pathsAtStart(line)) claimed.add(path)
     }
   }
   return [...claimed].slice(0, MOST_CLAIMED)
@@ -66,7 +66,7 @@ export function unsupportedFiles(claimed: readonly string[], facts: readonly Fac
   if (claimed.length === 0) return []
   const files = new Map<string, Fact[]>()
   for (const fact of facts) {
-    if (fact.kind === 'file') files.set(lastOf(fact.text), [...(files.get(lastOf(fact.text)) ?? []), fact])
+    if (fact.kind === 'file') files.set(baseName(fact.text), [...(files.get(baseName(fact.text)) ?? []), fact])
   }
   const commands = facts.filter(({ kind, state }) => kind === 'command' && state !== 'failed').map(({ text }) => text)
   const acting = commands.filter((command) => !READS_ONLY.test(command))
@@ -75,8 +75,8 @@ export function unsupportedFiles(claimed: readonly string[], facts: readonly Fac
   const formatted = acting.some((command) => FORMATS.test(command))
   const supported = (path: string): boolean =>
     BY_TOOLS.test(path) ||
-    files.get(lastOf(path))?.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
-    did.includes(lastOf(path)) ||
+    files.get(baseName(path))?.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
+    did.includes(baseName(path)) ||
     said.includes(path)
   return claimed.filter((path) => !supported(path))
 }
@@ -101,7 +101,7 @@ function samePath(one: string, other: string): boolean {
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const BULLET = /^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s*)*/
 const SPEAKER = /^(?:(?:I|we)\s+(?:have\s+)?)?(?:(?:also|then|now)\s+)?/i
@@ -114,8 +114,8 @@ const ACTIVE =
 const PASSIVE =
   /^\s*(?:(?:was|were|is now|are now|has been|have been)\s+(changed|created|edited|modified|updated|rewritten|written|added|deleted|removed)\b|\((?:changed|created|edited|modified|new|added|deleted|removed|rewritten)\))/i
 /** Verbs that place a file: `Added src/a.ts to the build` does not mean that it was written. */
-const PLACED = /^(?:added|removed|wrote|written)$/i
-const SOMEWHERE = /^\s*(?:to|from|in|into|on|under|at)\b/i
+const PLACING_VERB = /^(?:added|removed|wrote|written)$/i
+const PLACE_PREPOSITION = /^\s*(?:to|from|in|into|on|under|at)\b/i
 const BY_OTHERS = /^\s*by\b/i
 /** Matches doubt: a file that was not changed, not yet, or by someone else. */
 const DOUBTFUL =
@@ -127,7 +127,7 @@ const NAMES_A_THING = /\.(?:js|io|net|ai|com|org|dev|app)$/i
  * Returns files that a sentence clearly says were changed.
  * When in doubt, a mention is no claim.
  */
-function claimedInWords(text: string): string[] {
+function claimedInSentences(text: string): string[] {
   const claimed: string[] = []
   let fenced = false
   for (const line of text.split('\n').slice(1)) {
@@ -143,26 +143,26 @@ function claimedBy(sentence: string): string[] {
   const said = sentence.replace(SPEAKER, '')
   const verb = ACTIVE.exec(said)
   const { named, rest } = takePaths(verb ? said.slice(verb[0].length) : said)
-  if (verb) return PLACED.test(verb[1]!) && SOMEWHERE.test(rest) ? [] : meant(named)
+  if (verb) return PLACING_VERB.test(verb[1]!) && PLACE_PREPOSITION.test(rest) ? [] : pathsMeant(named)
   const passive = PASSIVE.exec(rest)
   if (!passive) return []
   const behind = rest.slice(passive[0].length)
-  const elsewhere = passive[1] !== undefined && PLACED.test(passive[1]) && SOMEWHERE.test(behind)
-  return elsewhere || BY_OTHERS.test(behind) ? [] : meant(named)
+  const elsewhere = passive[1] !== undefined && PLACING_VERB.test(passive[1]) && PLACE_PREPOSITION.test(behind)
+  return elsewhere || BY_OTHERS.test(behind) ? [] : pathsMeant(named)
 }
 
-function meant(named: readonly NamedPath[]): string[] {
+function pathsMeant(named: readonly NamedPath[]): string[] {
   return named
     .filter(({ path, quoted }) => quoted || path.includes('/') || !NAMES_A_THING.test(path))
     .map(({ path }) => path)
 }
 
-const BEFORE =
+const LINE_PREFIX =
   /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
 
 /** Returns the files at the start of a line; files named later are about something else. */
-function pathsAt(line: string): string[] {
-  return takePaths(line.replace(BEFORE, '')).named.map(({ path }) => path)
+function pathsAtStart(line: string): string[] {
+  return takePaths(line.replace(LINE_PREFIX, '')).named.map(({ path }) => path)
 }
 
 interface NamedPath {
@@ -177,7 +177,7 @@ function takePaths(text: string): { named: NamedPath[]; rest: string } {
   let rest = text
   for (;;) {
     const token = /^(?:\*\*)?(?:`([^`\s]+)`|\[`?([^\]`\s]+)`?\]\([^)]*\)|([^\s`*|,;()]+))(?:\*\*)?/u.exec(rest)
-    const path = token && cleaned(token[1] ?? token[2] ?? token[3]!)
+    const path = token && toPath(token[1] ?? token[2] ?? token[3]!)
     if (!token || path === null) return { named, rest }
     named.push({ path, quoted: token[3] === undefined })
     rest = rest.slice(token[0].length)
@@ -188,7 +188,7 @@ function takePaths(text: string): { named: NamedPath[]; rest: string } {
 }
 
 /** Returns a token as a file path. Null for folders, patterns, URLs and versions. */
-function cleaned(token: string): string | null {
+function toPath(token: string): string | null {
   const path = token.replace(/^(\.\/|@)/, '').replace(/(:\d[\d:,-]*|#L?\d[\w-]*)?[.:,;!?]*$/, '')
   if (/[*{}<>$"'=]|:\/\/|\.\.\./.test(path) || /^v?\d+(\.\d+)+$/.test(path)) return null
   return /^[^\s]*[^/\s.][^/\s]*\.[A-Za-z][A-Za-z0-9]{0,9}$|^\S*\/\.[\w.-]+$|^\.[a-z][\w.-]+$/u.test(path) ? path : null

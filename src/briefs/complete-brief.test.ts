@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Coverage } from '../contract/records/brief.js'
-import { completeBrief, withoutMark } from './complete-brief.js'
+import { completeBrief, withoutHashComment } from './complete-brief.js'
 
 const BODY = '# Handoff brief\n\n## State\nfine\n'
 const coverage = (change: Partial<Coverage>): Coverage => ({
@@ -48,7 +48,7 @@ test("a brief is read without the hash comment of Baton's section, and keeps com
   const own = `${BODY}\n<!-- to be done -->\n## Notes\n<!-- to 0123456789ab -->\nhis own\n`
   const stored = completeBrief(own, coverage({ missing }))
   expect(stored).toMatch(/## Added by Baton\n<!-- to [0-9a-f]{12} -->\n/)
-  const read = withoutMark(stored)
+  const read = withoutHashComment(stored)
   expect(read).toContain('## Added by Baton\n\nThe brief above leaves out')
   expect(read).toContain(own.trimEnd())
 })

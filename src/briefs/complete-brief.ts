@@ -3,7 +3,7 @@ import type { FactKind } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
 import { closeFence } from './scan-markdown.js'
 import { ADDED_TITLE } from './sections.js'
-import { KIND_TITLES, listLine, oneLine, quoted } from './told-lines.js'
+import { KIND_TITLES, listLine, oneLine, toQuotation } from './told-lines.js'
 
 const LONGEST = 8_000
 const LONGEST_LINE = 400
@@ -18,39 +18,39 @@ const LONGEST_NOTE = 1_000
 export function completeBrief(body: string, coverage: Coverage): string {
   if (coverage.missing.length === 0 && coverage.unsupported.length === 0) return body
   const before = body.lastIndexOf(`\n\n${HEADING}`)
-  if (before >= 0 && body.slice(before).startsWith(`\n\n${HEADING}${markFor(body.slice(0, before))}`)) return body
+  if (before >= 0 && body.slice(before).startsWith(`\n\n${HEADING}${hashComment(body.slice(0, before))}`)) return body
   const own = closeFence(body.trimEnd())
-  const parts = [missingIn(coverage.missing), noteOn(coverage.unsupported)].filter((part) => part !== '')
-  return `${own}\n\n${HEADING}${markFor(own)}\n\n${parts.join('\n\n')}\n`
+  const parts = [missingText(coverage.missing), unsupportedText(coverage.unsupported)].filter((part) => part !== '')
+  return `${own}\n\n${HEADING}${hashComment(own)}\n\n${parts.join('\n\n')}\n`
 }
 
 /** Returns the text about what happened after a brief was written. */
-export function laterText(missing: Coverage['missing']): string {
-  return missingIn(missing, LATER)
+export function laterFactsText(missing: Coverage['missing']): string {
+  return missingText(missing, LATER_INTRO)
 }
 
-const LEFT_OUT =
+const MISSING_INTRO =
   'The brief above leaves out the following. Taken from the transcript by code, not by a model; where they differ, this is what happened.'
-const LATER =
+const LATER_INTRO =
   'After the brief was written the work went on. Taken from the transcript by code, not by a model; where they differ, this holds.'
 const HEADING = `## ${ADDED_TITLE}\n`
-const markFor = (own: string): string =>
+const hashComment = (own: string): string =>
   `<!-- to ${createHash('sha256').update(own, 'utf8').digest('hex').slice(0, 12)} -->`
 
-const MARK_LINE = /^(## .+\n)<!-- to [0-9a-f]{12} -->\n/gm
+const HASH_COMMENT = /^(## .+\n)<!-- to [0-9a-f]{12} -->\n/gm
 
 /** Returns the text of a stored brief without the hash comment below Baton's own heading. */
-export function withoutMark(body: string): string {
-  return body.replace(MARK_LINE, (line, heading: string) => (heading === HEADING ? heading : line))
+export function withoutHashComment(body: string): string {
+  return body.replace(HASH_COMMENT, (line, heading: string) => (heading === HEADING ? heading : line))
 }
 
-function missingIn(missing: Coverage['missing'], intro = LEFT_OUT): string {
+function missingText(missing: Coverage['missing'], intro = MISSING_INTRO): string {
   if (missing.length === 0) return ''
   const told = new Map<FactKind, string[]>()
   let room = LONGEST
   let left = 0
   for (const { kind, text } of missing) {
-    const line = kind === 'request' ? quoted(text, LONGEST_REQUEST) : listLine(text, LONGEST_LINE)
+    const line = kind === 'request' ? toQuotation(text, LONGEST_REQUEST) : listLine(text, LONGEST_LINE)
     if (line.length > room) {
       left++
       continue
@@ -63,7 +63,7 @@ function missingIn(missing: Coverage['missing'], intro = LEFT_OUT): string {
   return [intro, ...sections, ...more].join('\n\n')
 }
 
-function noteOn(unsupported: readonly string[]): string {
+function unsupportedText(unsupported: readonly string[]): string {
   const isFile = (one: string): boolean => one.startsWith('file: ')
   const figures = unsupported.filter((one) => !isFile(one))
   const files = unsupported.filter(isFile).map((one) => one.slice('file: '.length))

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bundleChild } from './fixtures/bundle-child.js'
 import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 let bundle: string
@@ -62,7 +62,7 @@ test('a process killed at any step leaves only complete briefs, and the next pro
       expect(readBrief(path, KEY)).toEqual({ verdict: 'genuine', body: longBody(n + 1), origin: sampleOrigin(n + 1) })
     }
     next = said + 1
-    keepBrief({ folder, key: KEY }, sampleOrigin(next), longBody(next))
+    storeBrief({ folder, key: KEY }, sampleOrigin(next), longBody(next))
     expect(names()).toEqual(briefs())
     next++
   }
@@ -74,7 +74,7 @@ interface KeepResult {
 }
 
 /** Starts one racing process per text and returns the result of each of its briefs. */
-async function race(texts: string[]): Promise<KeepResult[][]> {
+async function startRace(texts: string[]): Promise<KeepResult[][]> {
   const runs = texts.map((text) => start('race', folder, text))
   await Promise.all(runs.map(({ child }) => new Promise((resolve) => child.stdout!.once('data', resolve))))
   for (const { child } of runs) child.stdin!.end(String(Date.now() + 100))
@@ -84,7 +84,7 @@ async function race(texts: string[]): Promise<KeepResult[][]> {
 
 test('of ten processes that store another text under one name, one wins and the others get an error', async () => {
   const texts = Array.from({ length: 10 }, (_, n) => `text ${n}`)
-  const told = await race(texts)
+  const told = await startRace(texts)
   for (let n = 0; n < 20; n++) {
     const outcomes = told.map((one) => one[n]!)
     const winners = texts.filter((_, who) => !outcomes[who]!.failed)
@@ -96,7 +96,7 @@ test('of ten processes that store another text under one name, one wins and the 
 })
 
 test('ten processes that store the same brief all succeed', async () => {
-  const told = await race(Array(10).fill('the same'))
+  const told = await startRace(Array(10).fill('the same'))
   expect(told.flat().filter(({ failed }) => failed)).toEqual([])
   expect([told.flat().length, names().length]).toEqual([200, 20])
 })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
-import { makeCarrying } from './check-brief.js'
+import { makeCoverageCheck } from './check-brief.js'
 
-const carries = (body: string, fact: Fact, others: Fact[] = []): boolean => makeCarrying(body, [fact, ...others])(fact)
+const carries = (body: string, fact: Fact, others: Fact[] = []): boolean =>
+  makeCoverageCheck(body, [fact, ...others])(fact)
 const forbidden = aFact('constraint', "Don't touch the ledger tables", { state: 'forbidden' })
 
 test('a prohibition must be stated in one sentence, not next to it', () => {
@@ -62,7 +63,7 @@ test('a commit is recognized by its id or subject, not by what it changed', () =
 describe('similar facts', () => {
   const told = (kind: Fact['kind'], texts: readonly string[], state: Fact['state'], body: string): string[] => {
     const facts = texts.map((text) => aFact(kind, text, { state }))
-    return facts.filter(makeCarrying(body, facts)).map(({ text }) => text)
+    return facts.filter(makeCoverageCheck(body, facts)).map(({ text }) => text)
   }
   const TODOS = [
     'Add tests for the parser',

@@ -1,13 +1,13 @@
 import { scanMarkdown } from './scan-markdown.js'
 import { ADDED_TITLE } from './sections.js'
-import { headings } from './split-brief.js'
+import { findHeadings } from './split-brief.js'
 
 /** Minimum length of a brief without sections; a shorter text is only about a brief. */
-const SUBSTANCE = 200
+const MIN_LENGTH = 200
 /** Maximum number of titles that are tried, because an answer may be very long. */
 const MOST_TITLES = 20
 /** Characters of an answer that are checked for content. */
-const LOOKED_AT = 100_000
+const MAX_CHECKED = 100_000
 const FENCE_MARK = /^\s*(`{3,}|~{3,})/
 /** Matches `# Handoff brief` at any level, bold or not, with a name after it. */
 const TITLE_LINE =
@@ -18,7 +18,7 @@ const UNDERLINED = /^ {0,3}handoff[ -]brief\s*$/iu
  * Matches what may follow the title: nothing, or a mark and a name.
  * "Handoff brief format" is a text about briefs.
  */
-const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(?:for|of|no|v)\b|v?\d)/iu
+const AFTER_TITLE = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(?:for|of|no|v)\b|v?\d)/iu
 
 /**
  * Returns the brief in an agent's answer, from its title to the end.
@@ -41,7 +41,7 @@ export function findBrief(answer: string): string | null {
  */
 export function showsBrief(answer: string): boolean {
   const plain = linesOf(answer).map((line) => line.replace(/^[ >]+/, ''))
-  return plain.some((line, at) => isTitle(line, plain[at + 1]) && saysSomething(plain.slice(at)))
+  return plain.some((line, at) => isTitle(line, plain[at + 1]) && hasContent(plain.slice(at)))
 }
 
 const linesOf = (answer: string): string[] => answer.replace(/\r\n?/g, '\n').split('\n')
@@ -52,14 +52,14 @@ function lastBrief(lines: readonly string[]): string | null {
   const last = titles
     .slice(-MOST_TITLES)
     .reverse()
-    .find((at) => saysSomething(lines.slice(at)))
+    .find((at) => hasContent(lines.slice(at)))
   return last === undefined ? null : lines.slice(last).join('\n').trimEnd()
 }
 
 function isTitle(line: string, next: string | undefined): boolean {
   if (line.length > 300) return false
   const behind = (TITLE_LINE.exec(line)?.[2] ?? BOLD_TITLE.exec(line)?.[1])?.trimEnd()
-  if (behind !== undefined) return NAME_BEHIND.test(behind)
+  if (behind !== undefined) return AFTER_TITLE.test(behind)
   return UNDERLINED.test(line) && /^ {0,3}=+\s*$/.test(next ?? '')
 }
 
@@ -73,13 +73,13 @@ function insideOfFence(lines: readonly string[]): string[] | null {
   return openFence === null ? whole.slice(1, -1) : whole.slice(1)
 }
 
-function saysSomething(brief: readonly string[]): boolean {
-  const lines = brief.join('\n').slice(0, LOOKED_AT).split('\n').slice(1)
-  const heads = headings(lines)
+function hasContent(brief: readonly string[]): boolean {
+  const lines = brief.join('\n').slice(0, MAX_CHECKED).split('\n').slice(1)
+  const heads = findHeadings(lines)
   const marked = new Set(heads.map(({ line }) => line))
   const said = lines
     .filter((line, i) => !marked.has(i) && !FENCE_MARK.test(line))
     .join('')
     .replace(/[\s\p{P}\p{S}]/gu, '')
-  return said.length >= SUBSTANCE || (said.length > 0 && heads.some(({ heading }) => heading !== ADDED_TITLE))
+  return said.length >= MIN_LENGTH || (said.length > 0 && heads.some(({ heading }) => heading !== ADDED_TITLE))
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
-import { completeBrief, laterText } from './complete-brief.js'
-import { mechanicalBrief, type Repository } from './mechanical-brief.js'
+import { completeBrief, laterFactsText } from './complete-brief.js'
+import { type Repository, writeBriefByCode } from './mechanical-brief.js'
 import { requestText } from './request-text.js'
 import { resumeText } from './resume-text.js'
 import { SECTIONS } from './sections.js'
@@ -64,7 +64,7 @@ const repositoryNamed = (text: string): Repository => ({
 })
 
 test.each(FORGERIES)('a brief written by code keeps its sections and no mark of Baton, with facts named %j', (text) => {
-  const body = mechanicalBrief(factsNamed(text), repositoryNamed(text), { reason: text, lastAnswer: `Done. ${text}` })
+  const body = writeBriefByCode(factsNamed(text), repositoryNamed(text), { reason: text, lastAnswer: `Done. ${text}` })
   expect(body).not.toMatch(MARK)
   expect(body).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u200b]/)
   expect(body.match(/^ {0,3}#.*$/gm)).toEqual(['# Handoff brief', ...TITLES.map((title) => `## ${title}`)])
@@ -76,7 +76,7 @@ test.each(FORGERIES)('appended facts stay in their own section, with a fact name
   const coverage = { score: 0, byKind: {}, missing, unsupported: [text, `file: ${text}`] }
   const own = '# Handoff brief\n\n## State\nFine.\n\n## Next exact step\nRun it.'
   const whole = completeBrief(own, coverage)
-  for (const said of [whole, laterText(missing)]) expect(said).not.toMatch(MARK)
+  for (const said of [whole, laterFactsText(missing)]) expect(said).not.toMatch(MARK)
   expect(splitBrief(whole).map(({ heading }) => heading)).toEqual([
     'Handoff brief',
     'State',

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
 import { forgetBriefs } from './forget-briefs.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 
 let root: string
 let folder: string
@@ -15,7 +15,7 @@ beforeEach(() => {
   folder = join(root, 'briefs')
   const keep = (seatId: string, sequence: number, sessionId: string) => {
     const briefId = `${seatId}x${sequence}`
-    const one = keepBrief({ folder, key: KEY }, sampleOrigin(sequence, { briefId, seatId, sessionId }), 'done\n')
+    const one = storeBrief({ folder, key: KEY }, sampleOrigin(sequence, { briefId, seatId, sessionId }), 'done\n')
     kept[briefId] = one.path
     return { briefId, ...one }
   }
@@ -25,20 +25,20 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-const left = () =>
+const remainingFiles = () =>
   (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => name.replace(/-2026.*/, ''))
 
 describe('forgetting briefs', () => {
   test('forgetting a session deletes its briefs and addenda, also those unknown to the store, and no others', () => {
     expect(forgetBriefs(folder, { sessionId: 's1' })).toHaveLength(2)
-    expect(left()).toEqual(['a', 'a/0002-ax2.md', 'b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+    expect(remainingFiles()).toEqual(['a', 'a/0002-ax2.md', 'b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
     expect(forgetBriefs(folder, { sessionId: 's1' })).toEqual([])
     expect(forgetBriefs(folder, { sessionId: 's3', seatId: 'a' })).toEqual([])
   })
 
   test('forgetting a seat deletes all its briefs and its folder', () => {
     expect(forgetBriefs(folder, { seatId: 'a' })).toHaveLength(3)
-    expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+    expect(remainingFiles()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
   test('a brief known to the store is deleted whatever its content is', () => {
@@ -49,10 +49,10 @@ describe('forgetting briefs', () => {
   })
 
   test('forgetting without a session or seat deletes nothing', () => {
-    const before = left()
+    const before = remainingFiles()
     expect(forgetBriefs(folder, {})).toEqual([])
     expect(forgetBriefs(join(root, 'nowhere'), { sessionId: 's1' })).toEqual([])
-    expect(left()).toEqual(before)
+    expect(remainingFiles()).toEqual(before)
   })
 
   test('temporary files of killed writers are deleted too', () => {
@@ -61,11 +61,11 @@ describe('forgetting briefs', () => {
     forgetBriefs(folder, { sessionId: 's2' })
     expect([existsSync(name(999_999_999)), existsSync(name(process.pid))]).toEqual([false, true])
     forgetBriefs(folder, { sessionId: 's1' })
-    expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+    expect(remainingFiles()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
   test('forgetting never touches other files, anything outside the folder, or the target of a link', () => {
-    const outside = keepBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
+    const outside = storeBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
     symlinkSync(dirname(outside), join(folder, 'linked'))
     const notes = join(folder, 'a', 'notes.md')
     writeFileSync(notes, 'mine')

@@ -8,9 +8,9 @@ import { readFrontMatter } from './front-matter.js'
 import { stemOf } from './keep-file.js'
 
 /** Bytes read of a file to find its front matter. */
-const HEAD = 64 * 1024
+const FRONT_MATTER_BYTES = 64 * 1024
 
-export interface Forgotten {
+export interface ForgetRequest {
   /** Deletes all briefs of this seat; with a session, only that session's. */
   seatId?: string
   sessionId?: string
@@ -25,7 +25,7 @@ export interface Forgotten {
  * Returns the deleted paths.
  * Throws a BatonError when a file cannot be deleted.
  */
-export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }: Forgotten): string[] {
+export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }: ForgetRequest): string[] {
   const named = new Set(
     briefs.flatMap(({ path, addenda }) => [path, ...addenda.map((one) => one.path)]).map((path) => resolve(path)),
   )
@@ -33,15 +33,15 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
   for (const seat of namesIn(folder, 'folders')) {
     const place = resolve(folder, seat)
     const chosen = (seatId ?? sessionId) !== undefined && (seatId ?? seat) === seat
-    const goes = (name: string): boolean =>
+    const isChosen = (name: string): boolean =>
       named.has(join(place, name)) ||
       (chosen && (sessionId === undefined || sessionIn(join(place, name)) === sessionId))
     removeLeftovers(place)
     const names = namesIn(place, 'files').filter((name) => stemOf(name) !== null)
-    const stems = new Set(names.filter(goes).map(stemOf))
+    const stems = new Set(names.filter(isChosen).map(stemOf))
     const gone = names.filter((name) => stems.has(stemOf(name))).map((name) => join(place, name))
-    for (const path of gone) remove(path)
-    if (gone.length > 0) leave(place)
+    for (const path of gone) deleteFile(path)
+    if (gone.length > 0) removeEmptyFolder(place)
     removed.push(...gone)
   }
   if (removed.length > 0) syncFolder(folder)
@@ -49,7 +49,7 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
 }
 
 function sessionIn(path: string): string | null {
-  const read = readNamedFile(path, { owner: 'anyone', most: HEAD })
+  const read = readNamedFile(path, { owner: 'anyone', most: FRONT_MATTER_BYTES })
   return 'refused' in read ? null : (readFrontMatter(read.bytes.toString('utf8')).origin?.sessionId ?? null)
 }
 
@@ -59,20 +59,20 @@ function namesIn(folder: string, what: 'files' | 'folders'): string[] {
     return entries.filter((entry) => (what === 'files' ? entry.isFile() : entry.isDirectory())).map(({ name }) => name)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return []
-    throw trouble(folder, error)
+    throw deleteError(folder, error)
   }
 }
 
-function remove(path: string): void {
+function deleteFile(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw trouble(path, error)
+    if (codeOf(error) !== 'ENOENT') throw deleteError(path, error)
   }
 }
 
 /** Removes the folder of a seat without briefs. */
-function leave(place: string): void {
+function removeEmptyFolder(place: string): void {
   syncFolder(place)
   try {
     rmdirSync(place)
@@ -81,6 +81,6 @@ function leave(place: string): void {
   }
 }
 
-function trouble(path: string, error: unknown): BatonError {
+function deleteError(path: string, error: unknown): BatonError {
   return new BatonError(`${path} cannot be removed (${reasonOf(error)}).`, 'Check the owner and mode of its folder.')
 }

@@ -4,8 +4,8 @@ import { TITLE } from './sections.js'
 
 /** Maximum number of lines; more lines are text between two rules. */
 const MOST_LINES = 100
-const KNOWN: Record<BriefAuthor, true> = { agent: true, fork: true, user: true, baton: true }
-const AUTHORS = Object.keys(KNOWN) as BriefAuthor[]
+const KNOWN_AUTHORS: Record<BriefAuthor, true> = { agent: true, fork: true, user: true, baton: true }
+const AUTHORS = Object.keys(KNOWN_AUTHORS) as BriefAuthor[]
 
 const TEXTS = {
   briefId: 'brief_id',
@@ -59,7 +59,7 @@ export function withFrontMatter(origin: BriefOrigin, body: string): string {
     ['taken_at', origin.takenAt],
     ['body_sha256', sha256(own)],
   ]
-  return `---\n${values.map(([key, value]) => `${key}: ${written(value)}`).join('\n')}\n---\n\n${own}`
+  return `---\n${values.map(([key, value]) => `${key}: ${formatValue(value)}`).join('\n')}\n---\n\n${own}`
 }
 
 export function readFrontMatter(text: string): ReadBrief {
@@ -69,7 +69,7 @@ export function readFrontMatter(text: string): ReadBrief {
   const signature = values.get('signature')
   const hash = values.get('body_sha256')
   return {
-    origin: originOf(values),
+    origin: parseOrigin(values),
     body: parts.body,
     signature: typeof signature === 'string' ? signature : null,
     bodyMatches: typeof hash === 'string' ? hash === sha256(parts.body) : null,
@@ -115,7 +115,7 @@ function keyAndValue(line: string): [string, Value] {
 }
 
 /** Quotes a value that would be read as something else, or end its line. */
-function written(value: Value): string {
+function formatValue(value: Value): string {
   if (typeof value !== 'string') return String(value)
   return /^[\p{L}/~.][\p{L}\p{N} /@~+.:_-]*$/u.test(value) && !/^(null|true|false)$|\s$|: /i.test(value)
     ? value
@@ -134,7 +134,7 @@ function readValue(text: string): Value {
   }
 }
 
-function originOf(values: ReadonlyMap<string, Value>): BriefOrigin | null {
+function parseOrigin(values: ReadonlyMap<string, Value>): BriefOrigin | null {
   const text = (key: string): string | null => {
     const value = values.get(key)
     return typeof value === 'string' ? value : null

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 let root: string
@@ -28,7 +28,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const keep = (sequence: number, body = 'what was done\n', changes = {}) =>
-  keepBrief({ folder, key: KEY }, sampleOrigin(sequence, changes), body)
+  storeBrief({ folder, key: KEY }, sampleOrigin(sequence, changes), body)
 
 function refusal(work: () => unknown): BatonError {
   try {
@@ -82,7 +82,7 @@ describe('storing a brief', () => {
     const others = [
       () => keep(1, 'something else\n'),
       () => keep(1, undefined, { sessionId: 's2' }),
-      () => keepBrief({ folder, key: Buffer.alloc(32, 8) }, sampleOrigin(1), 'what was done\n'),
+      () => storeBrief({ folder, key: Buffer.alloc(32, 8) }, sampleOrigin(1), 'what was done\n'),
     ]
     for (const other of others) expect(refusal(other)).toMatchObject({ exit: EXIT.refused })
     expect(readFileSync(path)).toEqual(before)

@@ -10,7 +10,7 @@ import { signBrief } from './sign.js'
 
 const READ_ONLY = 0o400
 
-interface KeptFile {
+interface StoredFile {
   path: string
   /** Hash of the whole file. */
   sha256: string
@@ -21,24 +21,24 @@ interface KeptFile {
  * Writing the same text again is fine; another text is refused.
  * `step` is called between the steps; a test kills the process there.
  */
-export function keepFile(path: string, text: string, step?: (name: string) => void): KeptFile {
+export function storeFile(path: string, text: string, step?: (name: string) => void): StoredFile {
   const bytes = Buffer.from(text)
   const kept = { path, sha256: createHash('sha256').update(bytes).digest('hex') }
   try {
     keepFolderPrivate(dirname(dirname(path)))
     keepFolderPrivate(dirname(path))
     removeLeftovers(dirname(path))
-    if (isThere(path, bytes)) return kept
+    if (hasSameText(path, bytes)) return kept
     writeFileAtomic(path, bytes, { mode: READ_ONLY, expect: null, step })
     return kept
   } catch (error) {
-    if (error instanceof FileChanged && isThere(path, bytes)) return kept
-    throw explain(error, path)
+    if (error instanceof FileChanged && hasSameText(path, bytes)) return kept
+    throw explainWriteError(error, path)
   }
 }
 
 /** Throws when the file has another text. */
-function isThere(path: string, bytes: Buffer): boolean {
+function hasSameText(path: string, bytes: Buffer): boolean {
   const found = readIfThere(path)
   if (found === null) return false
   if (!found.equals(bytes))
@@ -53,7 +53,7 @@ function isThere(path: string, bytes: Buffer): boolean {
   return true
 }
 
-function explain(error: unknown, path: string): unknown {
+function explainWriteError(error: unknown, path: string): unknown {
   if (error instanceof BatonError) return error
   const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')
   return new BatonError(
@@ -64,7 +64,7 @@ function explain(error: unknown, path: string): unknown {
   )
 }
 
-interface BriefPlace {
+interface BriefLocation {
   /** Folder of all briefs, with a subfolder per seat. */
   folder: string
   key: Buffer
@@ -77,12 +77,12 @@ interface BriefPlace {
  * Throws a BatonError when it cannot be written, or another text has its name.
  * Stored before the store references it: a kill in between leaves a file that nothing references.
  */
-export function keepBrief({ folder, key, step }: BriefPlace, origin: BriefOrigin, body: string): KeptFile {
-  return keepFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
+export function storeBrief({ folder, key, step }: BriefLocation, origin: BriefOrigin, body: string): StoredFile {
+  return storeFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
 }
 
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
-const OURS = /^\.?(\d{4,}-[A-Za-z0-9][A-Za-z0-9_-]*)\.(md|addendum-)/
+const BRIEF_FILE = /^\.?(\d{4,}-[A-Za-z0-9][A-Za-z0-9_-]*)\.(md|addendum-)/
 
 /** Returns the path of a brief: `<folder>/<seat>/<sequence>-<brief>.md`. Refuses unsafe ids. */
 function briefPath(folder: string, { seatId, sequence, briefId }: BriefOrigin): string {
@@ -96,7 +96,7 @@ function briefPath(folder: string, { seatId, sequence, briefId }: BriefOrigin): 
  * Null for any other file.
  */
 export function stemOf(name: string): string | null {
-  return OURS.exec(name)?.[1] ?? null
+  return BRIEF_FILE.exec(name)?.[1] ?? null
 }
 
 /**

@@ -6,7 +6,7 @@ import { readConversation } from '../agents/claude-code/conversation.js'
 import type { Fact } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
 import { startFacts } from '../facts/facts.js'
-import { checkBrief, toldAs } from './check-brief.js'
+import { checkBrief, factText } from './check-brief.js'
 import { completeBrief } from './complete-brief.js'
 import { findBrief } from './find-brief.js'
 import { withoutFrontMatter } from './front-matter.js'
@@ -106,8 +106,8 @@ test('in transcripts of all kinds, any single omitted fact is found', () => {
       planted++
       const body = `# Handoff brief\n\n${others.map(({ text }) => `- ${text.replace(/\s+/g, ' ')}`).join('\n')}`
       const missing = checkBrief(body, all, []).missing.map(({ text }) => text)
-      if (!missing.includes(toldAs(fact))) undetected.push(`${name}: ${fact.kind} ${fact.text}`)
-      expect(missing.filter((text) => text !== toldAs(fact))).toEqual([])
+      if (!missing.includes(factText(fact))) undetected.push(`${name}: ${fact.kind} ${fact.text}`)
+      expect(missing.filter((text) => text !== factText(fact))).toEqual([])
     }
   }
   expect(planted).toBeGreaterThan(150)

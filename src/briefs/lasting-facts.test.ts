@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aFact } from '../testing/sample-fact.js'
-import { mechanicalBrief } from './mechanical-brief.js'
+import { writeBriefByCode } from './mechanical-brief.js'
 import { lastingFacts, neededFacts } from './needed-facts.js'
 
 const texts = (facts: readonly { text: string }[]) => facts.map(({ text }) => text)
@@ -35,7 +35,7 @@ describe('lasting facts', () => {
     expect(texts(neededFacts([...held, ...own]).map(({ fact }) => fact))).toEqual(
       expect.arrayContaining(['And translate them.', 'Never change prices.csv.', 'de.txt']),
     )
-    const brief = mechanicalBrief([...held, ...own], null)
+    const brief = writeBriefByCode([...held, ...own], null)
     for (const part of ['> And translate them.', '> Write an offer for each item.', 'Never change prices.csv.'])
       expect(brief).toContain(part)
   })

@@ -5,7 +5,7 @@ import { startFacts } from '../facts/facts.js'
 import { aFact } from '../testing/sample-fact.js'
 import { checkBrief } from './check-brief.js'
 import { findBrief } from './find-brief.js'
-import { mechanicalBrief, type Repository } from './mechanical-brief.js'
+import { type Repository, writeBriefByCode } from './mechanical-brief.js'
 import { SECTIONS } from './sections.js'
 
 const repository: Repository = {
@@ -39,7 +39,7 @@ const facts = [
 const section = (text: string, title: string): string => text.split(`## ${title}\n`)[1]!.split('\n## ')[0]!
 
 describe('a brief written by code', () => {
-  const text = mechanicalBrief(facts, repository, {
+  const text = writeBriefByCode(facts, repository, {
     lastAnswer: 'I doubled it; one test fails.',
     reason: 'The session ended.',
   })
@@ -93,7 +93,7 @@ describe('a brief written by code', () => {
 })
 
 test('a session in which nothing happened still gets a brief', () => {
-  const text = mechanicalBrief([], null)
+  const text = writeBriefByCode([], null)
   expect(findBrief(text)).not.toBeNull()
   expect(text).toContain('Nothing was asked yet.')
 })
@@ -103,7 +103,7 @@ test('a brief by code stays within its length, counts omissions and keeps some o
     ...facts.map((fact) => ({ ...fact, text: `${fact.text} ${i} ${'x'.repeat(i % 90)}`, line: fact.line + i })),
   ]).flat()
   for (const longest of [3_000, 9_000, 20_000]) {
-    const text = mechanicalBrief(many, repository, { longest, lastAnswer: 'y '.repeat(20_000) })
+    const text = writeBriefByCode(many, repository, { longest, lastAnswer: 'y '.repeat(20_000) })
     expect(text.length).toBeLessThanOrEqual(longest)
     expect(text.length).toBeGreaterThan(longest * 0.6)
     expect(text).toMatch(/- and \d+ more, left out here/)
@@ -114,7 +114,7 @@ test('a brief by code stays within its length, counts omissions and keeps some o
 })
 
 test('a request longer than the brief is cut with a note', () => {
-  const text = mechanicalBrief([aFact('request', 'word '.repeat(5_000))], null)
+  const text = writeBriefByCode([aFact('request', 'word '.repeat(5_000))], null)
   expect(text.length).toBeLessThanOrEqual(9_000)
   expect(section(text, 'Last user request')).toMatch(/> word word[\s\S]*cut here: \d+ more characters/)
 })
@@ -124,7 +124,7 @@ test.each(load('seen').map(({ name, file }) => [name, file] as const))(
   (_, file) => {
     const collected = startFacts()
     readConversation(file, { withoutFiles: true, onEntry: collected.add })
-    const { missing, unsupported } = checkBrief(mechanicalBrief(collected.facts(), null), collected.facts(), [])
+    const { missing, unsupported } = checkBrief(writeBriefByCode(collected.facts(), null), collected.facts(), [])
     expect(missing).toEqual([])
     expect(unsupported).toEqual([])
   },
@@ -133,17 +133,17 @@ test.each(load('seen').map(({ name, file }) => [name, file] as const))(
 test('a failing test is listed with its output, unless the failure was overcome', () => {
   const failing = aFact('test', 'a.test.ts > counts', { state: 'failed', detail: { command: 'npm test' } })
   const error = aFact('error', 'AssertionError: expected 3 to be 4', { detail: { of: 'npm test', overcome: false } })
-  expect(mechanicalBrief([failing, error], null)).toContain(
+  expect(writeBriefByCode([failing, error], null)).toContain(
     '- fails: a.test.ts > counts: AssertionError: expected 3 to be 4',
   )
   const gone = { ...error, detail: { ...error.detail, overcome: true } }
-  expect(mechanicalBrief([failing, gone], null)).not.toContain('expected 3 to be 4')
+  expect(writeBriefByCode([failing, gone], null)).not.toContain('expected 3 to be 4')
 })
 
 test('announced steps are listed as next steps, and a last question is to be answered', () => {
   const request = aFact('request', 'Is the same bug in the other one?', { detail: { last: true } })
   const lastAnswer = 'Rotation works. Next is revoking a whole family. All tests pass.'
-  const text = mechanicalBrief([request], null, { lastAnswer })
+  const text = writeBriefByCode([request], null, { lastAnswer })
   const next = text.split('## Next exact step')[1]!.split('##')[0]!
   expect(next).toContain('- the agent said: Next is revoking a whole family.')
   expect(next).not.toContain('All tests pass')
@@ -151,7 +151,7 @@ test('announced steps are listed as next steps, and a last question is to be ans
 })
 
 test('a brief of a repository without commits does not say that everything is committed', () => {
-  const state = section(mechanicalBrief(facts, { ...repository, commit: null, dirty: [] }, {}), 'State')
+  const state = section(writeBriefByCode(facts, { ...repository, commit: null, dirty: [] }, {}), 'State')
   expect(state).toContain('the repository has no commit yet')
   expect(state).not.toContain('everything is committed')
 })

@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
-import { lastRequestOf, usersFacts, verifications } from './needed-facts.js'
+import { findVerifications, lastRequestOf, usersFacts } from './needed-facts.js'
 import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
-import { endsOf, listLine, oneLine, quoted } from './told-lines.js'
+import { beginningAndEnd, listLine, oneLine, toQuotation } from './told-lines.js'
 
 /** State of the repository as git reports it. */
 export interface Repository {
@@ -16,7 +16,7 @@ export interface Repository {
   recent: { id: string; subject: string }[]
 }
 
-export interface About {
+export interface BriefContext {
   /** Sentence that says why code wrote the brief. Null when there is nothing to say. */
   reason?: string | null
   /** The agent's last answer. */
@@ -28,9 +28,9 @@ export interface About {
   longest?: number
 }
 
-const DOING = ' (was being worked on)'
+const IN_PROGRESS_SUFFIX = ' (was being worked on)'
 /** Suffix of a next step from the previous brief: code cannot tell whether it was done since. */
-const HANDED = ' (from the brief before; it may be done)'
+const INHERITED_SUFFIX = ' (from the brief before; it may be done)'
 const LONGEST = 9_000
 const SHARES: Record<SectionName, number> = {
   request: 0.3,
@@ -50,12 +50,16 @@ const SHARES: Record<SectionName, number> = {
  * Writes a brief without a model, from the transcript's facts and the repository.
  * Has at most `longest` characters.
  */
-export function mechanicalBrief(all: readonly Fact[], repository: Repository | null, about: About = {}): string {
+export function writeBriefByCode(
+  all: readonly Fact[],
+  repository: Repository | null,
+  about: BriefContext = {},
+): string {
   const longest = about.longest ?? LONGEST
   const facts = newestFirst(usersFacts(all))
   const items = itemsFor(facts, repository, about, longest)
   const fillings = SECTIONS.map(
-    ({ name, title }): Filling => ({
+    ({ name, title }): SectionContent => ({
       title,
       items: items[name],
       share: SHARES[name],
@@ -70,12 +74,12 @@ export function mechanicalBrief(all: readonly Fact[], repository: Repository | n
 function itemsFor(
   facts: Fact[],
   repository: Repository | null,
-  about: About,
+  about: BriefContext,
   longest: number,
 ): Record<SectionName, string[]> {
   const of = (kind: Fact['kind'], is: (fact: Fact) => boolean = () => true): Fact[] =>
     facts.filter((fact) => fact.kind === kind && is(fact))
-  const points = (found: readonly Fact[], most: number): string[] => found.map(({ text }) => listLine(text, most))
+  const toListLines = (found: readonly Fact[], most: number): string[] => found.map(({ text }) => listLine(text, most))
   const last = lastRequestOf(facts)
   const earlier = of('request', (fact) => fact !== last).reverse()
   const todos = of('todo', ({ state }) => state === 'open').sort(
@@ -86,14 +90,14 @@ function itemsFor(
   )
   const failing = of('test', (fact) => fact.state === 'failed' && fact.detail.command !== undefined)
   const changed = of('file', ({ state }) => state === 'changed')
-  const checks = verifications(facts)
+  const checks = findVerifications(facts)
   return {
     goal: [
       ...(earlier.length === 0
         ? ['The last request, below, is the only one.']
         : ['Earlier requests of the user, first the one it began with:']),
       ...[...earlier.slice(0, 1), ...earlier.slice(1).reverse()].map(({ text }, i) =>
-        quoted(text, i === 0 ? longest * 0.12 : 300),
+        toQuotation(text, i === 0 ? longest * 0.12 : 300),
       ),
     ],
     state: [
@@ -103,11 +107,11 @@ function itemsFor(
         ({ text }) => `- still runs in the background: \`${oneLine(text, 200)}\``,
       ),
       ...(about.lastAnswer?.trim()
-        ? [`What the agent said last:\n\n${quoted(endsOf(about.lastAnswer, longest * 0.2), longest)}`]
+        ? [`What the agent said last:\n\n${toQuotation(beginningAndEnd(about.lastAnswer, longest * 0.2), longest)}`]
         : []),
     ],
     done: [
-      ...points(
+      ...toListLines(
         of('todo', ({ state }) => state === 'done'),
         150,
       ),
@@ -116,17 +120,17 @@ function itemsFor(
     next: [
       ...todos.map(
         ({ text, detail }) =>
-          `${listLine(text, 250)}${detail.doing === true ? DOING : detail.handed === true ? HANDED : ''}`,
+          `${listLine(text, 250)}${detail.doing === true ? IN_PROGRESS_SUFFIX : detail.handed === true ? INHERITED_SUFFIX : ''}`,
       ),
-      ...announced(about.lastAnswer ?? ''),
+      ...announcedSteps(about.lastAnswer ?? ''),
       ...(todos.every(({ detail }) => detail.handed === true) ? [nextWithoutTodos(failing, last)] : []),
     ],
-    decisions: points(of('decision'), 350),
+    decisions: toListLines(of('decision'), 350),
     failed: of('error', ({ text, detail }) => detail.overcome !== true && /\p{L}{3}/u.test(text))
       .slice(0, 10)
       .map(({ text, detail }) => `- \`${oneLine(String(detail.of ?? ''), 120)}\`: ${oneLine(text, 300)}`),
     files: [
-      ...filesSaid(changed, repository),
+      ...fileLines(changed, repository),
       ...of('file', ({ state }) => state === 'read')
         .slice(0, 8)
         .map(({ text }) => `- read: ${oneLine(text, 200)}`),
@@ -144,7 +148,7 @@ function itemsFor(
         ({ text, state }) => `${listLine(text, 400)}${state === 'forbidden' ? ' (forbidden)' : ''}`,
       ),
     ],
-    request: last === null ? [] : [quoted(last.text, Math.floor(longest * SHARES.request) - 120)],
+    request: last === null ? [] : [toQuotation(last.text, Math.floor(longest * SHARES.request) - 120)],
   }
 }
 
@@ -180,7 +184,7 @@ function commitLines(commits: readonly Fact[], repository: Repository | null): s
 }
 
 /** Lists files changed in the session with their git state, then other changes that git reports. */
-function filesSaid(changed: readonly Fact[], repository: Repository | null): string[] {
+function fileLines(changed: readonly Fact[], repository: Repository | null): string[] {
   const dirty = repository?.dirty ?? []
   const isDirty = (path: string): boolean =>
     dirty.some((one) => `/${path}`.endsWith(`/${one}`) || `/${one}`.endsWith(`/${path}`))
@@ -213,7 +217,7 @@ const ANNOUNCES =
 const MOST_ANNOUNCED = 3
 
 /** Returns sentences in which the agent announced its next steps. */
-function announced(lastAnswer: string): string[] {
+function announcedSteps(lastAnswer: string): string[] {
   const sentences = lastAnswer.split(/(?<=[.!?:])\s+|\n+/).map((one) => one.replace(/^[-*#>\s]+/, '').trim())
   const telling = sentences.filter((one) => one.length > 10 && one.length < 400 && ANNOUNCES.test(one))
   return telling.slice(-MOST_ANNOUNCED).map((one) => `- the agent said: ${oneLine(one, 300)}`)
@@ -231,7 +235,7 @@ function nextWithoutTodos(failing: readonly Fact[], last: Fact | null): string {
 
 const newestFirst = (facts: readonly Fact[]): Fact[] => [...facts].sort((a, b) => b.line - a.line)
 
-interface Filling {
+interface SectionContent {
   title: string
   /** Paragraphs or list lines, most needed first. */
   items: readonly string[]
@@ -242,15 +246,15 @@ interface Filling {
 }
 
 /** Characters around a section, and for the line that counts omitted items. */
-const AROUND = 40
+const SECTION_OVERHEAD = 40
 
 /**
  * Fills sections within `longest` characters, giving each some items before any gets all.
  * Items are never cut; omitted ones are counted.
  */
-function fillSections(fillings: readonly Filling[], byNeed: readonly number[], longest: number): string {
+function fillSections(fillings: readonly SectionContent[], byNeed: readonly number[], longest: number): string {
   const sections = fillings.map((filling) => ({ filling, chosen: new Set<string>(), length: 0 }))
-  let room = longest - fillings.reduce((sum, { title, none }) => sum + title.length + none.length + AROUND, 0)
+  let room = longest - fillings.reduce((sum, { title, none }) => sum + title.length + none.length + SECTION_OVERHEAD, 0)
   for (const sharing of [true, false]) {
     for (const index of byNeed) {
       const one = sections[index]!
@@ -264,16 +268,18 @@ function fillSections(fillings: readonly Filling[], byNeed: readonly number[], l
       }
     }
   }
-  return sections.map(({ filling, chosen }) => `## ${filling.title}\n\n${said(filling, chosen)}\n`).join('\n')
+  return sections.map(({ filling, chosen }) => `## ${filling.title}\n\n${sectionText(filling, chosen)}\n`).join('\n')
 }
 
-function said({ items, none }: Filling, chosen: ReadonlySet<string>): string {
+function sectionText({ items, none }: SectionContent, chosen: ReadonlySet<string>): string {
   const all = [...new Set(items)]
   if (all.length === 0) return none
   const left = all.length - chosen.size
   const kept = all.filter((item) => chosen.has(item))
   const lines = [...kept, ...(left > 0 ? [`- and ${left} more, left out here`] : [])]
-  return lines.map((line, i) => (i > 0 && !(isPoint(line) && isPoint(lines[i - 1]!)) ? `\n${line}` : line)).join('\n')
+  return lines
+    .map((line, i) => (i > 0 && !(isListLine(line) && isListLine(lines[i - 1]!)) ? `\n${line}` : line))
+    .join('\n')
 }
 
-const isPoint = (line: string): boolean => line.startsWith('- ')
+const isListLine = (line: string): boolean => line.startsWith('- ')

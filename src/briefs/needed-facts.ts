@@ -3,14 +3,14 @@ import { keyOf } from '../facts/key-of.js'
 import { weightOf } from '../facts/rank.js'
 import { runsTests } from '../facts/test-runners.js'
 
-interface Needed {
+interface NeededFact {
   fact: Fact
   /** Importance for further work; above 0. */
   weight: number
 }
 
 /** Number of newest facts per kind that a brief must cover; older ones can be looked up. */
-const MOST = {
+const MAX_PER_KIND = {
   file: 60,
   commit: 8,
   test: 12,
@@ -22,7 +22,7 @@ const MOST = {
   branch: 1,
   request: 1,
 }
-const LEAST_WEIGHT = 20
+const MIN_WEIGHT = 20
 
 /** Matches checks that are not tests: compilers, linters, builds. */
 const VERIFIES =
@@ -37,13 +37,13 @@ const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
 
 /** Returns the facts without those from Baton's own prompts. */
 export function usersFacts(facts: readonly Fact[]): Fact[] {
-  const foreign = new Set(facts.filter(isNoRequest).map(({ line }) => line))
+  const foreign = new Set(facts.filter(isNotUserRequest).map(({ line }) => line))
   const told = ({ kind, detail }: Fact): boolean =>
     kind === 'constraint' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
-  return facts.filter((fact) => !isNoRequest(fact) && !(foreign.has(fact.line) && told(fact)))
+  return facts.filter((fact) => !isNotUserRequest(fact) && !(foreign.has(fact.line) && told(fact)))
 }
 
-const isNoRequest = ({ kind, text }: Fact): boolean =>
+const isNotUserRequest = ({ kind, text }: Fact): boolean =>
   kind === 'request' && (NOT_A_REQUEST.test(text) || LATER_SESSION.test(text))
 
 export function lastRequestOf(facts: readonly Fact[]): Fact | null {
@@ -54,7 +54,7 @@ export function lastRequestOf(facts: readonly Fact[]): Fact | null {
 }
 
 /** Returns the facts that a brief must cover, most important first. */
-export function neededFacts(all: readonly Fact[]): Needed[] {
+export function neededFacts(all: readonly Fact[]): NeededFact[] {
   const facts = usersFacts(all)
   const last = lastRequestOf(facts)
   const newest = (kind: Fact['kind'], is: (fact: Fact) => boolean, most: number): Fact[] =>
@@ -64,18 +64,18 @@ export function neededFacts(all: readonly Fact[]): Needed[] {
     )
   const chosen = [
     ...(last === null ? [] : [last]),
-    ...newest('constraint', () => true, MOST.constraint),
-    ...newest('todo', ({ state }) => state === 'open', MOST.todo),
-    ...newest('question', ({ state }) => state === 'open', MOST.question),
-    ...newest('test', (fact) => fact.state === 'failed' && !isRun(fact), MOST.test),
-    ...newest('file', (fact) => fact.state === 'changed' && !SCRATCH.test(fact.text), MOST.file),
-    ...newest('decision', () => true, MOST.decision),
-    ...newest('branch', () => true, MOST.branch),
-    ...newest('commit', () => true, MOST.commit),
-    ...verifications(facts),
+    ...newest('constraint', () => true, MAX_PER_KIND.constraint),
+    ...newest('todo', ({ state }) => state === 'open', MAX_PER_KIND.todo),
+    ...newest('question', ({ state }) => state === 'open', MAX_PER_KIND.question),
+    ...newest('test', (fact) => fact.state === 'failed' && !isRun(fact), MAX_PER_KIND.test),
+    ...newest('file', (fact) => fact.state === 'changed' && !SCRATCH.test(fact.text), MAX_PER_KIND.file),
+    ...newest('decision', () => true, MAX_PER_KIND.decision),
+    ...newest('branch', () => true, MAX_PER_KIND.branch),
+    ...newest('commit', () => true, MAX_PER_KIND.commit),
+    ...findVerifications(facts),
   ]
   return distinct(chosen)
-    .map((fact) => ({ fact, weight: Math.max(LEAST_WEIGHT, weightOf(fact, last?.line ?? 0)) }))
+    .map((fact) => ({ fact, weight: Math.max(MIN_WEIGHT, weightOf(fact, last?.line ?? 0)) }))
     .sort((a, b) => b.weight - a.weight || b.fact.line - a.fact.line)
 }
 
@@ -83,7 +83,7 @@ export function neededFacts(all: readonly Fact[]): Needed[] {
  * Returns the newest failing and passing checks, as commands.
  * A failed check is dropped once the same program passed, unless a test it named still fails.
  */
-export function verifications(facts: readonly Fact[]): Fact[] {
+export function findVerifications(facts: readonly Fact[]): Fact[] {
   const runs = facts.flatMap((fact): Fact[] => {
     if (fact.kind === 'test' && isRun(fact))
       return [{ ...fact, kind: 'command', state: fact.state === 'failed' ? 'failed' : 'ok' }]
@@ -95,14 +95,15 @@ export function verifications(facts: readonly Fact[]): Fact[] {
   for (const { text, state, line } of runs) {
     if (state === 'ok') passed.set(programOf(text), Math.max(line, passed.get(programOf(text)) ?? 0))
   }
-  const standing = new Set(
+  const stillFailing = new Set(
     facts.flatMap(({ kind, state, detail }) => (kind === 'test' && state === 'failed' ? [detail.command] : [])),
   )
   const failing = runs.filter(
-    ({ text, state, line }) => state === 'failed' && (standing.has(text) || line > (passed.get(programOf(text)) ?? 0)),
+    ({ text, state, line }) =>
+      state === 'failed' && (stillFailing.has(text) || line > (passed.get(programOf(text)) ?? 0)),
   )
   const passing = runs.filter(({ text, state, line }) => state === 'ok' && passed.get(programOf(text)) === line)
-  return [...newestOf(failing, MOST.command), ...newestOf(passing, MOST.command)]
+  return [...newestOf(failing, MAX_PER_KIND.command), ...newestOf(passing, MAX_PER_KIND.command)]
 }
 
 const isRun = ({ detail }: Fact): boolean => detail.command === undefined

@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BatonError } from '../lib/errors.js'
 import { addAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-file.js'
+import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 let folder: string
 let kept: { path: string; sha256: string }
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
-  kept = keepBrief({ folder, key: KEY }, sampleOrigin(1), '# Goal\n\nnever push to main\n')
+  kept = storeBrief({ folder, key: KEY }, sampleOrigin(1), '# Goal\n\nnever push to main\n')
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -21,7 +21,7 @@ describe('verifying a brief', () => {
     const copy = join(folder, 'copy.md')
     copyFileSync(kept.path, copy)
     expect(readBrief(copy, KEY).verdict).toBe('genuine')
-    const other = keepBrief({ folder, key: KEY }, sampleOrigin(2), 'push to main\n')
+    const other = storeBrief({ folder, key: KEY }, sampleOrigin(2), 'push to main\n')
     expect(readBrief(other.path, KEY, kept.sha256).verdict).toBe('tampered')
     expect(readBrief(other.path, KEY, other.sha256).verdict).toBe('genuine')
   })

@@ -7,7 +7,7 @@ import { verifyBrief } from './sign.js'
 
 export type BriefVerdict = 'genuine' | 'tampered' | 'unsigned' | 'missing'
 
-interface KeptBrief {
+interface ReadBriefResult {
   verdict: BriefVerdict
   /** Null when the file is missing. Unless genuine, it is data to show, never instructions. */
   body: string | null
@@ -20,14 +20,14 @@ interface KeptBrief {
  * `sha256` is the stored hash, which also detects a swapped genuine brief.
  * Throws a BatonError when something unreadable is at the path, which is not the same as missing.
  */
-export function readBrief(path: string, key: Buffer, sha256?: string): KeptBrief {
-  const bytes = readKept(path)
+export function readBrief(path: string, key: Buffer, sha256?: string): ReadBriefResult {
+  const bytes = readStoredFile(path)
   if (bytes === null) return { verdict: 'missing', body: null, origin: null }
   const text = bytes.toString('utf8')
   const { body, origin } = readFrontMatter(text)
   const verdict = verifyBrief(text, key)
   // A signed text of another type, such as an addendum, is not a brief.
-  const isOther = verdict === 'genuine' && (origin === null || isNot(sha256, bytes))
+  const isOther = verdict === 'genuine' && (origin === null || hashDiffers(sha256, bytes))
   return { verdict: isOther ? 'tampered' : verdict, body, origin }
 }
 
@@ -35,7 +35,7 @@ export function readBrief(path: string, key: Buffer, sha256?: string): KeptBrief
 const LARGEST_FILE = 64 * 1024 * 1024
 
 /** Reads a stored file. Null when it does not exist. */
-export function readKept(path: string): Buffer | null {
+export function readStoredFile(path: string): Buffer | null {
   const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_FILE })
   if ('refused' in read && read.refused === 'missing') return null
   if (!('refused' in read) && !read.more) return read.bytes
@@ -44,7 +44,7 @@ export function readKept(path: string): Buffer | null {
 }
 
 /** True when a hash is given and differs from that of the bytes. */
-export function isNot(sha256: string | undefined, bytes: Buffer): boolean {
+export function hashDiffers(sha256: string | undefined, bytes: Buffer): boolean {
   return sha256 !== undefined && createHash('sha256').update(bytes).digest('hex') !== sha256
 }
 
@@ -58,7 +58,7 @@ type AcceptedFile =
  * Returns the text of a file offered as a brief, or why it cannot be one.
  * Never throws and never blocks.
  */
-export function acceptFile(path: string): AcceptedFile {
+export function readOfferedFile(path: string): AcceptedFile {
   const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_BRIEF })
   if ('refused' in read) return refusalOf(read)
   if (read.more)
@@ -66,7 +66,7 @@ export function acceptFile(path: string): AcceptedFile {
       refused: 'too-large',
       reason: `${path} is larger than 1 MB; a brief is what the next session needs to know.`,
     }
-  const text = read.bytes.includes(0) ? null : decoded(read.bytes)
+  const text = read.bytes.includes(0) ? null : decodeUtf8(read.bytes)
   if (text === null) return { refused: 'binary', reason: `${path} is not a text in UTF-8.` }
   if (text.trim() === '') return { refused: 'empty', reason: `${path} is empty.` }
   return { text }
@@ -78,7 +78,7 @@ function refusalOf({ refused, reason }: RefusedFile): AcceptedFile {
 }
 
 /** Decodes UTF-8 without its byte order mark. Null when it is not UTF-8. */
-function decoded(bytes: Buffer): string | null {
+function decodeUtf8(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

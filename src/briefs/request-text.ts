@@ -2,7 +2,7 @@ import type { Coverage } from '../contract/records/brief.js'
 import { SECTIONS, TITLE } from './sections.js'
 import { KIND_TITLES, oneLine } from './told-lines.js'
 
-interface Requested {
+interface BriefRequestOptions {
   /** Name of the seat that is handed off. */
   seatName?: string | null
   /** What the previous brief lacks, most needed first. If set, the text is the second request. */
@@ -18,7 +18,7 @@ const LONGEST_NAMED = 160
 const ROOM = 1_500
 
 /** Returns the prompt that requests a brief from an agent, below 3,000 characters. */
-export function requestText({ seatName, missing = [], isShown = false }: Requested = {}): string {
+export function requestText({ seatName, missing = [], isShown = false }: BriefRequestOptions = {}): string {
   const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
   const other = 'If you cannot answer with it, write it to a file and run `baton handoff <file>`.'
   if (isShown)
@@ -27,7 +27,7 @@ export function requestText({ seatName, missing = [], isShown = false }: Request
     missing.length > 0
       ? [
           `[baton] The handoff brief${seat} leaves out what stands in the transcript. Give it once more, whole, with these in it:`,
-          listOf(missing),
+          missingList(missing),
           `As your whole answer, beginning with the line \`# ${TITLE}\`, same sections as before, no tools needed. What is left out this time Baton adds itself. ${other} \`baton off\` turns this off.`,
         ]
       : [
@@ -45,7 +45,7 @@ export function isBriefRequest(prompt: string | null | undefined): boolean {
   return /^\s*\[baton\] (A|The) handoff brief /.test(prompt ?? '')
 }
 
-function listOf(missing: Coverage['missing']): string {
+function missingList(missing: Coverage['missing']): string {
   const lines: string[] = []
   let room = ROOM
   for (const { kind, text } of missing.slice(0, MOST_NAMED)) {

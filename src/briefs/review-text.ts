@@ -1,6 +1,6 @@
 import type { HandoffState } from '../contract/records/handoff.js'
 
-interface Reviewed {
+interface BriefForReview {
   briefId: string
   path: string
   /** ISO time at which it is used. Null when it waits for an approval. */
@@ -8,7 +8,7 @@ interface Reviewed {
 }
 
 /** Returns the text for the user about a brief that waits for a review. */
-export function reviewText({ briefId, path, dueAt }: Reviewed): string {
+export function reviewText({ briefId, path, dueAt }: BriefForReview): string {
   const when =
     dueAt === null ? 'It waits for your approval' : `It is used by itself at ${clockTime(dueAt)} unless you object`
   return `[baton] A brief for a fresh session is ready: ${path}. ${when}: baton handoffs approve ${briefId} uses it now, baton handoffs edit ${briefId} changes it, baton handoffs cancel ${briefId} drops it.`
@@ -21,7 +21,7 @@ export function clockTime(iso: string): string {
 }
 
 /** Explains each state of a handoff to the user. */
-export const STATE_WORDS: Record<HandoffState, string> = {
+export const STATE_TEXTS: Record<HandoffState, string> = {
   requested: 'the agent is asked for its brief',
   written: 'the brief is being checked',
   checked: 'the brief is ready and used when the turn ends',
@@ -36,7 +36,7 @@ export const STATE_WORDS: Record<HandoffState, string> = {
 }
 
 /** Event that ends each hindrance; afterwards the session is cleared. */
-export const HINDRANCES: Record<string, string | undefined> = {
+export const HINDRANCE_ENDS: Record<string, string | undefined> = {
   turn: 'its turn ends',
   dialog: 'the dialog in it is answered',
   draft: 'what is typed in it is sent or deleted',

@@ -59,7 +59,7 @@ export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
     let rest = withoutTabs(line)
     let kept = 0
     for (const container of containers) {
-      const inner = insideOf(container, rest)
+      const inner = withoutContainerMarks(container, rest)
       if (inner === null) break
       rest = inner
       kept++
@@ -71,7 +71,7 @@ export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
       else fence = { ...fence, depth: kept, hasLostList: true }
     }
     if (fence !== null) {
-      fence = afterLine(fence, rest)
+      fence = fenceAfterLine(fence, rest)
       return 'fenced'
     }
     for (let opened = openContainer(rest); opened !== null; opened = openContainer(rest)) {
@@ -103,7 +103,7 @@ function withoutTabs(line: string): string {
 }
 
 /** Returns the rest of a line after a container's marks. Null when the line is not part of it. */
-function insideOf({ isQuote, offset }: Container, line: string): string | null {
+function withoutContainerMarks({ isQuote, offset }: Container, line: string): string | null {
   if (isQuote) return QUOTE.test(line) ? line.replace(QUOTE, '') : null
   if (line.trim() === '') return ''
   return line.startsWith(' '.repeat(offset)) ? line.slice(offset) : null
@@ -139,7 +139,7 @@ function openFence(line: string, depth: number): Fence | null {
 }
 
 /** Returns the state of a fence after a line. Null when the line ends it. */
-function afterLine(fence: Fence, line: string): Fence | null {
+function fenceAfterLine(fence: Fence, line: string): Fence | null {
   const { lengths, character, htmlEnd, hasLostList } = fence
   if (fence.quotations > 0) {
     const quotations = fence.quotations + quotationsOpenedIn(line)

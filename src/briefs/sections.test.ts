@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { BY_NEED, SECTIONS, sectionNamed } from './sections.js'
+import { BY_NEED, SECTIONS, sectionOfHeading } from './sections.js'
 
 test('each title means its own section', () => {
-  expect(SECTIONS.map(({ title }) => sectionNamed(title))).toEqual(SECTIONS.map(({ name }) => name))
+  expect(SECTIONS.map(({ title }) => sectionOfHeading(title))).toEqual(SECTIONS.map(({ name }) => name))
 })
 
 test('every section is ranked by need exactly once', () => {
@@ -23,10 +23,10 @@ test.each([
   ['次のステップ', 'next'],
   ['Geänderte Dateien', 'files'],
 ])('the heading %s means the section %s', (heading, name) => {
-  expect(sectionNamed(heading)).toBe(name)
+  expect(sectionOfHeading(heading)).toBe(name)
 })
 
 test('a heading about something else means no section', () => {
-  expect(sectionNamed('Notes')).toBeNull()
-  expect(sectionNamed('Architecture of the parser')).toBeNull()
+  expect(sectionOfHeading('Notes')).toBeNull()
+  expect(sectionOfHeading('Architecture of the parser')).toBeNull()
 })

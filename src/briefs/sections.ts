@@ -24,7 +24,7 @@ export const TITLE = 'Handoff brief'
 export const ADDED_TITLE = 'Added by Baton'
 export const LATE_TITLE = 'Found later'
 
-/** Sections in their order in a brief. If a heading matches several, `ASKED` decides. */
+/** Sections in their order in a brief. If a heading matches several, `MATCH_ORDER` decides. */
 export const SECTIONS: readonly Section[] = [
   {
     name: 'goal',
@@ -102,7 +102,7 @@ export const SECTIONS: readonly Section[] = [
  * Order in which sections are matched to a heading, the most specific word first.
  * "Failed tests" is not about verification, and "Next steps: files" is not about files.
  */
-const ASKED: readonly SectionName[] = [
+const MATCH_ORDER: readonly SectionName[] = [
   ...(['request', 'constraints', 'questions', 'decisions', 'next', 'failed'] as const),
   ...(['verify', 'files', 'goal', 'done', 'state'] as const),
 ]
@@ -119,9 +119,9 @@ const byTitle = new Map(SECTIONS.map((section) => [section.title.toLowerCase(), 
 const sectionOf = (name: SectionName): Section => byName.get(name)!
 
 /** Returns the section a heading means. Null for another heading. */
-export function sectionNamed(heading: string): SectionName | null {
+export function sectionOfHeading(heading: string): SectionName | null {
   const plain = heading.replace(/[*_`#:]/g, '').trim()
   const exact = byTitle.get(plain.toLowerCase())
   if (exact !== undefined) return exact
-  return ASKED.find((name) => sectionOf(name).known.test(plain)) ?? null
+  return MATCH_ORDER.find((name) => sectionOf(name).known.test(plain)) ?? null
 }

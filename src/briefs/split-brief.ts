@@ -1,5 +1,5 @@
 import { scanMarkdown } from './scan-markdown.js'
-import { ADDED_TITLE, LATE_TITLE, type SectionName, sectionNamed } from './sections.js'
+import { ADDED_TITLE, LATE_TITLE, type SectionName, sectionOfHeading } from './sections.js'
 
 export interface Part {
   /** Heading without marks. Empty for text before the first heading. */
@@ -12,8 +12,8 @@ export interface Part {
 }
 
 /** Maximum number of headings; text after them belongs to the last. An answer may be very long. */
-const MOST_HEADS = 2_000
-const MARKED = /[#*_]/
+const MAX_HEADINGS = 2_000
+const HEADING_CHARACTER = /[#*_]/
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_].{0,80}?)(?:\*\*|__)\s*:?\s*$/
 /** Matches a heading with text on the same line: `**Next step:** run it`. */
@@ -27,14 +27,14 @@ const [BOLD_LEVEL, LEAD_IN_LEVEL] = [7, 8]
  */
 export function splitBrief(body: string): Part[] {
   const lines = body.split('\n')
-  const all = [...headings(lines), ...leadIns(lines)].sort((a, b) => a.line - b.line)
-  const heads = withoutAppended([...all.slice(0, MOST_HEADS), ...all.slice(MOST_HEADS).filter(isAppended)])
+  const all = [...findHeadings(lines), ...findLeadIns(lines)].sort((a, b) => a.line - b.line)
+  const heads = withoutAppended([...all.slice(0, MAX_HEADINGS), ...all.slice(MAX_HEADINGS).filter(isAppended)])
   const level = sectionLevel(heads)
   const starts = heads.filter((head) => isAppended(head) || head.level <= level)
   const edges = [...starts.map(({ line }) => line), lines.length]
   const parts: Part[] = starts.map((head, i) => ({
     heading: head.heading,
-    name: TITLE.test(head.heading) ? null : sectionNamed(head.heading),
+    name: TITLE.test(head.heading) ? null : sectionOfHeading(head.heading),
     added: isAdded(head),
     text: lines
       .slice(head.line, edges[i + 1])
@@ -45,43 +45,45 @@ export function splitBrief(body: string): Part[] {
   return before === '' ? parts : [{ heading: '', name: null, added: false, text: before }, ...parts]
 }
 
-export interface Head {
+export interface Heading {
   line: number
   level: number
   heading: string
 }
 
 /** Returns the headings of a text. Bold lines count as headings of the lowest level. */
-export function headings(lines: readonly string[]): Head[] {
-  return unfenced(lines).flatMap(([line, text]) => {
+export function findHeadings(lines: readonly string[]): Heading[] {
+  return headingCandidates(lines).flatMap(([line, text]) => {
     const marked = HEADING.exec(text)
-    if (marked) return [{ line, level: marked[1]!.length, heading: unmarked(marked[2]!) }]
+    if (marked) return [{ line, level: marked[1]!.length, heading: withoutMarks(marked[2]!) }]
     const bold = BOLD_LINE.exec(text)
-    return bold ? [{ line, level: BOLD_LEVEL, heading: unmarked(bold[1]!) }] : []
+    return bold ? [{ line, level: BOLD_LEVEL, heading: withoutMarks(bold[1]!) }] : []
   })
 }
 
 /** Returns bold lead-ins that name a section; other text is bold for many reasons. */
-function leadIns(lines: readonly string[]): Head[] {
-  return unfenced(lines).flatMap(([line, text]) => {
+function findLeadIns(lines: readonly string[]): Heading[] {
+  return headingCandidates(lines).flatMap(([line, text]) => {
     const words = LEAD_IN.exec(text)?.[1]?.trim() ?? ''
-    return words === '' || sectionNamed(words) === null ? [] : [{ line, level: LEAD_IN_LEVEL, heading: words }]
+    return words === '' || sectionOfHeading(words) === null ? [] : [{ line, level: LEAD_IN_LEVEL, heading: words }]
   })
 }
 
 /** Returns lines outside of fences that may be headings, with their numbers. */
-function unfenced(lines: readonly string[]): [number, string][] {
+function headingCandidates(lines: readonly string[]): [number, string][] {
   const { kinds } = scanMarkdown(lines)
-  return [...lines.entries()].filter(([at, text]) => kinds[at] === 'plain' && text.length <= 300 && MARKED.test(text))
+  return [...lines.entries()].filter(
+    ([at, text]) => kinds[at] === 'plain' && text.length <= 300 && HEADING_CHARACTER.test(text),
+  )
 }
 
-const isAdded = ({ heading }: Head): boolean => heading.toLowerCase() === ADDED_TITLE.toLowerCase()
+const isAdded = ({ heading }: Heading): boolean => heading.toLowerCase() === ADDED_TITLE.toLowerCase()
 /** True for a section that Baton appended, which is a part of its own at any level. */
-const isAppended = (head: Head): boolean => isAdded(head) || (head.level === 2 && head.heading === LATE_TITLE)
+const isAppended = (head: Heading): boolean => isAdded(head) || (head.level === 2 && head.heading === LATE_TITLE)
 
 /** Removes headings inside appended sections, which say nothing about the brief itself. */
-function withoutAppended(heads: readonly Head[]): Head[] {
-  let appended: Head | null = null
+function withoutAppended(heads: readonly Heading[]): Heading[] {
+  let appended: Heading | null = null
   return heads.filter((head) => {
     if (isAppended(head)) appended = head
     else if (appended !== null && head.level <= appended.level) appended = null
@@ -94,10 +96,10 @@ function withoutAppended(heads: readonly Head[]): Head[] {
  * unless they are only a few; else the level with the most, real headings before bold text.
  * The brief's own title is not a section, whatever it says.
  */
-function sectionLevel(heads: readonly Head[]): number {
+function sectionLevel(heads: readonly Heading[]): number {
   const named = new Map<number, Set<SectionName>>()
   for (const head of heads) {
-    const name = isAppended(head) || TITLE.test(head.heading) ? null : sectionNamed(head.heading)
+    const name = isAppended(head) || TITLE.test(head.heading) ? null : sectionOfHeading(head.heading)
     if (name !== null) named.set(head.level, (named.get(head.level) ?? new Set()).add(name))
   }
   const found = [...named].map(([level, { size }]) => ({ level, size })).sort((a, b) => a.level - b.level)
@@ -111,7 +113,7 @@ function sectionLevel(heads: readonly Head[]): number {
 }
 
 /** Returns the level for a brief with other sections than requested. */
-function commonLevel(heads: readonly Head[]): number {
+function commonLevel(heads: readonly Heading[]): number {
   const levels = heads.filter((head) => !isAppended(head) && !TITLE.test(head.heading)).map(({ level }) => level)
   const counts = new Map<number, number>()
   for (const level of levels) counts.set(level, (counts.get(level) ?? 0) + 1)
@@ -119,4 +121,4 @@ function commonLevel(heads: readonly Head[]): number {
   return several.length > 0 ? Math.min(...several) : Math.min(2, ...counts.keys())
 }
 
-const unmarked = (heading: string): string => heading.replace(/[*_`]/g, '').replace(/:\s*$/, '').trim()
+const withoutMarks = (heading: string): string => heading.replace(/[*_`]/g, '').replace(/:\s*$/, '').trim()

@@ -17,22 +17,22 @@ interface Figure {
 }
 
 const MOST_FIGURES = 200
-const NEAR = 0.02
+const TOLERANCE = 0.02
 /**
  * Smaller token counts belong to the work (a limit, a bucket) unless the text is about the context.
  */
-const FEW = 5_000
+const MIN_CONTEXT_TOKENS = 5_000
 
 const NUMBER = String.raw`(?:\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+|\d+(?:[.,]\d+)?)`
 const SCALE = String.raw`(?:\s?(?:k|K|m|M|thousand|million|Tsd\.?|mil|mille))?`
 const TOKEN = String.raw`(?:[Tt]okens?|TOKENS?|toks?|トークン|токен\p{L}*|토큰|令牌)`
-const ABOUT = String.raw`(?:~|≈|about |around |roughly |etwa |ca\. )?`
+const APPROXIMATELY = String.raw`(?:~|≈|about |around |roughly |etwa |ca\. )?`
 const COUNT = new RegExp(
-  String.raw`(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,_/-])(${ABOUT})(${NUMBER})(${SCALE})(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
+  String.raw`(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,_/-])(${APPROXIMATELY})(${NUMBER})(${SCALE})(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
   'gu',
 )
 const NAMED_COUNT = new RegExp(
-  String.raw`(?<![\p{L}_])[Tt]okens?(?: (?:used|left|remaining|so far|in use))?\s?[:=]\s?(${ABOUT})(${NUMBER})(${SCALE})(?![\p{L}\p{N}%])`,
+  String.raw`(?<![\p{L}_])[Tt]okens?(?: (?:used|left|remaining|so far|in use))?\s?[:=]\s?(${APPROXIMATELY})(${NUMBER})(${SCALE})(?![\p{L}\p{N}%])`,
   'gu',
 )
 const PERCENT = /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,]\d+)?)\s?%/gu
@@ -45,9 +45,9 @@ const CONTEXT_BEFORE =
 const CONTEXT_BEHIND =
   /^\s*(?:\p{L}+ ){0,3}?(?:the |our |my |its |this )?(?:context|window(?! (?:width|height|size))|compaction|kontext|contexto|contexte)|^.{0,8}(?:コンテキスト|上下文|контекст)/iu
 /** Words for tokens of texts, models and limits, not of this session. */
-const OF_THE_WORK =
+const WORK_WORDS =
   /corpus|dataset|train|document|chunk|vocab|embedding|bucket|\bper (?:request|page|second|minute|hour|call|user)|rate limit|max_tokens|throughput/iu
-const LEFT = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|剩|осталось/iu
+const LEFT_WORDS = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|剩|осталось/iu
 
 /**
  * Returns token counts and percentages that no reading and nothing said in the session supports.
@@ -72,18 +72,18 @@ function figuresIn(text: string, any: boolean): Figure[] {
     if (!/\d/.test(line) || !/tok|%|トークン|токен|토큰|令牌/i.test(line) || line.length > 20_000) continue
     for (const clause of line.split(/(?<=[.;!?])\s+/)) {
       const about = any || CONTEXT.test(clause)
-      const left = LEFT.test(clause)
-      const bare = !OF_THE_WORK.test(clause)
+      const left = LEFT_WORDS.test(clause)
+      const bare = !WORK_WORDS.test(clause)
       for (const match of clause.matchAll(COUNT)) {
         const [written, , first, scale, second, secondScale] = match
-        const last = figure(written.trim(), second ?? first!, secondScale ?? scale!, left)
-        if (!about && (last.value < FEW || !bare)) continue
+        const last = parseFigure(written.trim(), second ?? first!, secondScale ?? scale!, left)
+        if (!about && (last.value < MIN_CONTEXT_TOKENS || !bare)) continue
         found.push(last)
         // In "125k/200k tokens" or "125/200k tokens", the first
         // figure may take the scale of the second.
         if (second !== undefined)
           found.push(
-            figure(
+            parseFigure(
               written.trim(),
               first!,
               scale === '' && !/\d{4}|[,. ]\d{3}/.test(first!) ? secondScale! : scale!,
@@ -92,8 +92,8 @@ function figuresIn(text: string, any: boolean): Figure[] {
           )
       }
       for (const [written, , number, scale] of clause.matchAll(NAMED_COUNT)) {
-        const one = figure(written.trim(), number!, scale!, left)
-        if (about || (one.value >= FEW && bare)) found.push(one)
+        const one = parseFigure(written.trim(), number!, scale!, left)
+        if (about || (one.value >= MIN_CONTEXT_TOKENS && bare)) found.push(one)
       }
       if (!about) continue
       for (const match of clause.matchAll(PERCENT)) {
@@ -109,7 +109,7 @@ function figuresIn(text: string, any: boolean): Figure[] {
   return found
 }
 
-function figure(written: string, number: string, scale: string, left: boolean): Figure {
+function parseFigure(written: string, number: string, scale: string, left: boolean): Figure {
   const times = /^(k|thousand|tsd\.?|mil|mille)$/i.test(scale.trim()) ? 1_000 : scale.trim() === '' ? 1 : 1_000_000
   const grouped = /^\d{1,3}([,.'’\u00a0\u202f ]\d{3})+$/.test(number) && times === 1
   const plain = grouped ? number.replace(/\D/g, '') : number.replace(',', '.')
@@ -128,6 +128,6 @@ function supports({ used, window, point }: TokenReading, one: Figure): boolean {
   return figures.some(
     (value) =>
       Math.abs(value - one.value) <=
-      Math.max(Math.abs(value) * NEAR, one.unit === 1 && !one.percent ? 0 : one.unit * 0.999),
+      Math.max(Math.abs(value) * TOLERANCE, one.unit === 1 && !one.percent ? 0 : one.unit * 0.999),
   )
 }

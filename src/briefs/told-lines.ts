@@ -37,7 +37,7 @@ export function listLine(text: string, longest: number): string {
 }
 
 /** Formats a text as a quotation; a longer text is cut and says how much is omitted. */
-export function quoted(text: string, longest: number): string {
+export function toQuotation(text: string, longest: number): string {
   const whole = sanitizeText(text).trim()
   if (whole.length <= longest) return whole.replace(/^/gm, '> ')
   const kept = whole.slice(0, longest).trimEnd()
@@ -45,7 +45,7 @@ export function quoted(text: string, longest: number): string {
 }
 
 /** Returns the beginning and end of a text, because the middle of a long answer is needed least. */
-export function endsOf(text: string, longest: number): string {
+export function beginningAndEnd(text: string, longest: number): string {
   const whole = text.trim()
   if (whole.length <= longest) return whole
   const head = whole.slice(0, Math.floor(longest * 0.4)).trimEnd()

@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.js'
-import type { BriefKeeper } from '../briefs/brief-keeper.js'
+import type { BriefFiles } from '../briefs/brief-keeper.js'
 import type { Repository } from '../briefs/mechanical-brief.js'
 import type { EventData } from '../contract/api/event-data.js'
 import type { Outbox } from '../contract/outbox.js'
@@ -69,7 +69,7 @@ export interface BriefSources {
   program: string
   /** null: there is none, or it could not be looked at in time. */
   repository(folder: string, withinMs?: number): Repository | null
-  keeper: BriefKeeper
+  keeper: BriefFiles
   /** Milliseconds that only rise, to tell how long something took. */
   elapsed(): number
 }

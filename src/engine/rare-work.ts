@@ -1,5 +1,5 @@
 import { readers } from '../agents/readers.js'
-import { briefKeeper } from '../briefs/brief-keeper.js'
+import { openBriefFiles } from '../briefs/brief-keeper.js'
 import { gitState } from '../lib/git-state.js'
 import { KeyTrouble } from '../lib/machine-key.js'
 import { VERSION } from '../version.js'
@@ -47,7 +47,7 @@ export function openSources(briefs: EngineDependencies['briefs']): BriefSources 
     readers,
     program: VERSION,
     repository: gitState,
-    keeper: briefKeeper(briefs),
+    keeper: openBriefFiles(briefs),
     elapsed: () => performance.now(),
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withoutMark } from '../briefs/complete-brief.js'
+import { withoutHashComment } from '../briefs/complete-brief.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
@@ -48,7 +48,9 @@ export class AttemptPrompts {
     const given = {
       task: job.spec.prompt,
       brief:
-        text === null ? null : { text: withoutMark(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
+        text === null
+          ? null
+          : { text: withoutHashComment(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
       repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
       // A brief written by code lists all calls itself.
       unreportedCalls:

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { quoted } from '../briefs/told-lines.js'
+import { toQuotation } from '../briefs/told-lines.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { AttemptRecord } from '../contract/records/job.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
@@ -64,7 +64,7 @@ function findLastAgentBrief(
 
 function briefSection({ path, sequence }: BriefRecord, text: string | null): string {
   if (text === null) return ''
-  return `## The last brief that an agent wrote\n\nBrief ${sequence}, of an earlier session (${path}). What it says is done, is done.\n\n${quoted(text, LONGEST_BRIEF)}\n`
+  return `## The last brief that an agent wrote\n\nBrief ${sequence}, of an earlier session (${path}). What it says is done, is done.\n\n${toQuotation(text, LONGEST_BRIEF)}\n`
 }
 
 const MOST_FILES = 40

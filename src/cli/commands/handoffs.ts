@@ -3,7 +3,7 @@ import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { bodyOf, factsOf, handoffOutlook } from '../../app/briefs.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { sessionMeant } from '../../app/sessions.js'
-import { acceptFile } from '../../briefs/read-brief.js'
+import { readOfferedFile } from '../../briefs/read-brief.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
 import { type Offered, offerBrief } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
@@ -222,7 +222,7 @@ const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' 
 /** The text of a file that is to be a brief, read at once. Throws when it cannot be one. */
 export function textOf(cli: Cli, file: string): string {
   const path = resolve(cli.cwd, file)
-  const accepted = acceptFile(path)
+  const accepted = readOfferedFile(path)
   if ('text' in accepted) return accepted.text
   throw new BatonError(
     accepted.reason,

@@ -1,6 +1,6 @@
 import { addedIn } from '../../app/briefs.js'
 import type { BriefVerdict } from '../../briefs/read-brief.js'
-import { clockTime, HINDRANCES, STATE_WORDS } from '../../briefs/review-text.js'
+import { clockTime, HINDRANCE_ENDS, STATE_TEXTS } from '../../briefs/review-text.js'
 import type { Fact } from '../../contract/fact.js'
 import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
 import type { SessionRecord } from '../../contract/records/session.js'
@@ -65,10 +65,10 @@ export function handoffText(
   const by = handoff.cause === 'level' ? `level ${handoff.level ?? '?'}` : handoff.cause
   const why = handoff.trouble === null ? '' : `: ${handoff.trouble}`
   const due = handoff.state === 'review' && handoff.due_at ? `; used by itself at ${clockTime(handoff.due_at)}` : ''
-  const hindered = HINDRANCES[handoff.hindered_by ?? '']
+  const hindered = HINDRANCE_ENDS[handoff.hindered_by ?? '']
   const doing =
     hindered === undefined
-      ? STATE_WORDS[handoff.state]
+      ? STATE_TEXTS[handoff.state]
       : `the brief is ready, and the session is cleared when ${hindered}`
   return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
 }

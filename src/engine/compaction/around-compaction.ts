@@ -1,5 +1,5 @@
 import { findBrief } from '../../briefs/find-brief.js'
-import { essentialsOf } from '../../briefs/resume-text.js'
+import { mostNeededParts } from '../../briefs/resume-text.js'
 import { LATE_TITLE } from '../../briefs/sections.js'
 import type { WrittenText } from '../../compaction/brief.js'
 import {
@@ -396,8 +396,8 @@ function briefToTell(context: Pick<SessionContext, 'deps' | 'record'>): Recovery
   for (const { brief, handed } of newestFirst) {
     const body = keeper.read(brief)
     if (body === null) continue
-    const late = keeper.late(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text.trim()}`)
-    return { path: brief.path, text: essentialsOf([body.trim(), ...late].join('\n\n'), LONGEST), handed }
+    const late = keeper.lateFindings(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text.trim()}`)
+    return { path: brief.path, text: mostNeededParts([body.trim(), ...late].join('\n\n'), LONGEST), handed }
   }
   const own = keptBrief(context)
   return own !== null && keeper.read(own) !== null ? { path: own.path, text: '' } : null

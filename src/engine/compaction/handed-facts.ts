@@ -1,5 +1,5 @@
 import { factsOfBrief } from '../../briefs/brief-facts.js'
-import type { BriefKeeper } from '../../briefs/brief-keeper.js'
+import type { BriefFiles } from '../../briefs/brief-keeper.js'
 import { usersFacts } from '../../briefs/needed-facts.js'
 import { LATE_TITLE } from '../../briefs/sections.js'
 import type { Fact } from '../../contract/fact.js'
@@ -13,14 +13,14 @@ import type { SessionContext } from '../context.js'
  * earlier sessions, and the briefs' constraints, decisions, next steps and open questions.
  * A brief file that is missing or changed adds only what the store kept of it.
  */
-export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefKeeper): Fact[] {
+export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefFiles): Fact[] {
   const briefs = deps.store.briefsUsedBy(record.sessionId)
   if (briefs.length === 0) return []
   const said = briefs.flatMap(({ lasting }) => lasting ?? [])
   const carrier = prepareText(said.map(({ text }) => text).join('\n\n'), said)
   const texts = briefs.flatMap((brief) => [
     keeper.read(brief) ?? '',
-    ...keeper.late(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
+    ...keeper.lateFindings(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
   ])
   const isSaid = (fact: Fact): boolean =>
     (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.contains(fact)

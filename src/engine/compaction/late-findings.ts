@@ -1,4 +1,4 @@
-import { laterText } from '../../briefs/complete-brief.js'
+import { laterFactsText } from '../../briefs/complete-brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { SessionContext } from '../context.js'
 import { type HandoffChange, updateHandoff } from '../handoff/handoff-transitions.js'
@@ -27,7 +27,7 @@ export function addFoundLater(
     const coverage = coverageOf(context, { ...material, facts }, body ?? '')
     const missing = coverage?.missing ?? []
     if (body !== null && missing.length > 0) {
-      const addendum = material.keeper.add(brief, at, laterText(missing))
+      const addendum = material.keeper.addFinding(brief, at, laterFactsText(missing))
       deps.store.putBrief({ ...brief, addenda: [...brief.addenda, addendum] })
     }
     if (coverage !== null) change.upTo = lastLine(material.facts)

@@ -335,7 +335,7 @@ describe('a brief that waits', () => {
     asks(s, 'Never use sudo.')
     ends(s, 'Understood.')
     const [brief] = briefs()
-    const late = app.engine.deps.sources().keeper.add(brief!, app.now().toISOString(), 'Never use sudo.')
+    const late = app.engine.deps.sources().keeper.addFinding(brief!, app.now().toISOString(), 'Never use sudo.')
     app.store.transaction(() => {
       app.store.putBrief({ ...brief!, addenda: [late] })
       app.store.putHandoff({ ...last(), state: 'cancelled' })

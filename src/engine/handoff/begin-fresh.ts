@@ -1,4 +1,4 @@
-import { continuePrompt, freshText, resumeText } from '../../briefs/resume-text.js'
+import { continuePrompt, freshSessionNotice, resumeText } from '../../briefs/resume-text.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { addFoundLater } from '../compaction/late-findings.js'
@@ -64,7 +64,7 @@ export function beginFresh(context: SignalContext): void {
   record.handoffs = (oldSession?.handoffs ?? 0) + 1
   record.title ??= oldSession?.title ?? null
   record.lastHandoffPath = brief.path
-  const addenda = deps.sources().keeper.late(brief)
+  const addenda = deps.sources().keeper.lateFindings(brief)
   const text = resumeText(
     { ...brief, addenda, seatName: context.seatName, question: moved.question },
     body,
@@ -72,7 +72,7 @@ export function beginFresh(context: SignalContext): void {
   )
   queue(
     context,
-    { category: 'brief', mode: 'urgent', agent_text: text, user_text: freshText(brief) },
+    { category: 'brief', mode: 'urgent', agent_text: text, user_text: freshSessionNotice(brief) },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
   // Whoever cleared by hand does not have to type on; whoever resumed a conversation may have come to look at it.

@@ -238,7 +238,7 @@ describe('a brief that cannot be kept', () => {
     const keep = () => {
       throw new Error('ENOSPC: no space left on device')
     }
-    deps().sources = () => ({ ...sources, keeper: { ...sources.keeper, keep } })
+    deps().sources = () => ({ ...sources, keeper: { ...sources.keeper, store: keep } })
   }
 
   test('is tried again by the next driver, and after the last one the handoff has failed', () => {

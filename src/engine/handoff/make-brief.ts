@@ -1,7 +1,7 @@
-import type { BriefKeeper } from '../../briefs/brief-keeper.js'
+import type { BriefFiles } from '../../briefs/brief-keeper.js'
 import { checkBrief, type NeededCalls } from '../../briefs/check-brief.js'
 import { completeBrief } from '../../briefs/complete-brief.js'
-import { mechanicalBrief, type Repository } from '../../briefs/mechanical-brief.js'
+import { type Repository, writeBriefByCode } from '../../briefs/mechanical-brief.js'
 import { lastingFacts, usersFacts } from '../../briefs/needed-facts.js'
 import type { Fact } from '../../contract/fact.js'
 import type { BriefAuthor, BriefOrigin, BriefRecord, Coverage } from '../../contract/records/brief.js'
@@ -13,7 +13,7 @@ import type { SessionContext } from '../context.js'
 
 /** What a brief is made from, beside the text. */
 export interface BriefMaterial {
-  keeper: BriefKeeper
+  keeper: BriefFiles
   facts: readonly Fact[]
   /** What the agent said last, as far as the transcript tells; null: not known. */
   lastAnswer: string | null
@@ -108,7 +108,7 @@ function write(
   status: BriefRecord['status'],
 ): BriefRecord {
   const told = material.whole ? reason : [reason, PARTIAL].filter((part) => part !== null).join(' ')
-  const facts = mechanicalBrief(allFacts(context, material), material.repository, {
+  const facts = writeBriefByCode(allFacts(context, material), material.repository, {
     reason: told,
     lastAnswer: lastAnswer ?? material.lastAnswer,
   })
@@ -146,7 +146,7 @@ function keep(
     compactionTokens: limits.point,
     takenAt: at,
   }
-  const { path, sha256 } = material.keeper.keep(origin, given.body)
+  const { path, sha256 } = material.keeper.store(origin, given.body)
   const brief: BriefRecord = {
     ...origin,
     status,

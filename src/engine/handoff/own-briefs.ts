@@ -76,7 +76,7 @@ function giveBrief(
     const given: BriefRecord = { ...brief, givenTo: record.sessionId }
     deps.store.putBrief(given)
     const seatName = deps.store.seat(brief.seatId)?.name ?? null
-    const addenda = deps.sources().keeper.late(brief)
+    const addenda = deps.sources().keeper.lateFindings(brief)
     queue(
       context,
       {

@@ -1,4 +1,4 @@
-import { clockTime, HINDRANCES, reviewText, STATE_WORDS } from '../../briefs/review-text.js'
+import { clockTime, HINDRANCE_ENDS, reviewText, STATE_TEXTS } from '../../briefs/review-text.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { reviewNotice } from '../../policy/notice-text.js'
@@ -112,9 +112,9 @@ export function answerCommand(context: SignalContext, command: 'status' | 'appro
 }
 
 function stateText({ deps }: SignalContext, handoff: HandoffRecord): string {
-  const hindered = HINDRANCES[hindranceOf(deps, handoff) ?? '']
+  const hindered = HINDRANCE_ENDS[hindranceOf(deps, handoff) ?? '']
   if (hindered !== undefined) return `the brief is ready, and the session is cleared when ${hindered}`
-  if (handoff.state !== 'review') return STATE_WORDS[handoff.state]
+  if (handoff.state !== 'review') return STATE_TEXTS[handoff.state]
   const when = handoff.dueAt === null ? 'only you can approve it' : `used by itself at ${clockTime(handoff.dueAt)}`
   return `its brief waits for your review (${when}): /handoff approve`
 }

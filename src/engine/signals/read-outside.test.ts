@@ -56,7 +56,7 @@ function openRecordingEngine(app: TestApp, during: () => void = () => {}): { eng
       note('repository')
       return null
     },
-    keeper: { keep: refuse, read: () => null, add: refuse, late: () => [] },
+    keeper: { store: refuse, read: () => null, addFinding: refuse, lateFindings: () => [] },
     // A slow machine must not use up the time that a compaction waits for git.
     elapsed: () => 0,
   }
