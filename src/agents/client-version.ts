@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import { clients } from './clients.js'
 
 const PATIENCE_MS = 3_000
@@ -17,7 +17,7 @@ export function clientVersion(
     const child = execFile(
       clients[agent]!.program,
       ['--version'],
-      { env: { ...env, NODE_OPTIONS: '' }, timeout: patience(PATIENCE_MS), killSignal: 'SIGKILL' },
+      { env: { ...env, NODE_OPTIONS: '' }, timeout: scaleTimeout(PATIENCE_MS), killSignal: 'SIGKILL' },
       (error, stdout) => {
         resolve(error ? null : (/\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? null))
       },

@@ -21,7 +21,7 @@ import type { BriefWriter, JobDependencies } from '../jobs/dependencies.js'
 import type { JobLimits } from '../jobs/its-turn.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { gitState } from '../lib/git-state.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import { sanitizeName } from '../lib/quote.js'
 import type { NoticeContent } from '../policy/notice-text.js'
 
@@ -247,7 +247,7 @@ function observer({ store, engine, log, now }: App, env: Record<string, string>)
       }
       const signal = guarded('a signal', attempt, () => agents[agent]?.open(raw) ?? null) ?? null
       if (signal === null) return ''
-      const end = Date.now() + patience(BEFORE_COMPACTION_MS)
+      const end = Date.now() + scaleTimeout(BEFORE_COMPACTION_MS)
       const isCompaction = signal.kind === 'compact-start' || signal.kind === 'compact-end'
       if (isCompaction) while (Date.now() < end && !engine.settled(raw)) await sleep(STEP_MS)
       return guarded('a signal', attempt, () => take(signal, attempt)) ?? ''

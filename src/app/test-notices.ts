@@ -11,7 +11,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { sanitizeName } from '../lib/quote.js'
 import { terminalOf } from '../lib/terminal-of.js'
 import type { SendOutcome } from '../policy/notice-schedule.js'
-import { sentText } from '../policy/notice-text.js'
+import { noticeLine } from '../policy/notice-text.js'
 
 interface TestContext {
   cwd: string
@@ -91,7 +91,7 @@ async function tryEntry(app: App, { cwd, env }: TestContext, { key, from, target
     data: {},
   }
   const begun = performance.now()
-  const outcome = await sendNotice([notice], sentText([notice]), {
+  const outcome = await sendNotice([notice], noticeLine([notice]), {
     cwd: env.HOME || homedir(),
     env: withoutClient(env),
     terminalOf: ({ terminal }) => terminal,

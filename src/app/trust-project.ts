@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { clients } from '../agents/clients.js'
 import { findProjectFile, PROJECT_FILE } from '../config/find-project.js'
 import { type LoadedConfig, loadConfig } from '../config/load-config.js'
-import { folderOf, removeTrust, storeTrust } from '../config/trust.js'
+import { realFolderOf, removeTrust, storeTrust } from '../config/trust.js'
 import { demandsOf, type FileDemands } from '../config/untrusted.js'
 import type { ProjectFile } from '../contract/policy.js'
 import { realTarget } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { batonHome, type Home } from '../lib/home.js'
 import { ancestorsOf } from '../lib/process-info.js'
-import { environmentOf } from '../lib/process-place.js'
+import { environmentOfProcess } from '../lib/process-place.js'
 import { shortenHome } from '../lib/shown-text.js'
 
 type Env = Record<string, string | undefined>
@@ -53,7 +53,7 @@ export function withdrawTrust(
 ): { changed: boolean; project: string; path: string } {
   refuseInAgentSession(env)
   const path = findProjectFile(folder, env.HOME || homedir()) ?? join(folder, PROJECT_FILE)
-  const project = folderOf(path) ?? realTarget(folder)
+  const project = realFolderOf(path) ?? realTarget(folder)
   return { changed: removeTrust(batonHome(env).trust, project), project, path }
 }
 
@@ -139,7 +139,7 @@ function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf
   const own = findSign(env)
   if (own !== null) return `${own} is set`
   for (const pid of ancestors) {
-    const theirs = environmentOf(pid) ?? {}
+    const theirs = environmentOfProcess(pid) ?? {}
     const sign = findSign(theirs)
     if (sign !== null) return `process ${pid} above this one has ${sign}`
     const environments = [env, theirs, { HOME: ownHome() }]

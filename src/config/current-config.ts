@@ -6,7 +6,7 @@ import { type CompiledCopy, namesMark, readCompiled, writeCompiled } from './com
 import { type Env, withEnvironment } from './environment.js'
 import { findProjectFile, stampOf } from './find-project.js'
 import type { LoadedConfig, LoadOptions } from './load-config.js'
-import { acceptedHash, folderOf } from './trust.js'
+import { acceptedHash, realFolderOf } from './trust.js'
 
 /** Everything needed to find the configuration of one project. */
 interface CurrentOptions {
@@ -91,7 +91,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
  * Returns the part of the mark that changes with trust, or when the path leads to another folder.
  */
 function acceptedIn(trustFolder: string, projectFile: string): string {
-  const folder = folderOf(projectFile)
+  const folder = realFolderOf(projectFile)
   return `${folder} ${folder === null ? null : acceptedHash(trustFolder, folder)}`
 }
 

@@ -24,7 +24,7 @@ import { policyFor } from './policy-for.js'
 import { comparePositions } from './position.js'
 import { presetLevels } from './presets.js'
 import type { WrittenConfig, WrittenPolicy } from './schema.js'
-import { acceptedHash, folderOf } from './trust.js'
+import { acceptedHash, realFolderOf } from './trust.js'
 import { addUntrusted } from './untrusted.js'
 
 /** Everything that determines the configuration. */
@@ -157,7 +157,7 @@ function readSource(
  * Checks trust for the parsed bytes. The file is not read again, because it may have been replaced.
  */
 function judgeTrust(path: string, bytes: Buffer | null, owner: number | null, trustFolder: string): ProjectFile {
-  const folder = folderOf(path)
+  const folder = realFolderOf(path)
   const sha256 = bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
   const accepted = folder === null ? null : acceptedHash(trustFolder, folder)
   const reason =

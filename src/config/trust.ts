@@ -21,7 +21,7 @@ interface TrustRecord {
 const LONGEST_RECORD = 32_768
 
 /** Returns the real path of the folder of a project file. Null when it cannot be resolved. */
-export function folderOf(projectFile: string): string | null {
+export function realFolderOf(projectFile: string): string | null {
   try {
     return realpathSync.native(dirname(projectFile))
   } catch {

@@ -3,7 +3,7 @@ export interface ClientStatus {
   pid: number
   sessionId: string
   status: 'idle' | 'busy' | 'waiting' | 'unknown'
-  /** What the client waits for, in its own words. Null when it does not wait. */
+  /** The thing that the client waits for, in its own words. Null when it does not wait. */
   waitingFor: string | null
   /** The tmux pane of the client. Null outside tmux. */
   tmux: { pane: string } | null

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import type { RawSignal } from '../contract/signal.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import { dropSpooled, isAwaited, listSpool, putAside, readSpooled, type Spooled, sessionOf } from './spool.js'
 
 const LIFE_MS = 30_000
@@ -77,7 +77,7 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
  * client waits for this process.
  */
 function settle(engine: SignalTaker, signal: Spooled): void {
-  const end = Date.now() + patience(SETTLE_MS)
+  const end = Date.now() + scaleTimeout(SETTLE_MS)
   while (!engine.settled(signal.raw) && Date.now() < end) pause(STEP_MS)
 }
 

@@ -6,11 +6,11 @@ import type { Sample } from '../agents/installer.js'
 import { installers } from '../agents/installers.js'
 import { hookCommand, statusLineCommand } from '../agents/shared/launcher-call.js'
 import { keyOf, lookAtLauncher } from '../install/look.js'
-import { type AnnouncedServer, proveServer, readAnnouncement, type Unproven } from '../lib/announced-server.js'
+import { type AnnouncedServer, type ProofFailure, proveServer, readAnnouncement } from '../lib/announced-server.js'
 import { readIfThere, removeFileIf } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import { agoText, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import { isServerLocked, lockServer } from '../store/server-lock.js'
 import { lastError, tailOf } from './check-home.js'
 import { installedParts } from './check-machine.js'
@@ -43,7 +43,7 @@ export async function checkServer(context: DoctorContext): Promise<Finding> {
       `${home.server} is not what this version writes; hooks go without the server.`,
       'End the server and start baton serve again.',
     )
-  const connection = await proveServer(announced, patience(PATIENCE_MS))
+  const connection = await proveServer(announced, scaleTimeout(PATIENCE_MS))
   if (typeof connection === 'string') return oneFault(...explainUnproven(announced, connection))
   const answer = await askPort({ socket: connection, token: announced.token })
   const judged = judgeServer(announced, answer, context.version)
@@ -60,7 +60,7 @@ export async function checkServer(context: DoctorContext): Promise<Finding> {
 
 function explainUnproven(
   { port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>,
-  why: Unproven,
+  why: ProofFailure,
 ): [detail: string, fix: string] {
   const restart = `End process ${pid} and start baton serve again.`
   switch (why) {
@@ -134,7 +134,7 @@ function askPort(at: { port: number } | { socket: Socket; token: string }): Prom
     const headers = { Connection: 'close', ...('token' in at ? { Authorization: `Bearer ${at.token}` } : {}) }
     const way =
       'socket' in at ? { createConnection: () => at.socket, path: '/api/access' } : { port: at.port, path: '/health' }
-    const asked = request({ host: '127.0.0.1', ...way, headers, timeout: patience(PATIENCE_MS) }, (response) => {
+    const asked = request({ host: '127.0.0.1', ...way, headers, timeout: scaleTimeout(PATIENCE_MS) }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {

@@ -20,13 +20,13 @@ function parseGitRuns(command: string): GitRun[] {
   return runsOf(command).flatMap((run) => {
     const words = programOf(run)
     if (baseName(words[0]?.text ?? '') !== 'git') return []
-    const rest = fromVerb(words.slice(1))
+    const rest = wordsFromVerb(words.slice(1))
     return rest[0] === undefined ? [] : [{ verb: rest[0].text, args: rest.slice(1) }]
   })
 }
 
 /** Returns the words from git's verb on, without the options before it. */
-export function fromVerb(words: readonly ShellWord[]): ShellWord[] {
+export function wordsFromVerb(words: readonly ShellWord[]): ShellWord[] {
   let first = 0
   while (words[first]?.text.startsWith('-')) first += /^-[cC]$/.test(words[first]!.text) ? 2 : 1
   return words.slice(first)

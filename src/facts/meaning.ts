@@ -1,4 +1,4 @@
-import { denies, isFirm, meaningWords, normalizeText } from './words.js'
+import { denies, isExactWord, meaningWords, normalizeText } from './words.js'
 
 /** Share of a sentence's meaning that must be close together to count as said. */
 const ENOUGH = 0.65
@@ -44,7 +44,7 @@ export function prepareMeaning(text: string): (part: string, strict?: MatchRules
   const saidNear = (part: string, words: ReadonlySet<string>, strict: MatchRules): boolean => {
     const near = words.size <= FEW_WORDS ? 1 : NEAR
     const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
-    const firm = strict.firm ? [...words].filter(isFirm) : []
+    const firm = strict.firm ? [...words].filter(isExactWord) : []
     const clauses = strict.denied === true ? sentencesOf(part).flatMap(clausesOf) : null
     const holds = (start: number): boolean => {
       const here = meanings.slice(start, start + near)

@@ -1,4 +1,4 @@
-import { fromVerb } from './git.js'
+import { wordsFromVerb } from './git.js'
 import { baseName, resolvePath } from './paths.js'
 import { programOf, runsOf, type ShellRun, type ShellWord } from './shell.js'
 
@@ -138,7 +138,7 @@ function sed(args: ShellWord[]): TouchedFiles {
 }
 
 function git(args: ShellWord[]): TouchedFiles {
-  const rest = fromVerb(args)
+  const rest = wordsFromVerb(args)
   const plain = operands(rest.slice(1))
   switch (rest[0]?.text) {
     case 'mv':

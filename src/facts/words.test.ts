@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { denies, isFirm, meaningWords, normalizeText } from './words.js'
+import { denies, isExactWord, meaningWords, normalizeText } from './words.js'
 
 const words = (text: string): string[] => [...meaningWords(text)].sort()
 
@@ -36,8 +36,8 @@ test.each([
 })
 
 test('numbers, files and addresses are firm, other words are not', () => {
-  for (const word of ['200ms', '3', 'a.ts', 'me@example.com', 'v2']) expect(isFirm(word)).toBe(true)
-  for (const word of ['retry', 'e.g', 'and/or', 'read-only']) expect(isFirm(word)).toBe(false)
+  for (const word of ['200ms', '3', 'a.ts', 'me@example.com', 'v2']) expect(isExactWord(word)).toBe(true)
+  for (const word of ['retry', 'e.g', 'and/or', 'read-only']) expect(isExactWord(word)).toBe(false)
 })
 
 test.each([

@@ -46,7 +46,7 @@ export function trimTrailing(text: string, signs: string): string {
 }
 
 /** Returns true for numbers, files and addresses: another one changes the meaning of a sentence. */
-export function isFirm(word: string): boolean {
+export function isExactWord(word: string): boolean {
   return /\p{N}|\.\p{L}{1,5}$|@/u.test(word) && !/^\p{L}\.\p{L}$/u.test(word)
 }
 

@@ -15,7 +15,7 @@ import { batonHome } from '../lib/home.js'
 import { openHomeFolder } from '../lib/home-safety.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import { fileLog } from '../lib/log.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import { isRunning } from '../lib/process-info.js'
 
 /**
@@ -94,7 +94,7 @@ function say(text: string): void {
 }
 
 function drain(env: Record<string, string | undefined>): void {
-  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: patience(4_000), configMs: 1_000 })
+  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: scaleTimeout(4_000), configMs: 1_000 })
   drainUnderLock(app.engine, app.home.spool, join(app.home.root, 'run', 'drain'))
   if (tidyDaily(app.store, placesOf(app.home), app.now()))
     for (const { waiter } of Object.values(agents)) waiter?.tidy(app.home.live, app.now(), isRunning)
@@ -159,13 +159,13 @@ function startWorker(mode: 'drive' | 'notify'): void {
 
 function answer(env: Record<string, string | undefined>, id: string): string {
   // When many sessions are compacted at once, each waits for its turn rather than say nothing.
-  const busyMs = patience(isSaidNow(id) ? 5_000 : 900)
+  const busyMs = scaleTimeout(isSaidNow(id) ? 5_000 : 900)
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs, configMs: 1_000 })
   return answerOne(app.engine, app.home.spool, id)
 }
 
 function statusLine(env: Record<string, string | undefined>): string {
-  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: patience(900), configMs: 1_000 })
+  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: scaleTimeout(900), configMs: 1_000 })
   const agent = agents[DEFAULT_AGENT]!
   const passed = Object.fromEntries(
     agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),

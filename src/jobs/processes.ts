@@ -1,4 +1,4 @@
-import { signal } from '../lib/end-group.js'
+import { signalProcess } from '../lib/end-group.js'
 import { processesMarkedWith } from '../lib/marked-processes.js'
 import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 
@@ -37,5 +37,5 @@ export async function endProcesses(jobId: string, withinMs = 4_000): Promise<Pro
 }
 
 function end(one: ProcessIdentity, name: NodeJS.Signals): void {
-  if (isAlive(one)) signal(one.pid, name)
+  if (isAlive(one)) signalProcess(one.pid, name)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { patience } from './patience.js'
+import { scaleTimeout } from './patience.js'
 
 /**
  * The line that a running server keeps in `run/server` (mode 0600).
@@ -53,7 +53,7 @@ export function readAnnouncement(file: string): AnnouncedServer | null {
  * Why a listener did not prove to be the server.
  * nobody: the port is closed. silent: no answer in time. stranger: another program answered.
  */
-export type Unproven = 'nobody' | 'silent' | 'stranger'
+export type ProofFailure = 'nobody' | 'silent' | 'stranger'
 
 /**
  * Connects to the announced port and checks that the listener is the server that announced it.
@@ -62,12 +62,12 @@ export type Unproven = 'nobody' | 'silent' | 'stranger'
  */
 export function proveServer(
   { port, hello, proof }: AnnouncedServer,
-  timeoutMs = patience(1_000),
-): Promise<Socket | Unproven> {
+  timeoutMs = scaleTimeout(1_000),
+): Promise<Socket | ProofFailure> {
   const expected = `${proof}\r\n`
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    const fail = (why: Unproven): void => {
+    const fail = (why: ProofFailure): void => {
       clearTimeout(timer)
       socket.destroy()
       resolve(why)

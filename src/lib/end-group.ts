@@ -31,7 +31,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
  * Signals a process, or a process group when `pid` is negative.
  * Returns false when it does not exist or belongs to another user.
  */
-export function signal(pid: number, name: NodeJS.Signals): boolean {
+export function signalProcess(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)
   } catch (error) {

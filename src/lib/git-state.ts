@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { gitFolderOf, isInsideBareRepository, isReadableByGit } from './git-folder.js'
-import { patience } from './patience.js'
+import { scaleTimeout } from './patience.js'
 
 /** The state of a repository, as git reports it. */
 export interface GitState {
@@ -23,7 +23,7 @@ const MOST_RECENT = 10
  * Reads the state of the repository that contains a folder.
  * Null when there is no repository, no git, or git is too slow.
  */
-export function gitState(folder: string, withinMs = patience(PATIENCE_MS)): GitState | null {
+export function gitState(folder: string, withinMs = scaleTimeout(PATIENCE_MS)): GitState | null {
   const repository = gitFolderOf(folder)
   if (repository === null || isInsideBareRepository(folder) || !isReadableByGit(repository)) return null
   const end = performance.now() + withinMs

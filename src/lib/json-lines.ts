@@ -19,7 +19,7 @@ interface ScanOptions {
 }
 
 /** The end of a scan. */
-export interface Scanned {
+export interface ScanEnd {
   /** Start of the next scan, after the last complete line. */
   next: number
   /** True when `next` is inside an unfinished line that is longer than `longestLine`. */
@@ -30,7 +30,7 @@ export interface Scanned {
  * Visits every complete line of [from, to) in order.
  * An unfinished last line is left for the next scan.
  */
-export function scanLines(fd: number, from: number, to: number, options: ScanOptions, visit: VisitLine): Scanned {
+export function scanLines(fd: number, from: number, to: number, options: ScanOptions, visit: VisitLine): ScanEnd {
   const chunk = Buffer.allocUnsafe(Math.min(FORWARD_CHUNK, Math.max(to - from, 1)))
   let unfinished: Buffer[] = []
   let unfinishedBytes = 0

@@ -28,7 +28,7 @@ function executableOf(pid: number): string | null {
 }
 
 /** Returns the environment that a process was started with. Null when it cannot be read. */
-export function environmentOf(pid: number): Record<string, string> | null {
+export function environmentOfProcess(pid: number): Record<string, string> | null {
   if (platform() !== 'linux') return null
   try {
     const pairs = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

@@ -1,5 +1,5 @@
 /** Resolves like the promise, or with undefined after `ms`. Rejects if the promise does. */
-export async function within<T>(ms: number, promised: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(ms: number, promised: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms)

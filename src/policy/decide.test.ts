@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Action, Crossing } from '../contract/level.js'
-import { type DecisionContext, decide } from './decide.js'
+import { type DecisionContext, decideOnCrossings } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
 
 const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
@@ -14,7 +14,7 @@ const about: DecisionContext = {
   handingOver: false,
 }
 const judge = (crossed: Crossing[], changes: Partial<DecisionContext> = {}, track = sampleTrack(120_000)) =>
-  decide(crossed, track, samplePolicy, { ...about, ...changes })
+  decideOnCrossings(crossed, track, samplePolicy, { ...about, ...changes })
 const listeners = (...actions: Action[]) => {
   const decision = judge([sampleLevel('one', actions)])
   return decision && (['agent', 'user', 'parent'] as const).filter((who) => decision[who] !== null)

@@ -49,7 +49,7 @@ export interface DecisionContext {
  * Decides what crossed levels cause. Null when there is nothing to send.
  * Levels without actions appear only on the timeline.
  */
-export function decide(
+export function decideOnCrossings(
   crossed: readonly Crossing[],
   track: Track,
   policy: Policy,

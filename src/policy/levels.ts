@@ -78,11 +78,11 @@ const LEAST_SHARE = 0.03
  */
 export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boolean {
   // Before the first answer of a cycle every level may be near: a cycle may begin above it.
-  return track.used === null || track.used >= nearFrom(track, levels)
+  return track.used === null || track.used >= nearLevelFrom(track, levels)
 }
 
-/** Returns the figure from which on a level is near; infinite when no level has actions left. */
-export function nearFrom(track: Track, levels: readonly ResolvedLevel[]): number {
+/** Returns the tokens from which on a level is near. Infinite when no level has actions left. */
+export function nearLevelFrom(track: Track, levels: readonly ResolvedLevel[]): number {
   const latched = new Set(track.latched.map((latch) => latch.name))
   const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))
   if (!next) return Number.POSITIVE_INFINITY

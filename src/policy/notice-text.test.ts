@@ -6,11 +6,11 @@ import {
   levelNotice,
   limitEnding,
   limitNotices,
+  noticeLine,
   noticeName,
   noticesFor,
   permissionNotice,
   reviewNotice,
-  sentText,
   silenceNotice,
 } from './notice-text.js'
 import { sampleLevel, sampleTrack } from './samples.cases.js'
@@ -40,7 +40,7 @@ const ids = () => {
 test('every kind of notice is one short line', () => {
   const track = sampleTrack(118_600)
   const line = (content: Parameters<typeof noticesFor>[0], jobId: string | null = null) =>
-    sentText([{ ...content, name: 'api', jobId }])
+    noticeLine([{ ...content, name: 'api', jobId }])
   expect(line(levelNotice(track, sampleLevel('warning')))).toBe(
     'api: 71% full, about 48k tokens until compaction (warning)',
   )
@@ -139,7 +139,7 @@ test('a reset on another day is shown with its date', () => {
 test('a job that waits for a limit causes a notice at both moments under its own name', () => {
   const until = '2026-03-01T13:00:00.000Z'
   const [reached, continues] = jobLimitNotices('job_1', until, AT)
-  expect(sentText([{ ...reached!, name: 'fix-login', jobId: 'job_1' }])).toMatch(
+  expect(noticeLine([{ ...reached!, name: 'fix-login', jobId: 'job_1' }])).toMatch(
     /^job fix-login: usage limit reached, continues at \d\d:\d\d$/,
   )
   expect(continues).toMatchObject({ text: 'continues after the usage limit', dueAt: until })
@@ -155,6 +155,6 @@ test('the notice of a reached limit says what the client does, if its settings t
 
 test('several notices make one line, newest first, with at most three spelled out', () => {
   const many = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ ...permissionNotice(false), name, jobId: null }))
-  expect(sentText(many.slice(0, 2))).toBe('b: waits for your permission · a: waits for your permission')
-  expect(sentText(many)).toMatch(/^e: .* · d: .* · c: waits for your permission · and 2 more$/)
+  expect(noticeLine(many.slice(0, 2))).toBe('b: waits for your permission · a: waits for your permission')
+  expect(noticeLine(many)).toMatch(/^e: .* · d: .* · c: waits for your permission · and 2 more$/)
 })

@@ -229,7 +229,7 @@ export function limitEnding(continues: boolean | null): string {
  * Returns the line that is sent. Several notices make one line, newest first.
  * `notices` are given oldest first.
  */
-export function sentText(notices: readonly Pick<NoticeRecord, 'name' | 'text' | 'kind' | 'jobId'>[]): string {
+export function noticeLine(notices: readonly Pick<NoticeRecord, 'name' | 'text' | 'kind' | 'jobId'>[]): string {
   const lines = notices.toReversed().map(({ kind, name, text, jobId }) => {
     if (kind === 'job') return `job ${name} ${text}`
     if (kind === 'limit' && jobId === null) return text

@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 
 export interface LeaseLimits {
   /** How often the lease is renewed. */
@@ -15,7 +15,7 @@ export interface LeaseLimits {
  * cannot bound that. One process of another user fills the queue (4,096 on Linux) in less than a
  * second. Hooks of this user make a few connections a second, all of them known.
  */
-const LIMITS: LeaseLimits = { everyMs: 5_000, seconds: patience(15_000) / 1_000, mostUnknown: 1_000 }
+const LIMITS: LeaseLimits = { everyMs: 5_000, seconds: scaleTimeout(15_000) / 1_000, mostUnknown: 1_000 }
 
 export interface Lease {
   /** Counts a connection whose caller is not known yet. */

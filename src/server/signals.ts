@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { RawSignal } from '../contract/signal.js'
 import type { TakeOptions } from '../engine/context.js'
 import type { Taken } from '../engine/signals/take-signal.js'
-import { patience } from '../lib/patience.js'
+import { scaleTimeout } from '../lib/patience.js'
 import type { ServerInput } from './dependencies.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
@@ -86,7 +86,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     } else if (one.raw.kind === 'status-line') {
       one.reply(200, deps.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
     } else if (taken.behind && one.options.deliver === 'answer') {
-      catchUp(one, Date.now() + patience(BEHIND_MS))
+      catchUp(one, Date.now() + scaleTimeout(BEHIND_MS))
     } else {
       one.reply(200, taken.answer)
       if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
@@ -144,7 +144,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
     if (/compact/i.test(kind)) {
       flush()
-      whenSettled(one, Date.now() + patience(BEFORE_COMPACTION_MS))
+      whenSettled(one, Date.now() + scaleTimeout(BEFORE_COMPACTION_MS))
     } else gather(one)
   }
 

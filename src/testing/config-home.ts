@@ -6,12 +6,12 @@ import { stringify } from 'yaml'
 import type { CompiledCopy } from '../config/compiled-copy.js'
 import { currentConfig } from '../config/current-config.js'
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load-config.js'
-import { folderOf, storeTrust } from '../config/trust.js'
+import { realFolderOf, storeTrust } from '../config/trust.js'
 
 /** For tests: accepts a project file as it is now, as the user does with `baton trust`. */
 export function trustFile(trustFolder: string, path: string): void {
   const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex')
-  storeTrust(trustFolder, { folder: folderOf(path)!, sha256 }, new Date())
+  storeTrust(trustFolder, { folder: realFolderOf(path)!, sha256 }, new Date())
 }
 
 /** For tests: a folder with a user's home and a project of its own, and nothing of the machine's. */

@@ -92,8 +92,8 @@ export function restartClocks(track: Track): Track {
   return { ...track, stamps: {}, reached: transcript === undefined ? {} : { transcript } }
 }
 
-/** Which sources can vouch for the first number of a cycle. */
-export interface Vouching {
+/** Sources that were readable for a reading. */
+export interface ReadableSources {
   /** True when the transcript was readable: in a new cycle it alone may report the first number. */
   transcript: boolean
 }
@@ -116,7 +116,7 @@ export function applyReading(
   track: Track,
   reading: Reading,
   at: string,
-  vouching: Vouching,
+  readable: ReadableSources,
 ): { track: Track; outcome: ReadingOutcome } {
   const quietMs = Date.parse(at) - Date.parse(track.readAt ?? track.cycleStartedAt)
   const lastStamp = track.stamps[reading.source]
@@ -125,10 +125,10 @@ export function applyReading(
   const stamps = reading.stamp === null ? track.stamps : { ...track.stamps, [reading.source]: reading.stamp }
 
   if (reading.used === null) return applyUnknown({ ...track, stamps }, reading, at)
-  if (reading.source === 'monitor') return applyReport({ ...track, stamps }, reading.used, vouching, quietMs)
+  if (reading.source === 'monitor') return applyReport({ ...track, stamps }, reading.used, readable, quietMs)
   if (reading.source !== 'transcript') {
     if (repeatsPreviousCycle(track, reading.source, reading.used)) return { track, outcome: 'late' }
-    if (track.fresh && vouching.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
+    if (track.fresh && readable.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
   }
 
   const { verdict, sequence } = placeReading(track, reading.source, reading.used, quietMs < AHEAD_MS)
@@ -161,12 +161,12 @@ export function applyReading(
 function applyReport(
   track: Track,
   used: number,
-  vouching: Vouching,
+  readable: ReadableSources,
   quietMs: number,
 ): { track: Track; outcome: ReadingOutcome } {
   if (used === track.used) return { track, outcome: 'confirmed' }
   if (track.seen.includes(used) || (track.fresh && track.before.seen.includes(used))) return { track, outcome: 'late' }
-  if (track.fresh && vouching.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
+  if (track.fresh && readable.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
   return {
     track: { ...track, used, usage: null, exact: false, source: 'monitor', answerId: null },
     outcome: 'accepted',

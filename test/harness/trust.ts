@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { folderOf, storeTrust } from '../../src/config/trust.js'
+import { realFolderOf, storeTrust } from '../../src/config/trust.js'
 import { batonHome } from '../../src/lib/home.js'
 
 /**
@@ -11,6 +11,6 @@ import { batonHome } from '../../src/lib/home.js'
 export function trustProject(env: Record<string, string | undefined>, folder: string): string {
   const file = path.join(folder, 'baton.yaml')
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
-  storeTrust(batonHome(env).trust, { folder: folderOf(file)!, sha256 }, new Date())
+  storeTrust(batonHome(env).trust, { folder: realFolderOf(file)!, sha256 }, new Date())
   return sha256
 }

@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from '../../lib/process-info.js'
 import { isAlive, ownProcess } from '../../lib/process-info.js'
-import { environmentOf, programOf } from '../../lib/process-place.js'
+import { environmentOfProcess, programOf } from '../../lib/process-place.js'
 import type { ForkableClient, ForkOf } from '../agent.js'
 import { argsOf } from './command-line.js'
 import { withoutClient } from './environment.js'
@@ -16,7 +16,7 @@ import { configDirOf, readFlag } from './settings/read-settings.js'
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
   if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client does not run any more'
-  const environment = environmentOf(hint.pid)
+  const environment = environmentOfProcess(hint.pid)
   // In another environment the conversation would go elsewhere, with another key.
   if (environment === null) return 'the environment of its client is not known'
   const configDir = configDirOf(environment)

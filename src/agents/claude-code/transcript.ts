@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import type { Reading, Usage } from '../../contract/reading.js'
 import type { Cursor, FailedCompaction, TranscriptEvent } from '../../contract/signal.js'
-import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
+import { type ScanEnd, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
 import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
@@ -104,7 +104,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
 }
 
 /** Nothing but one unfinished line: kept for later, unless it is too long to be kept. */
-function withoutLines(start: number, size: number): Scanned {
+function withoutLines(start: number, size: number): ScanEnd {
   return size - start > LONGEST_LINE ? { next: size, midLine: true } : { next: start, midLine: false }
 }
 
@@ -207,7 +207,7 @@ class Gathering {
     this.last.output = output
   }
 
-  done(path: string, scanned: Scanned, skipped: number): TranscriptRead {
+  done(path: string, scanned: ScanEnd, skipped: number): TranscriptRead {
     const cursor: Cursor = { path, offset: scanned.next }
     if (this.answerId !== null) cursor.answerId = this.answerId
     if (this.calls.length > 0) cursor.calls = this.calls

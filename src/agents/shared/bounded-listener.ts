@@ -1,7 +1,7 @@
 import type { RuntimeListener } from '../../contract/runtime.js'
 import { reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
-import { within } from '../../lib/within.js'
+import { withTimeout } from '../../lib/within.js'
 
 /**
  * Time limit for one answer to the client. A client that waits longer than its own limit ends the
@@ -18,7 +18,7 @@ export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {
     try {
       // Call the listener inside a promise, so that a synchronous throw is handled too.
-      const given = await within(
+      const given = await withTimeout(
         ms,
         Promise.resolve()
           .then(answer)

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { signal } from '../../lib/end-group.js'
+import { signalProcess } from '../../lib/end-group.js'
 import { BatonError } from '../../lib/errors.js'
 import { processesMarkedWith } from '../../lib/marked-processes.js'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
@@ -111,11 +111,11 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     gone,
     isGone: () => over,
     terminate: () => {
-      if (!over) signal(-pid, 'SIGTERM')
+      if (!over) signalProcess(-pid, 'SIGTERM')
     },
     kill: () => {
       // A client that has ended may have passed its pid on to another process.
-      if (!over) signal(-pid, 'SIGKILL')
+      if (!over) signalProcess(-pid, 'SIGKILL')
       endStrays(sessionId)
     },
   }
@@ -129,6 +129,6 @@ function endStrays(sessionId: string): void {
   for (let round = 0; round < 3; round++) {
     const running = processesMarkedWith(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
     if (running.length === 0) return
-    for (const pid of running) signal(pid, 'SIGKILL')
+    for (const pid of running) signalProcess(pid, 'SIGKILL')
   }
 }

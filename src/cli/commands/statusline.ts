@@ -10,7 +10,7 @@ import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { judgeHome } from '../../lib/home-safety.js'
 import { fileLog } from '../../lib/log.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import type { Call, Cli, Command } from '../command.js'
 import { readInput } from '../terminal.js'
 
@@ -116,7 +116,7 @@ function askServer(
           Connection: 'close',
           ...Object.fromEntries(variables),
         },
-        timeout: patience(PATIENCE_MS),
+        timeout: scaleTimeout(PATIENCE_MS),
       },
       (response) => {
         const chunks: Buffer[] = []

@@ -16,7 +16,7 @@ import { prepareHome } from '../../install/prepare-home.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import { isAlive, processesWithVariable } from '../../lib/process-info.js'
 import { removeFolder } from '../../lib/remove-folder.js'
 import type { Cli } from '../command.js'
@@ -245,11 +245,11 @@ function ended(child: ChildProcess): Promise<{ code: number | null; said: string
 }
 
 const late = (): Promise<'late'> =>
-  new Promise((resolve) => setTimeout(() => resolve('late'), patience(LONGEST_MS)).unref())
+  new Promise((resolve) => setTimeout(() => resolve('late'), scaleTimeout(LONGEST_MS)).unref())
 
 /** The last hook's engine, and the process that keeps transcripts, may still be at work when the client has gone. */
 async function settled(app: App, awaited: EventType[], before: number): Promise<void> {
-  const end = Date.now() + patience(SETTLE_MS)
+  const end = Date.now() + scaleTimeout(SETTLE_MS)
   const over = (): boolean => {
     const events = app.store.events({ afterId: before })
     return awaited.every((type) => events.some((event) => event.type === type && event.data.reason !== 'clear'))

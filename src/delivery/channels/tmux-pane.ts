@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 
 /** One pane of one tmux server. */
 export interface PanePlace {
@@ -157,7 +157,7 @@ const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window
 async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
   const server = place.socket === null ? [] : ['-S', place.socket]
   const run = await runBounded('tmux', ['-u', ...server, ...args], {
-    timeoutMs: patience(TIMEOUT_MS),
+    timeoutMs: scaleTimeout(TIMEOUT_MS),
     ...(input === undefined ? {} : { input }),
   })
   return run.code === 0 ? run.stdout : null

@@ -9,7 +9,7 @@ import {
   type SendOutcome,
   whyOutdated,
 } from '../../policy/notice-schedule.js'
-import { limitEnding, sentText } from '../../policy/notice-text.js'
+import { limitEnding, noticeLine } from '../../policy/notice-text.js'
 import type { Changes } from '../channels/changes.js'
 import { type SendPlace, sendNotice } from './send-notice.js'
 
@@ -130,7 +130,7 @@ function textOf(context: SenderContext, notices: readonly NoticeRecord[]): strin
       ? { ...notice, text: `${notice.text}${limitEnding(context.continues(notice))}` }
       : notice,
   )
-  return sentText(whole)
+  return noticeLine(whole)
 }
 
 /** Stores the result of a try, unless another process has claimed the notice meanwhile. */

@@ -19,7 +19,7 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
 import { isPutBack } from '../../facts/key-of.js'
 import { weightOf } from '../../facts/rank.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import { lossText } from '../../policy/texts.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { isForking, openHandoff } from '../handoff/handoffs.js'
@@ -67,7 +67,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
   }
   if (signal.kind === 'turn-end' && (record === null || !isCompared(deps, record, signal))) return null
   if (signal.kind !== 'compact-start') return readForBrief(deps, signal.sessionId, signal.transcriptPath)
-  const withinMs = patience(AHEAD_MS)
+  const withinMs = scaleTimeout(AHEAD_MS)
   const end = deps.sources().elapsed() + withinMs
   const path = signal.transcriptPath
   // Kept facts leave little to read, however long the transcript is.
@@ -96,7 +96,7 @@ export function readForBrief(deps: EngineDependencies, sessionId: string, path?:
   if (record === null) return null
   const keeping = keptFactsOf(deps, record)
   const read = readFacts(deps.sources().readers, record.agent, path ?? record.transcriptPath, {
-    withinMs: patience(MATERIAL_MS),
+    withinMs: scaleTimeout(MATERIAL_MS),
     keeping,
   })
   return { ...read, sessionId, repository: repositoryOf(deps, record) }
@@ -236,7 +236,7 @@ function readSmall({ deps, record }: CompactionContext, known: CompactionRecord)
   const read = deps.store.readUnlocked(`facts before ${known.startedAt} ${record.sessionId}`, () =>
     readFacts(deps.sources().readers, record.agent, known.transcriptPath, {
       bytes: known.bytes || undefined,
-      withinMs: patience(LATE_MS),
+      withinMs: scaleTimeout(LATE_MS),
       keeping: keptFactsOf(deps, record),
     }),
   )

@@ -1,6 +1,6 @@
 import type { Repository } from '../../briefs/mechanical-brief.js'
 import type { SessionRecord } from '../../contract/records/session.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies, SignalContext } from '../context.js'
 import type { BriefMaterial } from '../handoff/make-brief.js'
 import { KEEP_EVERY } from './deferred-work.js'
@@ -41,7 +41,7 @@ export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps'
     read ??
     deps.store.readUnlocked(`facts ${sessionId} ${transcriptPath}`, () =>
       readFacts(deps.sources().readers, agent, transcriptPath, {
-        withinMs: patience(MATERIAL_MS),
+        withinMs: scaleTimeout(MATERIAL_MS),
         keeping: keptFactsOf(deps, record),
       }),
     )

@@ -1,5 +1,5 @@
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import type { PolicyContext } from '../session-context.js'
 import { cancelHandoff, failHandoff, stopHandoff, updateHandoff } from './handoff-transitions.js'
 import { withdraw } from './handoffs.js'
@@ -64,7 +64,7 @@ export function lookAtOrder(context: PolicyContext, handoff: HandoffRecord): voi
 }
 
 function wasToBeNoticed({ at }: PolicyContext, { dueAt }: HandoffRecord): boolean {
-  return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + patience(NOTICE_MS)
+  return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
 }
 
 /** What takes orders inside the client was taken away while the client runs on. */

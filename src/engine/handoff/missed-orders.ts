@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies } from '../context.js'
 
 /** How long an order may wait for an idle moment: a person may be typing. */
@@ -27,7 +27,7 @@ export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, o
 export function noticedBy({ store, agents, liveDir, now }: EngineDependencies, handoff: HandoffRecord): number | null {
   const { state, way, orderId, dueAt, sessionId } = handoff
   if (state !== 'clearing' || way !== 'mod' || orderId === null || dueAt === null) return null
-  const by = Date.parse(dueAt) - ORDER_MS - SETTLE_MS + patience(NOTICE_MS)
+  const by = Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
   const agent = agents[store.session(sessionId)?.agent ?? '']
   const isLookedAt = now().getTime() > by + LOOKED_MS
   return agent && !isLookedAt && isOverlooked(agent, liveDir, sessionId, orderId) ? by : null

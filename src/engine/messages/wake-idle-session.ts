@@ -1,7 +1,7 @@
 import type { Agent } from '../../agents/agent.js'
 import type { Message } from '../../contract/records/message.js'
 import type { SessionRecord } from '../../contract/records/session.js'
-import { patience } from '../../lib/patience.js'
+import { scaleTimeout } from '../../lib/patience.js'
 import { emit, type SessionContext } from '../context.js'
 import { isOverlooked, NOTICE_MS } from '../handoff/missed-orders.js'
 import { sayOf, signOf } from './message-text.js'
@@ -133,7 +133,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   if (answer === null) {
     const longest = byWaiter ? WAITER_MS : ORDER_MS
     const since = now - Date.parse(message.sent_at!)
-    const isMissed = !byWaiter && since > patience(NOTICE_MS) && isOverlooked(agent, deps.liveDir, session, orderId)
+    const isMissed = !byWaiter && since > scaleTimeout(NOTICE_MS) && isOverlooked(agent, deps.liveDir, session, orderId)
     if (isMissed) agent.giveUpOn?.(deps.liveDir, session)
     const due = takeBack || session !== record.sessionId || isMissed || since > longest
     if (!due) return 'on-its-way'

@@ -1,6 +1,6 @@
 import type { Crossing, ResolvedLevel } from '../../contract/level.js'
 import type { Observation } from '../../contract/signal.js'
-import { decide } from '../../policy/decide.js'
+import { decideOnCrossings } from '../../policy/decide.js'
 import type { RecentHandoffs } from '../../policy/guards.js'
 import { levelNotice, silenceNotice } from '../../policy/notice-text.js'
 import { contextPercentages } from '../../policy/percent.js'
@@ -24,7 +24,7 @@ export function warn(context: SignalContext, crossed: readonly Crossing[]): void
   if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)
   const open = openHandoff(context)
   const speaker = speakerFor(record, context.seatName)
-  const decision = decide(crossed, record.track, policy, {
+  const decision = decideOnCrossings(crossed, record.track, policy, {
     speaker,
     job: record.jobId !== null,
     lately: recentHandoffs(context),

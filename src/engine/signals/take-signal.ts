@@ -3,7 +3,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
 import { sanitizeName } from '../../lib/quote.js'
-import { isNearLevel, nearFrom, resolveLevels } from '../../policy/levels.js'
+import { isNearLevel, nearLevelFrom, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { reopenLevels } from '../../tracker/tracker.js'
@@ -431,6 +431,6 @@ function markFar(context: SignalContext, { live }: Observation): void {
     !isNearLevel(record.track, levels) &&
     deps.store.openMessages(record.seatId).length === 0 &&
     openHandoff(context) === null
-  const below = isCalm ? Math.min(NO_LEVEL_LEFT, Math.floor(nearFrom(record.track, levels))) : null
+  const below = isCalm ? Math.min(NO_LEVEL_LEFT, Math.floor(nearLevelFrom(record.track, levels))) : null
   fallbackOnError(context, undefined, () => deps.outbox.markFar(record.sessionId, below))
 }

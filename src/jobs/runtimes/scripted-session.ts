@@ -12,7 +12,7 @@ import type {
   ToolResult,
 } from '../../contract/runtime.js'
 import { UnboundedQueue } from '../../lib/unread.js'
-import { within } from '../../lib/within.js'
+import { withTimeout } from '../../lib/within.js'
 import type { DeathPoint, RuntimeScript, ScriptedCall, ScriptedRequest, ScriptedStep } from './scripted-steps.js'
 
 interface ScriptedInput {
@@ -93,7 +93,7 @@ export class ScriptedSession implements RunningSession {
 
   async end(withinMs = 10_000): Promise<void> {
     this.prompts.close()
-    await within(withinMs, this.gone)
+    await withTimeout(withinMs, this.gone)
     this.exit(143, null, null)
   }
 

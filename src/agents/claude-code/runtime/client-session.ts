@@ -2,7 +2,7 @@ import type { ContextUsage, RunningSession, RuntimeMessage } from '../../../cont
 import { reasonOf } from '../../../lib/errors.js'
 import type { Log } from '../../../lib/log.js'
 import { UnboundedQueue } from '../../../lib/unread.js'
-import { within } from '../../../lib/within.js'
+import { withTimeout } from '../../../lib/within.js'
 import type { ClientChild } from '../../shared/client-child.js'
 import { readContextUsage } from '../sdk.js'
 import { NO_COMPACTION } from './client-arguments.js'
@@ -84,7 +84,7 @@ export class ClientSession implements RunningSession {
   }
 
   async ready(): Promise<void> {
-    await within(START_MS, Promise.race([this.control.ready.catch(() => {}), this.child.gone]))
+    await withTimeout(START_MS, Promise.race([this.control.ready.catch(() => {}), this.child.gone]))
   }
 
   say(prompt: string): void {
@@ -117,9 +117,9 @@ export class ClientSession implements RunningSession {
   async end(withinMs = END_MS): Promise<void> {
     const { gone } = this.child
     const ended = this.finish()
-    if ((await within(withinMs, ended)) !== undefined) return
+    if ((await withTimeout(withinMs, ended)) !== undefined) return
     this.child.terminate()
-    if ((await within(TERMINATE_MS, gone)) === undefined) this.child.kill()
+    if ((await withTimeout(TERMINATE_MS, gone)) === undefined) this.child.kill()
     await gone
   }
 
@@ -146,9 +146,12 @@ export class ClientSession implements RunningSession {
   private async ask(what: string, ms: number, request: () => Promise<unknown>): Promise<unknown> {
     try {
       const { gone } = this.child
-      await within(START_MS, Promise.race([this.control.ready, gone]))
+      await withTimeout(START_MS, Promise.race([this.control.ready, gone]))
       if (this.child.isGone()) return undefined
-      const reply = await within(ms, Promise.race([request().then((value) => ({ value })), gone.then(() => undefined)]))
+      const reply = await withTimeout(
+        ms,
+        Promise.race([request().then((value) => ({ value })), gone.then(() => undefined)]),
+      )
       if (reply === undefined) this.log('warn', `the client did not answer within ${ms} ms`, { request: what })
       return reply?.value
     } catch (error) {
