@@ -16,7 +16,7 @@ import { isEnabled, sessionContext } from '../session-context.js'
  * Signs of one compaction.
  * Up to five arrive, in an order that depends on client and transcript: its start, the next session
  * start, its end, the transcript's boundary and a lost figure.
- * Each sign counts once. The first of the last four begins the new cycle.
+ * Every sign counts once. The first of the last four begins the new cycle.
  * A sign that was seen already belongs to another compaction whose start was not reported.
  * Exception: a signal older than the cycle that a compaction began was delayed and is ignored.
  */

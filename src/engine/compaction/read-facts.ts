@@ -51,7 +51,7 @@ const TAIL = 2 * 1024 * 1024
 /** Transcript readers by agent id. */
 export type Readers = Readonly<Record<string, TranscriptReader>>
 
-/** Where and how often a session's facts are kept between two reads. */
+/** Place and interval at which a session's facts are kept between two reads. */
 export interface Keeping {
   place: FactsPlace
   sessionId: string

@@ -18,13 +18,13 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const last = () => app.store.handoffs().at(-1)!
-const types = (action: string) => {
+const typeCommand = (action: string) => {
   const answer = JSON.parse(s.hook('UserPromptSubmit', { prompt: `[baton] /handoff ${action}` }).answer)
   expect(answer).toEqual({ decision: 'block', reason: expect.stringMatching(/^\[baton\] /) })
   return answer.reason as string
 }
-/** The brief of the session waits for a review. */
-function reviewed(): void {
+/** Brings the session's brief into review. */
+function openReview(): void {
   requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
   s.endsTurn(BRIEF)
@@ -33,29 +33,29 @@ function reviewed(): void {
 
 test('/handoff status answers the user, begins no turn and is not sent to the model', () => {
   s.hook('Stop', { stop_hook_active: false, last_assistant_message: 'done' })
-  expect(types('status')).toContain('No handoff is under way.')
+  expect(typeCommand('status')).toContain('No handoff is under way.')
   expect(app.store.session(s.id)!.state).toBe('idle')
-  reviewed()
-  expect(types('status')).toMatch(
+  openReview()
+  expect(typeCommand('status')).toMatch(
     /Handoff 1: its brief waits for your review \(used by itself at .*\): \/handoff approve/,
   )
   expect(last().state).toBe('review')
 })
 
-test('/handoff approve uses the brief that waits for a review, and changes nothing otherwise', () => {
-  expect(types('approve')).toContain('No handoff is under way.')
-  reviewed()
-  expect(types('approve')).toContain('is approved')
+test('/handoff approve uses the brief under review, and changes nothing otherwise', () => {
+  expect(typeCommand('approve')).toContain('No handoff is under way.')
+  openReview()
+  expect(typeCommand('approve')).toContain('is approved')
   expect(last().state).toBe('clearing')
   expect(app.store.brief(last().briefId!)!.status).toBe('approved')
-  expect(types('approve')).toContain('Nothing waits for a review.')
+  expect(typeCommand('approve')).toContain('Nothing waits for a review.')
 })
 
 test('/handoff cancel stops the handoff, and the session continues', () => {
-  reviewed()
-  expect(types('cancel')).toBe('[baton] The handoff is cancelled: this session continues.')
+  openReview()
+  expect(typeCommand('cancel')).toBe('[baton] The handoff is cancelled: this session continues.')
   expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the user cancelled it' })
-  expect(types('cancel')).toContain('No handoff is under way.')
+  expect(typeCommand('cancel')).toContain('No handoff is under way.')
 })
 
 test('a prompt that only looks like one of these commands is an ordinary prompt', () => {

@@ -3,12 +3,15 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Store } from '../../store/store.js'
 
-/** The session whose agent asks; null: a person does. */
+/** Session of the calling agent. Null when the user calls. */
 export type Caller = string | null
 
 export type Role = Extract<HandoffCause, 'agent' | 'parent' | 'user'>
 
-/** What somebody is to a session: only the seat itself, its parent and the user may ask for its handoff. null: a stranger. */
+/**
+ * Returns the caller's role towards a session: its seat, its parent or the user may request a
+ * handoff. Null for any other caller.
+ */
 export function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role | null {
   if (caller === null) return 'user'
   if (caller === target.sessionId) return 'agent'
@@ -18,7 +21,7 @@ export function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord,
   return store.seat(target.seatId)?.parentSeatId === seatId ? 'parent' : null
 }
 
-/** Throws for a stranger. */
+/** Returns the caller's role. Throws for a caller without one. */
 export function admit(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
   const role = roleOf(store, caller, target)
   if (role !== null) return role
@@ -29,7 +32,7 @@ export function admit(store: Store, caller: Caller, target: Pick<SessionRecord, 
   )
 }
 
-/** A brief that waits for review waits for somebody else than the one who wrote it. */
+/** Returns the reviewer's role. Throws for the agent that wrote the brief. */
 export function admitReviewer(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
   const role = admit(store, caller, target)
   if (role !== 'agent') return role

@@ -29,8 +29,11 @@ function asks(session: TestSession, text: string): void {
   session.asks(text)
 }
 
-/** A session whose turn ended with the brief. With the mod it is being cleared, else the brief waits. */
-function handedOver(id: string, env: Record<string, string>, mod = true): TestSession {
+/**
+ * Returns a session whose turn ended with the brief.
+ * With the mod it is being cleared, else the brief waits.
+ */
+function writeBriefInSession(id: string, env: Record<string, string>, mod = true): TestSession {
   const session = testSession(app, id, env)
   session.start()
   if (mod) session.reports(150_000, 1)
@@ -41,13 +44,13 @@ function handedOver(id: string, env: Record<string, string>, mod = true): TestSe
   return session
 }
 
-function begun(session: TestSession): void {
+function answerOrder(session: TestSession): void {
   const { orderId } = last()
   const answer = { format: 1, orderId, session: session.id, state: 'begun', reason: null, at: 1 }
   writeFileSync(join(app.liveDir, `${session.id}.${orderId}.answer.json`), JSON.stringify(answer))
 }
 
-function fresh(
+function startFresh(
   id: string,
   source: string,
   env: Record<string, string> = SEAT,
@@ -56,15 +59,15 @@ function fresh(
   return { session, told: agentOf(session.start(source)) }
 }
 
-/** Its client is no process any more. */
-function dies(session: TestSession): void {
+/** Lets the session's client count as dead. */
+function killClient(session: TestSession): void {
   const record = session.record()
   app.store.transaction(() => app.store.putSession({ ...record, process: { pid: 2 ** 22 + 7, startedAt: '1' } }))
 }
 
 describe('the person before a fresh session', () => {
-  test('is told once why it is there, and where to find what was before', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('the user of a fresh session is told once why it exists and where to find the earlier conversation', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('clear')
     const next = testSession(app, 'bbbbbbbb-0002', SEAT)
     const { user } = said(next.start('clear').answer)
@@ -76,36 +79,36 @@ describe('the person before a fresh session', () => {
 })
 
 describe('a turn between the brief and the clear', () => {
-  test('is told to the fresh session', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a turn between the brief and the clear is reported to the fresh session', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     asks(s, 'Never use sudo.')
     expect(last()).toMatchObject({ state: 'clearing', stale: true })
     ends(s, 'Understood.')
     s.end('clear')
-    const { told } = fresh('bbbbbbbb-0002', 'clear')
+    const { told } = startFresh('bbbbbbbb-0002', 'clear')
     expect(told).toContain('## Found later')
     expect(told).toContain('Never use sudo.')
     expect(told).not.toMatch(/Found later[\s\S]*Fix the login/)
   })
 
-  test('that ends with another brief puts it in the place of the first, whether anybody prompted it or not', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a later turn that ends with another brief replaces the first, with or without a prompt', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     ends(s, BRIEF.replace('login', 'basket'))
     expect(briefs().map(({ status }) => status)).toEqual(['superseded', 'checked'])
     asks(s, 'Write it again.')
     ends(s, BRIEF.replace('login', 'logout'))
     expect(briefs().map(({ status }) => status)).toEqual(['superseded', 'superseded', 'checked'])
     s.end('clear')
-    expect(fresh('bbbbbbbb-0002', 'clear').told).toContain('Fix the logout.')
+    expect(startFresh('bbbbbbbb-0002', 'clear').told).toContain('Fix the logout.')
   })
 
-  test('of a subagent is none', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a turn of a subagent after the brief does not mark it as stale', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.hook('UserPromptSubmit', { prompt: 'look around', agent_id: 'a1', agent_type: 'Explore' })
     expect(last().stale).toBe(false)
   })
 
-  test('adds only what came after the brief', () => {
+  test('late findings hold only what came after the brief', () => {
     const s = testSession(app, 'aaaaaaaa-0001', SEAT)
     s.start()
     s.reports(90_000, 1)
@@ -114,44 +117,44 @@ describe('a turn between the brief and the clear', () => {
     const read = factsOf(app.engine.deps, s.record())
     const { deps } = app.engine
     const { brief } = offerBrief(deps, { sessionId: s.id, caller: null, reason: null, body: BRIEF, read })
-    // The person strikes out what Baton added.
+    // The user deletes what Baton added.
     reviseBrief(deps, { briefId: brief.briefId, caller: null, body: BRIEF, read })
     asks(s, 'Never use sudo.')
     ends(s, 'Understood.')
     s.end('clear')
-    const { told } = fresh('bbbbbbbb-0002', 'clear')
+    const { told } = startFresh('bbbbbbbb-0002', 'clear')
     expect(told).toContain('Never use sudo.')
     expect(told).not.toContain('legacy/a.ts')
   })
 })
 
 describe('a client that dies while it clears', () => {
-  test('leaves the brief to the next start in the folder, and to none elsewhere', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV)
-    begun(s)
+  test('a client that dies while it clears leaves the brief to the next start in its folder only', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV)
+    answerOrder(s)
     s.end('clear')
-    dies(s)
+    killClient(s)
     const elsewhere = testSession(app, 'cccccccc-0003', ENV)
     expect(agentOf(elsewhere.hook('SessionStart', { source: 'startup', cwd: '/elsewhere' }))).toBeNull()
     expect(last().state).toBe('clearing')
-    const { session, told } = fresh('bbbbbbbb-0002', 'startup', ENV)
+    const { session, told } = startFresh('bbbbbbbb-0002', 'startup', ENV)
     expect(told).toContain('Fix the login.')
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
   })
 
-  test('is noticed when its time is over: the brief waits', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV)
-    begun(s)
+  test('a client that died while it cleared is noticed at the deadline, and its brief waits', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV)
+    answerOrder(s)
     s.end('clear')
     app.wait(11 * 60)
     app.engine.lookAtHandoffs()
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
-    expect(fresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
+    expect(startFresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
   })
 
-  test('and is still there when its time is over has failed', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV)
-    begun(s)
+  test('a handoff fails when its living client does not finish the clear in time', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV)
+    answerOrder(s)
     app.wait(11 * 60)
     app.engine.lookAtHandoffs()
     expect(last()).toMatchObject({ state: 'failed' })
@@ -161,22 +164,22 @@ describe('a client that dies while it clears', () => {
 
 describe('a fresh session that is left before it worked', () => {
   function started(): TestSession {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
-    begun(s)
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
+    answerOrder(s)
     s.end('clear')
-    const { session } = fresh('bbbbbbbb-0002', 'clear')
+    const { session } = startFresh('bbbbbbbb-0002', 'clear')
     session.prompt()
     expect(last().state).toBe('started')
     return session
   }
 
-  test('by its end leaves the brief to the next', () => {
+  test('a fresh session that ends before it worked leaves the brief to the next session', () => {
     const s = started()
     s.hook('StopFailure', { error: 'overloaded' })
     s.end('prompt_input_exit')
     expect(last()).toMatchObject({ state: 'waiting', newSessionId: null })
     expect(briefs()).toMatchObject([{ status: 'checked', usedAt: null }])
-    const { session, told } = fresh('cccccccc-0003', 'startup')
+    const { session, told } = startFresh('cccccccc-0003', 'startup')
     expect(told).toContain('Fix the login.')
     session.prompt()
     session.step(10_000)
@@ -184,37 +187,37 @@ describe('a fresh session that is left before it worked', () => {
     expect(briefs()).toMatchObject([{ status: 'used', usedBySessionId: session.id }])
   })
 
-  test('by the death of its client too, and its events are heard', () => {
+  test('a fresh session whose client dies before it worked leaves the brief, and its end is reported', () => {
     const s = started()
-    dies(s)
+    killClient(s)
     const heard: Event[] = []
     app.engine.listen((events) => heard.push(...events))
-    expect(fresh('cccccccc-0003', 'startup').told).toContain('Fix the login.')
+    expect(startFresh('cccccccc-0003', 'startup').told).toContain('Fix the login.')
     expect(heard.filter(({ type }) => type === 'session_ended')).toMatchObject([
       { session_id: s.id, data: { reason: 'gone' } },
     ])
   })
 
-  test('by a second clear too, and the first copy of the brief goes nowhere', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a second /clear discards the first undelivered copy of the brief', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('clear')
     const second = testSession(app, 'bbbbbbbb-0002', SEAT)
     second.start('clear', { deliver: 'keep' })
     second.end('clear')
-    const { session, told } = fresh('cccccccc-0003', 'clear')
+    const { session, told } = startFresh('cccccccc-0003', 'clear')
     expect(told).toContain('Fix the login.')
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
     expect(second.messages('brief').map(({ status }) => status)).toEqual(['cancelled'])
   })
 
-  test('and is still there keeps it from another start in its seat', () => {
+  test('a fresh session that still runs keeps its brief from another start in its seat', () => {
     const s = started()
     app.store.transaction(() => app.store.putSession({ ...s.record(), process: processInfo(process.pid) }))
-    expect(fresh('cccccccc-0003', 'startup').told).toBeNull()
+    expect(startFresh('cccccccc-0003', 'startup').told).toBeNull()
     expect(last()).toMatchObject({ state: 'started', newSessionId: s.id })
   })
 
-  test('and is resumed is given it again, and not told to begin', () => {
+  test('a fresh session resumed before it worked receives the brief again, without an order to begin', () => {
     const s = started()
     s.end('prompt_input_exit')
     expect(agentOf(s.start('resume'))).toContain('Fix the login.')
@@ -223,8 +226,8 @@ describe('a fresh session that is left before it worked', () => {
 })
 
 describe('a brief that waits', () => {
-  test('longer than twelve hours is offered to the person at the next start, and injected nowhere', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV)
+  test('a brief that waits longer than twelve hours is offered to the user at the next start, and not injected', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV)
     s.end('prompt_input_exit')
     app.wait(12 * HOUR + 1)
     const next = testSession(app, 'bbbbbbbb-0002', ENV)
@@ -234,26 +237,26 @@ describe('a brief that waits', () => {
     expect(user).toContain(`baton handoffs use ${brief!.briefId}`)
     expect(next.record().seatId).not.toBe(s.record().seatId)
     expect(last()).toMatchObject({ state: 'cancelled', trouble: 'nobody took it up within 12 hours' })
-    expect(said(fresh('cccccccc-0003', 'startup', ENV).session.prompt().answer).user).toBeNull()
+    expect(said(startFresh('cccccccc-0003', 'startup', ENV).session.prompt().answer).user).toBeNull()
     takeUp(app.engine.deps, { briefId: brief!.briefId, sessionId: next.id, caller: null })
     expect(agentOf(next.prompt())).toContain('Fix the login.')
   })
 
-  test('so long for its own named seat too; shorter it is taken up', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a brief of a named seat is used at the next start, but only offered after twelve hours', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('prompt_input_exit')
     app.wait(11 * HOUR)
-    const { session, told } = fresh('bbbbbbbb-0002', 'startup')
+    const { session, told } = startFresh('bbbbbbbb-0002', 'startup')
     expect(told).toContain('Fix the login.')
     session.end('prompt_input_exit')
     app.wait(13 * HOUR)
-    expect(fresh('cccccccc-0003', 'startup').told).toBeNull()
+    expect(startFresh('cccccccc-0003', 'startup').told).toBeNull()
     expect(last().state).toBe('cancelled')
   })
 
-  test('is as old as the last sign of a client that was killed', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV)
-    dies(s)
+  test('the age of a brief counts from the last signal of its killed client', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV)
+    killClient(s)
     app.wait(3 * 24 * HOUR)
     const next = testSession(app, 'bbbbbbbb-0002', ENV)
     expect(said(next.start().answer)).toMatchObject({
@@ -262,8 +265,8 @@ describe('a brief that waits', () => {
     })
   })
 
-  test('is the only one: of several none is taken', () => {
-    handedOver('aaaaaaaa-0001', ENV).end('prompt_input_exit')
+  test('none of several waiting briefs is used at a start', () => {
+    writeBriefInSession('aaaaaaaa-0001', ENV).end('prompt_input_exit')
     const other = testSession(app, 'dddddddd-0004', { ...ENV, BATON_SEAT: 'other' })
     other.start()
     other.reports(150_000, 1)
@@ -272,12 +275,12 @@ describe('a brief that waits', () => {
     ends(other, BRIEF)
     other.end('prompt_input_exit')
     expect(app.store.openHandoffs().map(({ state }) => state)).toEqual(['waiting', 'waiting'])
-    expect(fresh('bbbbbbbb-0002', 'startup', ENV).told).toBeNull()
+    expect(startFresh('bbbbbbbb-0002', 'startup', ENV).told).toBeNull()
     expect(app.store.openHandoffs()).toHaveLength(2)
   })
 
-  test('for its own seat is not given to another session while somebody sits there, and on a person’s word once nobody does', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a brief of an occupied seat is refused to other sessions, and given on request once the seat is free', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     const other = testSession(app, 'cccccccc-0003', { ...ENV, BATON_SEAT: 'other' })
     other.start()
     const use = () => takeUp(app.engine.deps, { briefId: briefs()[0]!.briefId, sessionId: other.id, caller: null })
@@ -289,24 +292,26 @@ describe('a brief that waits', () => {
     expect(agentOf(other.prompt())).toContain('Fix the login.')
   })
 
-  test('is not for a run that only bears the name of a seat in which somebody sits, nor for one without a person', () => {
+  test('a brief is not given to a run that only shares the name of an occupied seat, nor to a headless run', () => {
     const sits = { ...SEAT, CLAUDE_PID: String(process.pid) }
-    handedOver('aaaaaaaa-0001', sits)
+    writeBriefInSession('aaaaaaaa-0001', sits)
     const before = last().state
-    expect(fresh('bbbbbbbb-0002', 'startup').told).toBeNull()
-    expect(fresh('cccccccc-0003', 'startup', { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '0' }).told).toBeNull()
+    expect(startFresh('bbbbbbbb-0002', 'startup').told).toBeNull()
+    expect(
+      startFresh('cccccccc-0003', 'startup', { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '0' }).told,
+    ).toBeNull()
     expect(last()).toMatchObject({ state: before, sessionId: 'aaaaaaaa-0001', newSessionId: null })
   })
 
-  test('is taken up where the session began, wherever its agent went since', () => {
-    const s = handedOver('aaaaaaaa-0001', ENV, false)
+  test('a brief is used at a start in the folder where its session began, even if the agent changed folders', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', ENV, false)
     s.hook('SessionEnd', { reason: 'prompt_input_exit', cwd: join(s.project, 'packages', 'api') })
     expect(s.record().cwd).toBe(join(s.project, 'packages', 'api'))
-    expect(fresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
+    expect(startFresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
   })
 
-  test('beside another one in the folder is offered, and neither is taken', () => {
-    const waiting = ['aaaaaaaa-0001', 'aaaaaaaa-0002'].map((id) => handedOver(id, ENV, false))
+  test('two briefs waiting in one folder are offered, and neither is used', () => {
+    const waiting = ['aaaaaaaa-0001', 'aaaaaaaa-0002'].map((id) => writeBriefInSession(id, ENV, false))
     for (const session of waiting) session.end('prompt_input_exit')
     const fresh = testSession(app, 'cccccccc-0003', ENV)
     const answers = [fresh.start(), fresh.prompt()].map(({ answer }) => said(answer))
@@ -314,9 +319,9 @@ describe('a brief that waits', () => {
     expect(answers.map(({ user }) => user).join()).toMatch(/2 briefs wait in this folder.*baton handoffs use <brief>/)
   })
 
-  test('whose fresh session was killed is offered to the session it came from, which is handed over again at its next level', () => {
+  test('a brief of a killed fresh session is offered to the old session, which hands off at its next level', () => {
     app.configure((policy) => ({ ...policy, guards: { ...policy.guards, minNewTokens: 0, cooldownSeconds: 0 } }))
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', SEAT)
     fresh.start('clear')
@@ -330,8 +335,8 @@ describe('a brief that waits', () => {
     expect(app.store.handoffs()).toHaveLength(2)
   })
 
-  test('is given to another session with what was found later', () => {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+  test('a brief given to another session includes its late findings', () => {
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     asks(s, 'Never use sudo.')
     ends(s, 'Understood.')
     const [brief] = briefs()
@@ -349,13 +354,13 @@ describe('a brief that waits', () => {
 
 describe('a session that is resumed with its brief ready', () => {
   function resumed(): { s: TestSession; user: string | null } {
-    const s = handedOver('aaaaaaaa-0001', SEAT)
+    const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('prompt_input_exit')
     const { user } = said(s.start('resume').answer)
     return { s, user }
   }
 
-  test('tells the person, and goes on after its turns', () => {
+  test('the user of a session resumed with its brief ready is told so, and its turns do not leave it', () => {
     const { s, user } = resumed()
     expect(user).toContain('type /clear')
     asks(s, 'What was it about?')
@@ -364,15 +369,15 @@ describe('a session that is resumed with its brief ready', () => {
     expect(last()).toMatchObject({ state: 'waiting', offered: true })
   })
 
-  test('is left by the person’s clear, with what happened since', () => {
+  test('a /clear in a resumed session uses its brief with the work done since', () => {
     const { s } = resumed()
     asks(s, 'Never use sudo.')
     ends(s, 'Understood.')
     s.end('clear')
-    expect(fresh('bbbbbbbb-0002', 'clear').told).toMatch(/Fix the login[\s\S]*Never use sudo/)
+    expect(startFresh('bbbbbbbb-0002', 'clear').told).toMatch(/Fix the login[\s\S]*Never use sudo/)
   })
 
-  test('is asked for a new one at the next level', () => {
+  test('a resumed session with a ready brief is asked for a new one at the next level', () => {
     const { s } = resumed()
     asks(s, 'Go on.')
     app.configure((policy) => ({ ...policy, guards: { ...policy.guards, cooldownSeconds: 0 } }))

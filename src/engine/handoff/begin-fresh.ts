@@ -12,14 +12,17 @@ import { handoffsHere, isForking, withdraw } from './handoffs.js'
 import { isThere, typeFirstPrompt, waitForNextStart } from './leave-session.js'
 import { beginReview } from './review.js'
 
-/** From the clear to the first prompt. */
+/** Milliseconds from the clear to the first prompt of the fresh session. */
 const PROMPT_MS = 60_000
-/** The client passes ten thousand characters on whole, and other words may travel along. */
+/**
+ * Longest brief in one message: the client passes on 10,000 characters, and other text may be
+ * added.
+ */
 const LONGEST_BRIEF = 8_500
 
 const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'review', 'waiting', 'clearing'])
 
-/** A session was cleared and this one took its place in the seat: the brief goes with its first request. */
+/** Gives the brief to a session that follows a cleared one in its seat, with its first request. */
 export function beginFresh(context: SignalContext): void {
   const { deps, record, at } = context
   const [found] = handoffsHere(context)
@@ -29,10 +32,10 @@ export function beginFresh(context: SignalContext): void {
   if (back === null) return
   const asked = isForking(back) ? writeWithoutFork(context, back) : back
   const isClear = context.signal.start?.source === 'clear'
-  // Whoever has to say yes has not, or may still object; and a start is no answer.
+  // A required approval is missing, or the time to object still runs. A start is no approval.
   const unapproved = asked.state === 'review' && (asked.dueAt === null || (!isClear && asked.dueAt > at))
   if (unapproved && !isClear) return
-  // Switched off meanwhile. What the client was made to clear goes on.
+  // Baton was switched off meanwhile. A clear that the client has begun is still completed.
   if (!context.enabled && asked.state !== 'clearing') return
   if (!WITH_BRIEF.has(asked.state) || asked.briefId === null || unapproved) {
     cancelHandoff(context, asked, 'the conversation was cleared')
@@ -54,7 +57,8 @@ export function beginFresh(context: SignalContext): void {
   const moved = applyEvent(context, handoff, 'fresh-session-began', {
     newSessionId: record.sessionId,
     way: ordered ? handoff.way : 'start',
-    // Whoever was about to type goes on with the prompt; whoever waited for a review has nothing more to do.
+    // A driver that cleared the session types the prompt next.
+    // A driver that waited for a review is done.
     driver: handoff.state === 'clearing' ? (handoff.driver ?? null) : null,
     dueAt: new Date(Date.parse(at) + PROMPT_MS).toISOString(),
   })
@@ -75,13 +79,17 @@ export function beginFresh(context: SignalContext): void {
     { category: 'brief', mode: 'urgent', agent_text: text, user_text: freshSessionNotice(brief) },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
-  // Whoever cleared by hand does not have to type on; whoever resumed a conversation may have come to look at it.
+  // After a manual /clear the first prompt is typed for the user.
+  // A user who resumes a conversation may only want to read it.
   if (context.signal.start?.source === 'resume') return
   if (!ordered && record.attended === true && !typeFirstPrompt(context, moved) && context.agent.order)
     orderFirstPrompt(context, moved, brief)
 }
 
-/** It only bears the seat's name: a run without a person, or started while somebody still sits there, such as by the agent itself. */
+/**
+ * True for a session that only shares the seat's name: a headless run, or one started while another
+ * client works in the seat, such as by its agent.
+ */
 function isBeside({ deps, record, agent, signal }: SignalContext, { sessionId }: HandoffRecord): boolean {
   if (signal.start?.source === 'clear') return false
   const oldSession = deps.store.session(sessionId)
@@ -89,7 +97,10 @@ function isBeside({ deps, record, agent, signal }: SignalContext, { sessionId }:
   return record.attended !== true || (isSatIn && isThere({ agent, record: oldSession }))
 }
 
-/** A fresh session that was left before it worked leaves its brief to this one. null: it is still there, in another process. */
+/**
+ * Takes the brief back from a fresh session that ended before it worked.
+ * Null while that session runs in another process.
+ */
 function reclaimBrief(context: SignalContext, handoff: HandoffRecord): HandoffRecord | null {
   const { deps } = context
   const before = handoff.newSessionId === null ? null : deps.store.session(handoff.newSessionId)
@@ -111,7 +122,10 @@ function reclaimBrief(context: SignalContext, handoff: HandoffRecord): HandoffRe
   return deps.store.handoff(handoff.handoffId)
 }
 
-/** The prompt to go on may be on its way already, and it names the file. */
+/**
+ * Warns the agent of a changed brief file, because a prompt that names the file may already be
+ * queued.
+ */
 function reportUntrustedBrief(context: SignalContext, { briefId, path }: BriefRecord): void {
   const { record } = context
   const what = `The brief ${briefId} in ${path} is gone, or was changed since Baton kept it, and was not used`
@@ -124,7 +138,7 @@ function reportUntrustedBrief(context: SignalContext, { briefId, path }: BriefRe
   )
 }
 
-/** With what happened in the session that was left, after its brief was written. */
+/** Adds the work done in the old session after its brief was written. */
 function withLateFindings(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const oldSession = handoff.stale ? context.deps.store.session(handoff.sessionId) : null
   if (oldSession === null) return handoff
@@ -134,7 +148,10 @@ function withLateFindings(context: SignalContext, handoff: HandoffRecord): Hando
   )
 }
 
-/** A fork was to write the brief, and nobody waited for it. A clear is a yes to what a person may look at, but not to what they must. */
+/**
+ * Writes the brief without waiting for the fork.
+ * A /clear approves a brief under an optional review, but not one that needs approval.
+ */
 function writeWithoutFork(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const oldSession = context.deps.store.session(handoff.sessionId)
   if (oldSession === null || !context.enabled) return handoff

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ClientRegistry } from '../../agents/agent.js'
 import { type BriefEvidence, doubtBrief } from './brief-origin.js'
 
-/** A registry that lists these processes with these sessions. */
+/** Returns a registry that lists these processes with these sessions. */
 const listing = (clients: Record<number, string>): ClientRegistry => ({
   sessionOf: (pid) => clients[pid] ?? null,
   clientsOf: (sessionId) =>
@@ -45,6 +45,6 @@ test.each<[string, Partial<BriefEvidence>, boolean]>([
   ['spool, the client went on to another session', { registry: ended, namedPid: 11 }, false],
   ['spool, no process, and no client shows the session', { registry: ended, namedPid: null }, true],
   ['spool, no registry', { registry: null, namedPid: 12 }, true],
-])('whether a brief is taken: %s', (_, evidence, isTaken) => {
+])('an answer is believed only if it comes from the session’s client: %s', (_, evidence, isTaken) => {
   expect(judge(evidence)).toBe(isTaken)
 })

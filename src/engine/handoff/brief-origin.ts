@@ -19,9 +19,10 @@ export interface BriefEvidence {
 }
 
 /**
- * Why the answer in a signal is not believed to be the agent's own, as a half sentence; null when
- * it is. What stands in a brief is given to a fresh session as instructions, so it must come from
- * the client that shows the session:
+ * Returns why an answer is not believed to be the agent's own, as a half sentence.
+ * Null when it is believed.
+ *
+ * A brief is given to a fresh session as instructions, so it must come from the session's client:
  *
  *   origin  registry                         accepted when
  *   token   none                             it names no process, or one of this user
@@ -32,8 +33,8 @@ export interface BriefEvidence {
  *   user    lists clients with this session  it names one of them
  *   user    lists none (its client ended)    the named process is not listed with another session
  *
- * The hook of a spooled signal is gone when the signal is taken, so its ancestors cannot be looked
- * at: only what contradicts it counts.
+ * The hook of a spooled signal is gone when the signal is processed, so its ancestors are unknown:
+ * only a contradiction counts against it.
  */
 export function doubtBrief(evidence: BriefEvidence): string | null {
   const { origin, sessionId, namedPid, registry } = evidence
@@ -54,15 +55,15 @@ export function doubtBrief(evidence: BriefEvidence): string | null {
 }
 
 /**
- * A signal as far as it can be believed, and why its answer was left out; `doubt` is null when it
- * was not.
+ * A signal with the parts that are believed.
+ * `doubt` says why the answer was removed, null when it was not.
  */
 export interface BelievedSignal {
   signal: Signal
   doubt: string | null
 }
 
-/** Leaves out the answer of a turn that did not come from the client that shows the session. */
+/** Removes the answer of a turn that did not come from the session's client. */
 export function believeSignal(
   deps: EngineDependencies,
   raw: RawSignal,
@@ -87,10 +88,7 @@ export function believeSignal(
   return doubt === null ? { signal, doubt } : { signal: { ...signal, lastAnswer: null }, doubt }
 }
 
-/**
- * Records that the answer of a turn was left out: in the log, and where a brief is waited for also
- * on the timeline.
- */
+/** Logs that the answer of a turn was removed, and adds an event if a brief is expected. */
 export function reportDoubt(context: SignalContext, doubt: string): void {
   context.deps.log('warn', 'the answer of a turn was not taken', { session: context.record.sessionId, reason: doubt })
   if (openHandoff(context)) emit(context, 'guard_tripped', { guard: 'brief_origin', reason: doubt, level: null })

@@ -12,8 +12,9 @@ import { failHandoff, updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
 
 /**
- * What the process decides that has forks of sessions write their briefs. It may be killed at any point, and another takes its place, which
- * first ends the fork it finds. A second one is begun then, and no third: a fork costs a request with the whole conversation in it.
+ * Number of forks per handoff.
+ * The process that runs forks may be killed; its successor ends the fork it finds and begins a
+ * second one. There is no third: a fork costs a request with the whole conversation in it.
  */
 const MOST_TRIES = 2
 
@@ -31,7 +32,7 @@ export interface ForkRequest {
 const COPY =
   'This is a copy of the session, made for the brief alone: the session itself did not give one. Every tool is refused here, and nothing goes on from here.'
 
-/** Puts this process's name on those nobody sees to. Returns all that have it. */
+/** Claims the forks that no living process runs. Returns all handoffs this process has claimed. */
 export function claimForks(deps: EngineDependencies, self: ProcessIdentity): string[] {
   const { store } = deps
   const isFree = (handoff: HandoffRecord): boolean => isForking(handoff) && !hasDriver(handoff)
@@ -45,7 +46,10 @@ export function claimForks(deps: EngineDependencies, self: ProcessIdentity): str
     .flatMap((handoff) => (isOwn(handoff, self) && isForking(handoff) ? [handoff.handoffId] : []))
 }
 
-/** Stored before the fork is begun. `no more`: enough were. null: it is no longer wanted, or somebody else's. */
+/**
+ * Stores a fork's start before it runs. `no more`: all tries are used.
+ * Null when the fork is not wanted any more or belongs to another process.
+ */
 export function beginFork(
   deps: EngineDependencies,
   self: ProcessIdentity,
@@ -75,14 +79,15 @@ function forkRequestOf(
   }
 }
 
-/** False: the fork is to be ended. */
+/** False when the fork must be stopped. */
 export function isForkWanted(deps: EngineDependencies, self: ProcessIdentity, handoffId: string): boolean {
   return wantedFork(deps, self, handoffId) !== null
 }
 
 /**
- * What came of it. Facts are read before the store is locked, as long as it takes. Where no brief can be kept, the next driver tries once
- * more; after the last one (`no more`) the handoff has failed, or every look would begin another.
+ * Stores the result of a fork. Facts are read before the store is locked, for as long as it takes.
+ * If the brief cannot be stored, the next driver tries once more; after the last one (`no more`)
+ * the handoff fails, or every check would begin another fork.
  */
 export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
   try {
@@ -113,7 +118,7 @@ function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: 
   })
 }
 
-/** Of a fork that is still wanted; null: it is not. Inside a transaction. */
+/** Returns the context of a fork that is still wanted, else null. Call it inside a transaction. */
 function wantedForkContext(
   deps: EngineDependencies,
   self: ProcessIdentity,

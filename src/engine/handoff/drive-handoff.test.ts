@@ -48,14 +48,14 @@ function clear(): TestSession {
 }
 
 describe('a client without the mod, in a terminal that can be typed into', () => {
-  test('is cleared and prompted by a process of its own, each step stored before it is done', () => {
+  test('a driver clears and prompts a client without the mod, and stores each step before it is done', () => {
     const id = leave()
     expect(last()).toMatchObject({
       state: 'clearing',
       way: 'tmux',
       client: { pid: process.pid, configDir: join(app.folder, '.claude') },
     })
-    // once when the brief was asked for; that one has not come
+    // A driver was also requested with the brief; it has not arrived.
     expect(begun).toEqual(['handoff', 'handoff'])
     expect(claimHandoffs(deps(), self)).toEqual([id])
     expect(claimHandoffs(deps(), { pid: process.ppid, startedAt: 'x' })).toEqual([])
@@ -80,7 +80,7 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     expect(step()).toBeNull()
   })
 
-  test('reports what the typing waits for until the session is cleared', () => {
+  test('a driver reports what its typing waits for until the session is cleared', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     expect(hindranceOf(deps(), last())).toBeNull()
@@ -93,7 +93,7 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
   })
 
   test.each<Record<string, string>>([{ TMUX_PANE: '' }, { TMUX_PANE: 'x' }, { HOME: '' }])(
-    'is left to the person where it cannot: %o',
+    'clearing is left to the user where the terminal cannot be typed into: %o',
     (env) => {
       const other = testSession(app, 'cccccccc-0003', { ...ENV, ...env })
       other.start()
@@ -104,7 +104,7 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     },
   )
 
-  test('after the person’s own clear is prompted', () => {
+  test('a fresh session after a manual /clear is prompted by a driver', () => {
     const outside = testSession(app, 'cccccccc-0003', { ...ENV, TMUX_PANE: '' })
     outside.start()
     outside.prompt()
@@ -122,7 +122,7 @@ describe('while the brief is written', () => {
   beforeEach(() => s.step(150_000))
   const end = () => s.endsTurn(BRIEF)
 
-  test('a process stands ready, types nothing, and at the end of the turn no other is started', () => {
+  test('a driver stands ready while the brief is written, and no second one is started at turn end', () => {
     const id = last().handoffId
     expect(begun).toEqual(['handoff'])
     expect(claimHandoffs(deps(), self)).toEqual([id])
@@ -135,7 +135,7 @@ describe('while the brief is written', () => {
     expect(step()).toMatchObject({ do: 'type', type: { what: 'clear', mayStand: false } })
   })
 
-  test('one that ends takes its name away first, and stays if there is something to type by then', () => {
+  test('a driver that ends releases its handoffs first, and stays if one needs typing by then', () => {
     claimHandoffs(deps(), self)
     app.store.putHandoff({ ...last(), state: 'review' })
     expect(step()).toBeNull()
@@ -150,14 +150,14 @@ describe('while the brief is written', () => {
     expect(last()).toMatchObject({ state: 'clearing', driver: null })
   })
 
-  test('one that is gone by the end of the turn is replaced', () => {
+  test('a driver that is gone by the end of the turn is replaced', () => {
     app.store.putHandoff({ ...last(), driver: gone })
     end()
     expect(begun).toEqual(['handoff', 'handoff'])
     expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null })
   })
 
-  test('it stands ready for ten minutes or until the client is gone, and the request stays as it is', () => {
+  test('a driver stands ready for ten minutes or until the client is gone, and the request stays unchanged', () => {
     const id = last().handoffId
     claimHandoffs(deps(), self)
     app.wait(10 * 60 + 1)
@@ -169,7 +169,7 @@ describe('while the brief is written', () => {
     expect(last()).toMatchObject({ state: 'clearing', way: 'tmux' })
   })
 
-  test('a driver stands ready also when the status line of a working session crosses the level first', () => {
+  test('a driver stands ready even when the status line of a working session crosses the level first', () => {
     const other = testSession(app, 'cccccccc-0003', ENV)
     other.start()
     other.prompt()
@@ -179,7 +179,7 @@ describe('while the brief is written', () => {
     expect(begun).toEqual(['handoff'])
   })
 
-  test('a driver that died before it claimed the handoff is started again at the next look', () => {
+  test('a driver that died before it claimed the handoff is started again at the next check', () => {
     const other = testSession(app, 'cccccccc-0003', ENV)
     other.start()
     other.prompt()
@@ -193,7 +193,7 @@ describe('while the brief is written', () => {
     expect(begun).toEqual(['handoff'])
   })
 
-  test('nobody does for a client that cannot be typed into', () => {
+  test('no driver stands ready for a client that cannot be typed into', () => {
     const other = testSession(app, 'cccccccc-0003', { ...ENV, TMUX_PANE: '' })
     other.start()
     other.prompt()
@@ -212,7 +212,7 @@ describe('a process that types and is killed', () => {
     return id
   }
 
-  test('is replaced by one that waits until the client cannot be late any more, and then looks whether the text stands there', () => {
+  test('the successor of a killed driver waits for a late client and then looks for the text in the composer', () => {
     leave()
     killedWhileTyping('clear')
     expect(step(gone)).toBeNull()
@@ -221,7 +221,7 @@ describe('a process that types and is killed', () => {
     expect(step()!.type).toMatchObject({ what: 'clear', mayStand: true })
   })
 
-  test('after the clear was taken is replaced by one that clears nothing more', () => {
+  test('the successor of a driver killed after the clear does not clear again', () => {
     leave()
     killedWhileTyping('clear')
     app.wait(20)
@@ -236,7 +236,7 @@ describe('a process that types and is killed', () => {
     expect(step()!.type).toMatchObject({ what: 'prompt', mayStand: true })
   })
 
-  test('is seen to by whoever looks next', () => {
+  test('the next check of handoffs starts a successor for a killed driver', () => {
     leave()
     begun = []
     claimHandoffs(deps(), self)
@@ -253,7 +253,7 @@ describe('a process that types and is killed', () => {
 })
 
 describe('at the end of its time', () => {
-  test('the brief is ready for the person’s own clear, and the terminal is not typed into again', () => {
+  test('a driver that runs out of time leaves the brief for a manual /clear and does not type again', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     app.wait(8 * 60 + 1)
@@ -265,7 +265,7 @@ describe('at the end of its time', () => {
     expect(said(told.answer).user).toContain('/clear')
   })
 
-  test('Enter that nothing came of is not pressed again', () => {
+  test('a driver does not press Enter again when nothing came of it', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     beginTyping(deps(), self, id, step()!.type!)
@@ -274,7 +274,7 @@ describe('at the end of its time', () => {
     expect(step()).toMatchObject({ do: 'give-up', type: null })
   })
 
-  test('a fresh session that was not prompted keeps its brief; the person’s prompt begins it', () => {
+  test('a fresh session that was not prompted keeps its brief until the user’s prompt begins it', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     const fresh = clear()
@@ -287,7 +287,7 @@ describe('at the end of its time', () => {
   })
 })
 
-test('what was meant for one session is not typed into another', () => {
+test('text meant for one session is not typed into another', () => {
   const id = leave()
   claimHandoffs(deps(), self)
   const type = step()!.type!
@@ -297,7 +297,7 @@ test('what was meant for one session is not typed into another', () => {
 })
 
 describe('a client that is gone', () => {
-  test('before the clear or after it leaves the brief to the next start in its folder', () => {
+  test('a client that dies before or after the clear leaves the brief to the next start in its folder', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     const cleared = clear()
@@ -310,7 +310,7 @@ describe('a client that is gone', () => {
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 
-  test('is ended as by the next start: told once, and what it compacted is over', () => {
+  test('a dead client found by a driver is ended like at the next start, once, together with its compaction', () => {
     const id = leave()
     claimHandoffs(deps(), self)
     s.preCompact('manual')

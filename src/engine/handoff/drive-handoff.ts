@@ -10,47 +10,50 @@ import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
 
 /**
- * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
+ * Decisions of a driver, the process that types for handoffs. Each step is stored before it is done:
  *
- *   requested   it stands ready, and sees whether the composer is free
+ *   requested   it stands ready and checks whether the composer is free
  *   checked     the same
- *   clearing    `/clear` is typed into the session that is left; the client's own event moves the handoff on
- *   confirmed   the prompt that begins the fresh session is pasted; the client's own event, again, moves it on
+ *   clearing    it types `/clear` into the old session; the client's event moves the handoff on
+ *   confirmed   it pastes the first prompt of the fresh session; the client's event moves it on
  *
- * A driver may be killed at any point, and another takes its place. What the first had typed, the second sees: the client tells of
- * another session, or its event has come; or the text stands in the composer, and lacks Enter; or neither after a while, and it never
- * came there.
+ * A driver may be killed at any point; another one replaces it and finds what the first had typed:
+ * the client reports another session, or the text stands in the composer without Enter.
+ * If neither is found after a while, the text never arrived.
  */
 
-/** Together ten minutes: after that the person decides. */
+/** Milliseconds for each typed step, together ten minutes: after that the user decides. */
 const CLEAR_MS = 8 * 60_000
 const PROMPT_MS = 2 * 60_000
-/** A client on a busy machine may be this late with what it was told. */
+/** Milliseconds a client on a busy machine may need to react to typed text. */
 const SETTLE_MS = 10_000
-/** From Enter to the client's own event. */
+/** Milliseconds from Enter to the client's own event. */
 const ANSWER_MS = 60_000
 const CLEAR = '/clear'
 
 export interface ToType {
   what: Typing['what']
-  /** The session it is meant for. */
+  /** Session that the text is meant for. */
   sessionId: string
   text: string
-  /** A driver before this one may have left the text in the composer. */
+  /** True when an earlier driver may have left the text in the composer. */
   mayStand: boolean
-  /** What may still stand there of the step before; null: nothing. */
+  /** Text of the previous step that may still be in the composer. Null when there is none. */
   remains: string | null
 }
 
 export interface DriveStep {
-  /** `ready`: what will be typed is known already. */
+  /** The next action. `ready`: the text to type later is already known. */
   do: 'ready' | 'wait' | 'give-up' | 'type'
   agent: string
   client: NonNullable<HandoffRecord['client']>
   type: ToType | null
 }
 
-/** Puts this process's name on the handoffs nobody types for. Returns all that have it and need somebody. */
+/**
+ * Claims the handoffs that no living process types for.
+ * Returns all it has claimed that need typing.
+ */
 export function claimHandoffs(deps: EngineDependencies, self: ProcessIdentity): string[] {
   const { store } = deps
   const isFree = (handoff: HandoffRecord): boolean => isWanted(deps, handoff) && !hasDriver(handoff)
@@ -66,8 +69,8 @@ export function claimHandoffs(deps: EngineDependencies, self: ProcessIdentity): 
 }
 
 /**
- * Before this process ends: takes its name from every handoff, so that whoever has something to type for one starts another. False: there
- * is one to type for, other than `but`.
+ * Removes this process from every handoff before it ends, so that a new driver can be started.
+ * False when a handoff other than those in `but` needs typing, so the process must stay.
  */
 export function releaseHandoffs(deps: EngineDependencies, self: ProcessIdentity, but: ReadonlySet<string>): boolean {
   const { store } = deps
@@ -82,7 +85,11 @@ export function releaseHandoffs(deps: EngineDependencies, self: ProcessIdentity,
   })
 }
 
-/** Puts this process's name on what nobody waits for: the ends of reviews, turns that may end without a word, orders that may not be noticed. When the next of its own is due, milliseconds; null: it waits for none. */
+/**
+ * Claims handoffs that only a timer can continue: ends of reviews, turns that may end without a
+ * signal, orders that may go unnoticed.
+ * Returns the time of the next one in milliseconds. Null when none is due.
+ */
 export function awaitReviews(deps: EngineDependencies, self: ProcessIdentity): number | null {
   const { store } = deps
   return store.transaction(() => {
@@ -109,7 +116,7 @@ const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
 const isWanted = (deps: EngineDependencies, handoff: HandoffRecord): boolean =>
   (isTyped(handoff) || isSoonTyped(deps, handoff)) && deps.store.session(handoff.sessionId) !== null
 
-/** null: this process has nothing to do with it any more. */
+/** Returns the next step. Null when the handoff no longer needs this process. */
 export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handoffId: string): DriveStep | null {
   const { store } = deps
   const handoff = ownHandoff(deps, self, handoffId)
@@ -131,7 +138,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   if (typing && since(typing.since) < SETTLE_MS) return step('wait')
   const mayStand = typing !== null
   if (what === 'clear') {
-    // Cleared already: the start of the fresh session is on its way.
+    // The session is cleared already and the fresh one is about to start.
     if (record.state === 'ended') return step('wait')
     return step('type', { ...toClear, mayStand })
   }
@@ -143,7 +150,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   return step('type', { what, sessionId: handoff.newSessionId, text, mayStand, remains })
 }
 
-/** Stored before the first key. False: meanwhile it is no longer wanted. */
+/** Stores the typing before the first key. False when it is no longer wanted. */
 export function beginTyping(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
   return deps.store.transaction(() => {
     const still = nextStep(deps, self, handoffId)
@@ -154,7 +161,7 @@ export function beginTyping(deps: EngineDependencies, self: ProcessIdentity, han
   })
 }
 
-/** Records what keeps the typing of a handoff waiting, for those who look at it meanwhile. Null when nothing does. */
+/** Stores the reason why typing waits, for views of the handoff. Null when nothing blocks it. */
 export function noteHindrance(
   deps: EngineDependencies,
   self: ProcessIdentity,
@@ -167,7 +174,9 @@ export function noteHindrance(
   })
 }
 
-/** `nothing`: refused, and nothing of ours is left. `text`: some may be. */
+/**
+ * Stores the end of the typing. `nothing`: refused, no text left. `text`: some text may be left.
+ */
 export function endTyping(
   deps: EngineDependencies,
   self: ProcessIdentity,
@@ -182,7 +191,10 @@ export function endTyping(
   })
 }
 
-/** The end of its time, or of the client. The brief stays ready for the next clear or start. */
+/**
+ * Gives up typing when its time or the client is over.
+ * The brief stays ready for the next clear or start.
+ */
 export function giveUpTyping(
   deps: EngineDependencies,
   self: ProcessIdentity,
@@ -204,7 +216,7 @@ export function giveUpTyping(
       updateHandoff({ deps }, handoff, { failedWays })
       endClient(deps, record, [])
     } else if (handoff.state === 'clearing') offerInstead(sessionContext(deps, agent, record), handoff, 'tmux')
-    // The fresh session has the brief, and the person's next prompt begins it.
+    // The fresh session has the brief, so the user's next prompt begins the work.
     else updateHandoff({ deps }, handoff, { dueAt: null })
   })
 }

@@ -45,7 +45,7 @@ const claim = (who: ProcessIdentity = self) => claimForks(deps(), who)
 const begin = (who: ProcessIdentity = self) => beginFork(deps(), who, last().handoffId)
 const give = (answer: string | null, why = 'the client ended with 1') =>
   endFork(deps(), self, last().handoffId, { answer, why })
-/** Up to the fork's answer. */
+/** Runs a fork up to its answer. */
 function fork(): void {
   ends('I would rather go on.')
   claim()
@@ -53,7 +53,7 @@ function fork(): void {
 }
 
 describe('an agent that gives no brief', () => {
-  test('is followed by a fork, and its brief is used as any other', () => {
+  test('an agent that gives no brief is followed by a fork whose brief is used like any other', () => {
     begun = []
     const { user } = said(ends('I would rather go on.').answer)
     expect(user).toContain('a fork of this session writes it')
@@ -78,7 +78,7 @@ describe('an agent that gives no brief', () => {
     ['that fails', null, 'the client ended with 1'],
     ['that answers with something else', 'I am done.', 'the client ended with 1'],
     ['whose brief is below the bar', POOR, /^its brief carried \d+% of what happened, and the bar is 80%$/],
-  ])('and a fork %s: Baton’s own brief, and why', (_, answer, why) => {
+  ])('a fork %s is followed by Baton’s own brief, which names the reason', (_, answer, why) => {
     fork()
     give(answer)
     expect(last()).toMatchObject({ state: 'clearing', fork: { outcome: expect.stringMatching(why) } })
@@ -89,7 +89,7 @@ describe('an agent that gives no brief', () => {
     expect(s.events('handoff_started')[0]!.data.fork).toEqual(expect.stringMatching(why))
   })
 
-  test('is followed by Baton’s own brief at once where the configuration does not want a fork', () => {
+  test('an agent that gives no brief is followed by Baton’s own where forks are not configured', () => {
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, fork: false } }))
     ends('I would rather go on.')
     expect(last().fork).toBeUndefined()
@@ -98,7 +98,7 @@ describe('an agent that gives no brief', () => {
 })
 
 describe('an agent whose brief is below the bar', () => {
-  test('twice is followed by a fork', () => {
+  test('an agent whose brief is below the bar twice is followed by a fork', () => {
     ends(POOR)
     expect(last()).toMatchObject({ asked: 2, draft: POOR.trim() })
     expect(last().fork).toBeUndefined()
@@ -108,7 +108,7 @@ describe('an agent whose brief is below the bar', () => {
     expect(briefs()).toMatchObject([{ author: 'fork' }])
   })
 
-  test('is used all the same when the fork does no better', () => {
+  test('the agent’s brief below the bar is used when the fork does no better', () => {
     ends(POOR)
     ends(brief('Nothing much, again.', ''))
     claim()
@@ -120,7 +120,7 @@ describe('an agent whose brief is below the bar', () => {
 })
 
 describe('while a fork writes', () => {
-  test('a turn that goes on is told to the fresh session as what came later', () => {
+  test('a turn that continues while a fork writes is reported to the fresh session as late findings', () => {
     fork()
     says('Also rename src/menu.ts to src/nav.ts.')
     s.prompt()
@@ -135,7 +135,7 @@ describe('while a fork writes', () => {
     expect(readFileSync(given!.path, 'utf8')).not.toContain('Also rename src/menu.ts')
   })
 
-  test('the brief an agent gives after all is used, and the fork is not wanted any more', () => {
+  test('a brief that the agent gives while a fork writes is used, and the fork is stopped', () => {
     fork()
     s.prompt()
     ends('Still at it.')
@@ -148,7 +148,7 @@ describe('while a fork writes', () => {
     expect(briefs()).toHaveLength(1)
   })
 
-  test('the person’s own clear does not wait for it: the fresh session has Baton’s brief', () => {
+  test('a manual /clear does not wait for a fork: the fresh session gets Baton’s brief', () => {
     fork()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
@@ -162,7 +162,7 @@ describe('while a fork writes', () => {
     expect(briefs()).toMatchObject([{ author: 'baton', status: 'used' }])
   })
 
-  test('a session that ends leaves Baton’s brief for the next start', () => {
+  test('a session that ends while a fork writes leaves Baton’s brief for the next start', () => {
     fork()
     s.end('prompt_input_exit')
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
@@ -175,7 +175,7 @@ describe('while a fork writes', () => {
     ['a brief by command', () => void offer()],
     ['a later request', () => void requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })],
     ['Baton switched off', () => off()],
-  ])('it is not wanted any more after %s', (_, happens) => {
+  ])('a fork is not wanted any more after %s', (_, happens) => {
     fork()
     const { handoffId } = last()
     happens()
@@ -197,7 +197,7 @@ describe('while a fork writes', () => {
 describe('Baton switched off by the configuration while nothing is heard of the session', () => {
   const off = () => app.configure((policy) => ({ ...policy, enabled: false }))
 
-  test('ends the handoff when the fork has answered', () => {
+  test('a configuration that switches Baton off ends the handoff when the fork has answered', () => {
     fork()
     off()
     give(GOOD)
@@ -205,7 +205,7 @@ describe('Baton switched off by the configuration while nothing is heard of the 
     expect(briefs()).toEqual([])
   })
 
-  test('ends the handoff when its brief waits for the end of a turn that nobody tells', () => {
+  test('a configuration that switches Baton off ends a handoff that waits for an unreported turn end', () => {
     fork()
     s.prompt()
     give(GOOD)
@@ -219,7 +219,7 @@ describe('Baton switched off by the configuration while nothing is heard of the 
 })
 
 describe('what stands in the transcript only after the fork was wanted', () => {
-  test('is not held against its brief, and is told to the fresh session', () => {
+  test('facts after the fork’s request do not lower its coverage and are reported to the fresh session', () => {
     fork()
     for (const path of ['src/b.ts', 'src/c.ts', 'src/d.ts']) says(`Never touch ${path}. Never use sudo in ${path}.`)
     expect(last().stale).toBe(false)
@@ -241,7 +241,7 @@ describe('a brief that cannot be kept', () => {
     deps().sources = () => ({ ...sources, keeper: { ...sources.keeper, store: keep } })
   }
 
-  test('is tried again by the next driver, and after the last one the handoff has failed', () => {
+  test('a fork’s brief that cannot be stored is tried again by the next driver, and then the handoff fails', () => {
     fork()
     full()
     expect(() => give(GOOD)).toThrow('ENOSPC')
@@ -259,7 +259,7 @@ describe('a brief that cannot be kept', () => {
 })
 
 describe('whoever sees to a fork', () => {
-  test('may be killed: the next one begins another, and no third', () => {
+  test('the successor of a killed fork driver begins a second fork, and there is no third', () => {
     ends('I would rather go on.')
     expect(claim(gone)).toEqual([last().handoffId])
     expect(begin(gone)).toMatchObject({ sessionId: s.id })

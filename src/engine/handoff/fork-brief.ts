@@ -15,18 +15,18 @@ import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } fr
 import { beginReview } from './review.js'
 
 /**
- * The agent was asked for its brief and gave none, or none worth the name. Where the configuration allows it, a fork of its session is
- * asked before Baton writes one itself:
+ * Briefs written by a fork of the session, where the configuration allows it. A fork is asked if the
+ * agent gave no brief or a poor one, before Baton writes a brief itself:
  *
- *   wanted           the turn has ended; a process that no hook waits for is to run the fork (`drive-fork.ts`)
- *   it gave one      compared with the facts as any other, and used, if it is not below the bar
- *   it gave none     what the agent had given, completed; else Baton's own brief, which says so
- *   nobody waits     the session was cleared or has ended: the same, at once
+ *   wanted           the turn has ended; a background process runs the fork (`drive-fork.ts`)
+ *   a brief          is compared with the facts like any other, and used unless it is below the bar
+ *   no brief         the agent's own brief, completed, is used, or else Baton's, which says so
+ *   not needed       the session was cleared or has ended: the same, at once
  *
- * All the while the handoff is `requested`: whatever ends one that was asked for ends it too.
+ * The handoff stays `requested` meanwhile, so everything that ends a request ends the fork too.
  */
 
-/** Only where a person sits before it: a run without one has nobody who goes on. */
+/** True for attended sessions only: a headless run has no user to continue it. */
 export function mayFork({ policy, record }: Pick<SignalContext, 'policy' | 'record'>): boolean {
   return policy.handoff.fork && record.jobId === null && record.attended === true && record.transcriptPath !== null
 }
@@ -50,15 +50,18 @@ export function wantFork(
 }
 
 export interface ForkGiven {
-  /** Its whole answer; null: there is none. */
+  /** The fork's whole answer. Null when there is none. */
   answer: string | null
-  /** Why there is none, in half a sentence: words of Baton's own. */
+  /** Reason for a missing answer, as a half sentence in Baton's own words. */
   why: string
-  /** Nobody will try again. */
+  /** True when no further fork will be tried. */
   isLast?: boolean
 }
 
-/** The fork has answered, or will not. The session is left, or its brief reviewed. Inside a transaction. */
+/**
+ * Applies the fork's result: the session is left or its brief reviewed.
+ * Call it inside a transaction.
+ */
 export function takeFork(
   context: PolicyContext,
   handoff: HandoffRecord,
@@ -71,11 +74,11 @@ export function takeFork(
     return context.deps.store.handoff(handoff.handoffId)!
   }
   const body = findBrief(given.answer ?? '')
-  // What came after the fork was wanted cannot be in its brief.
+  // The fork cannot know facts that came after it was requested.
   const facts = material.facts.filter(({ line }) => line <= handoff.fork!.upTo)
   const coverage = body === null ? null : coverageOf(context, { ...material, facts }, body)
   const { bar } = context.policy.handoff
-  // A brief nothing could be compared with is taken as it is.
+  // A brief that cannot be compared with facts is accepted as it is.
   const isEnough = body !== null && (coverage === null || coverage.score >= bar)
   const why =
     body === null
@@ -95,7 +98,7 @@ export function takeFork(
   return store.handoff(handoff.handoffId)!
 }
 
-/** Nobody waits for the fork any more. */
+/** Ends a fork that is no longer needed and returns the brief to use instead. */
 export function withoutFork(
   context: SessionContext & { read: ReadFacts | null },
   handoff: HandoffRecord,
@@ -113,7 +116,7 @@ interface Ready {
   brief: BriefRecord
 }
 
-/** What the agent gave, though it is below the bar; else Baton's own. */
+/** Uses the agent's brief although it is below the bar, or else Baton's own. */
 function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial): Ready {
   const reason = `${handoff.fork!.reason} A fork of its session was asked too: ${handoff.fork!.outcome}.`
   const brief =
@@ -126,12 +129,12 @@ function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material
 function withFork(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial, brief: BriefRecord): Ready {
   const { upTo } = handoff.fork!
   const ready = withBrief(context, endedFork(handoff, 'wrote'), brief, material)
-  // What came since it was wanted is not in it, and is added when the session is left.
+  // Later work is not in the brief and is added when the session is left.
   const stale = handoff.stale === true || lastLine(material.facts) > upTo
   return { handoff: markStaleIfWorking(context, { ...ready, upTo, stale }), brief }
 }
 
-/** A turn that is under way goes on behind the brief. */
+/** Marks the brief as stale if a turn is running. */
 function markStaleIfWorking(context: SessionContext, handoff: HandoffRecord): HandoffRecord {
   return updateHandoff(context, handoff, { stale: handoff.stale === true || !isQuiet(context) })
 }

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const handoffs = () => app.store.handoffs()
-function climb(): ReturnType<TestSession['step']> {
+function reachHandoffLevel(): ReturnType<TestSession['step']> {
   s.reports(150_000, 2)
   return s.step(150_000)
 }
@@ -27,8 +27,8 @@ function clear(session = s, id = 'bbbbbbbb-0002'): { fresh: TestSession; answer:
 }
 
 describe('a session that reaches the level for it', () => {
-  test('is asked for a brief, gives it, is cleared and goes on in a fresh one', () => {
-    const told = said(climb().answer).agent!
+  test('a session that reaches its level gives a brief, is cleared and continues in a fresh one', () => {
+    const told = said(reachHandoffLevel().answer).agent!
     expect(told).toContain('Context level "handoff"')
     expect(told).toContain('handoff brief')
     expect(last()).toMatchObject({ state: 'requested', asked: 1, cause: 'level', level: 'handoff', number: 1 })
@@ -67,8 +67,8 @@ describe('a session that reaches the level for it', () => {
     })
   })
 
-  test('that answers with a thin brief is asked once more for what is missing, and what it still lacks is added', () => {
-    climb()
+  test('an agent with a thin brief is asked once more, and what it still lacks is added', () => {
+    reachHandoffLevel()
     const thin = '# Handoff brief\n\n## Goal and why\nSomething.\n'
     const again = insistence(s.endsTurn(thin).answer)
     expect(again).toContain('handoff brief')
@@ -81,8 +81,8 @@ describe('a session that reaches the level for it', () => {
     expect(text).toContain('Never touch legacy/a.ts')
   })
 
-  test('that never answers with one gets the one Baton writes, which says so', () => {
-    climb()
+  test('an agent that never gives a brief gets one written by Baton, which says so', () => {
+    reachHandoffLevel()
     s.endsTurn('All done, I think.')
     const [brief] = app.store.briefs()
     expect(brief).toMatchObject({ author: 'baton' })
@@ -92,7 +92,7 @@ describe('a session that reaches the level for it', () => {
     expect(last().state).toBe('clearing')
   })
 
-  test('with the turn’s last answer is asked at its end, and goes on with that', () => {
+  test('a level reached with the turn’s last answer asks at turn end, and the agent continues with the brief', () => {
     s.reports(150_000, 2)
     s.answers(150_000)
     const text = insistence(s.endsTurn('Done.').answer)
@@ -102,7 +102,7 @@ describe('a session that reaches the level for it', () => {
     expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
   })
 
-  test('without a client that takes orders is told that /clear goes on from the brief', () => {
+  test('the user of a client that takes no orders is told that /clear continues from the brief', () => {
     const bare = testSession(app, 'cccccccc-0003', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     bare.start()
     bare.prompt()
@@ -112,14 +112,14 @@ describe('a session that reaches the level for it', () => {
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
     bare.end('clear')
     const fresh = testSession(app, 'cccccccc-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
-    // Another process, another seat: it is not handed the work of this one.
+    // Another process has another seat, so it does not get the work of this one.
     fresh.start('clear')
     expect(last().state).toBe('waiting')
   })
 
-  test('in a run without a person, in a job, or with handoffs off, is only warned', () => {
+  test('a headless run, a job and a session with handoffs off are only warned', () => {
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'off' } }))
-    climb()
+    reachHandoffLevel()
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'auto' } }))
     for (const env of [
       { CLAUDE_CODE_SESSION_ATTENDED: '0' },
@@ -134,9 +134,9 @@ describe('a session that reaches the level for it', () => {
 })
 
 describe('while a session is handed over', () => {
-  test('with handoffs that ask first: the person is told, nothing is asked of the agent, and a request by hand does it', () => {
+  test('in mode ask the user is told, the agent is not asked, and a manual request hands off', () => {
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'ask' } }))
-    expect(said(climb().answer)).toMatchObject({
+    expect(said(reachHandoffLevel().answer)).toMatchObject({
       user: expect.stringContaining(`type /handoff, or run baton handoffs request ${s.id.slice(0, 8)}`),
       agent: expect.not.stringContaining('A handoff brief'),
     })
@@ -149,7 +149,7 @@ describe('while a session is handed over', () => {
     expect(last()).toMatchObject({ state: 'clearing', way: 'mod', cause: 'user' })
   })
 
-  test('three in a row keep one seat, one chain of briefs, and count up', () => {
+  test('three handoffs in a row keep one seat and one chain of briefs and are numbered', () => {
     let session = s
     for (let n = 1; n <= 3; n++) {
       session.reports(150_000, n * 10)
@@ -176,8 +176,8 @@ describe('while a session is handed over', () => {
     expect(session.record().handoffs).toBe(3)
   })
 
-  test('a fresh session that is full with its first answer is stopped by a guard, which says so', () => {
-    climb()
+  test('a guard stops the handoff of a fresh session that is full after its first answer, and says so', () => {
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     const { fresh } = clear()
     fresh.prompt()
@@ -190,8 +190,8 @@ describe('while a session is handed over', () => {
     )
   })
 
-  test('a brief somebody has changed is not used', () => {
-    climb()
+  test('a brief file that was changed is not used', () => {
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     const { path } = app.store.briefs()[0]!
     const text = readFileSync(path, 'utf8')
@@ -203,15 +203,15 @@ describe('while a session is handed over', () => {
     expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('was changed') })
   })
 
-  test('cleared by the person before a brief was there, nothing is handed over', () => {
-    climb()
+  test('a manual /clear before there is a brief hands nothing over', () => {
+    reachHandoffLevel()
     const { answer } = clear()
     expect(said(answer).agent).toBeNull()
     expect(last()).toMatchObject({ state: 'cancelled' })
   })
 
-  test('cleared by the person with the brief ready, it is used, and the order is taken back', () => {
-    climb()
+  test('a manual /clear with a ready brief uses it and withdraws the order', () => {
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     const { fresh, answer } = clear()
     expect(said(answer).agent).toContain('Fix the login')
@@ -220,8 +220,8 @@ describe('while a session is handed over', () => {
     expect(order(fresh)).toMatchObject({ do: 'say', session: fresh.id })
   })
 
-  test('the session that ends keeps its brief for the next start; without one there is nothing to keep', () => {
-    climb()
+  test('a session that ends keeps a ready brief for the next start, and nothing without one', () => {
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     s.end('prompt_input_exit')
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
@@ -232,7 +232,7 @@ describe('while a session is handed over', () => {
 describe('a compaction kept from coming about', () => {
   beforeEach(() => app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
 
-  test('is followed by a handoff with Baton’s own brief, or the agent’s if it gives one in the room that is left', () => {
+  test('a blocked compaction hands off with Baton’s own brief, or the agent’s if it gives one in time', () => {
     s.reports(166_000, 3)
     s.step(20_000)
     const { answer } = s.preCompact()
@@ -251,7 +251,7 @@ describe('a compaction kept from coming about', () => {
     expect(said(fresh).agent).toContain('Fix the login for the shop, because it opens on Monday.')
   })
 
-  test('by hand, without a client that takes orders, or right after a handoff, comes about as ever', () => {
+  test('a compaction happens if it is manual, without a client that takes orders, or right after a handoff', () => {
     s.step(20_000)
     expect(s.preCompact('manual').answer).not.toContain('block')
     const bare = testSession(app, 'cccccccc-0009', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
@@ -271,7 +271,7 @@ describe('the next start in the same folder', () => {
     session.end('prompt_input_exit')
   }
 
-  test('takes up the only brief that waits there, in the same seat', () => {
+  test('the next start in the folder uses the only waiting brief, in the same seat', () => {
     leave('ffffffff-0001')
     const next = testSession(app, 'ffffffff-0002', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     expect(said(next.start().answer).agent).toContain('Fix the login for the shop, because it opens on Monday.')
@@ -279,8 +279,8 @@ describe('the next start in the same folder', () => {
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 
-  test('takes up the brief of a fresh session that ended before anybody spoke to it', () => {
-    climb()
+  test('the next start uses the brief of a fresh session that ended before its first prompt', () => {
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     const { fresh } = clear()
     expect(last().state).toBe('confirmed')
@@ -289,7 +289,7 @@ describe('the next start in the same folder', () => {
     expect(app.store.briefs()).toMatchObject([{ status: 'checked', usedAt: null }])
   })
 
-  test('takes none of several, and none in a run without a person', () => {
+  test('no brief is used if several wait in the folder, or by a headless run', () => {
     leave('ffffffff-0001')
     const run = testSession(app, 'ffffffff-0003', { CLAUDE_CODE_SESSION_ATTENDED: '0' })
     expect(said(run.start().answer).agent).toBeNull()
@@ -303,7 +303,7 @@ describe('a session that began with a brief', () => {
   const BARE = '# Handoff brief\n\n## Goal and why\nThe login.\n\n## Next exact step\nThe tests.\n'
 
   function handedOver(): TestSession {
-    climb()
+    reachHandoffLevel()
     s.endsTurn(WHOLE_BRIEF)
     const { fresh } = clear()
     fresh.hook('UserPromptSubmit', { prompt: '[baton] Continue the work' })
@@ -311,7 +311,7 @@ describe('a session that began with a brief', () => {
     return fresh
   }
 
-  test('hands on what the user said to the sessions before it, though nobody said it again', () => {
+  test('a session that began with a brief hands on earlier requests of the user that nobody repeated', () => {
     const fresh = handedOver()
     requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
     for (let asked = 0; asked < 3; asked++) fresh.endsTurn(BARE)
@@ -321,7 +321,7 @@ describe('a session that began with a brief', () => {
     expect(readFileSync(second.path, 'utf8')).toContain('Never touch legacy/a.ts')
   })
 
-  test('which it does not after a clear that left the brief behind', () => {
+  test('a session does not hand on a brief that a /clear left behind', () => {
     const fresh = handedOver()
     const { fresh: third } = clear(fresh, 'cccccccc-0003')
     third.hook('UserPromptSubmit', { prompt: 'Something else.' })
@@ -333,9 +333,9 @@ describe('a session that began with a brief', () => {
   })
 })
 
-test('a brief below the bar is kept, completed, when the session ends before a better one came', () => {
+test('a brief below the bar is completed and kept when the session ends before a better one', () => {
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 1 } }))
-  climb()
+  reachHandoffLevel()
   s.endsTurn('# Handoff brief\n\n## Goal and why\nThe login.\n\n## Next exact step\nThe tests.\n')
   expect(last()).toMatchObject({ state: 'requested', briefId: null })
   s.end('prompt_input_exit')

@@ -27,21 +27,21 @@ import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } fr
 import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
 /**
- * A handoff with the signals of a session (its states: `handoff-transitions.ts`):
+ * A handoff as the signals of a session move it (states: `handoff-transitions.ts`):
  *
- *   a level or a person asks          requested   the agent is asked at the next tool boundary, else at the end of its turn
- *   the turn ends with the brief      checked     completed by what it lacks; below the bar the agent is asked once more first
- *   it ends without one               checked     Baton's own brief, which says so; where the configuration lets a fork of the session
- *                                                 write it (`fork-brief.ts`), the handoff is `requested` until then
- *   then                              review      a person may look at it first, where the configuration says so (`review.ts`)
- *   then                              clearing    the client is ordered to clear and to go on with a prompt; or
- *                                     waiting     the person is told that the brief is ready for the next clear
- *   the session is cleared            confirmed   the brief goes with the first request of the fresh one (`begin-fresh.ts`)
- *   the fresh one is prompted         started
- *   it works                          done
+ *   a level or a user requests it   requested  the agent is asked at a tool boundary or turn end
+ *   the turn ends with a brief      checked    missing facts are added; if poor it is asked again
+ *   the turn ends without one       checked    with Baton's own brief, which says so; it stays
+ *                                              `requested` while a fork writes it (`fork-brief.ts`)
+ *   a review is configured          review     the user may read the brief first (`review.ts`)
+ *   a way to clear exists           clearing   the client is ordered to clear itself
+ *   no way to clear exists          waiting    the user is told that the brief waits for /clear
+ *   the session is cleared          confirmed  the fresh session gets the brief (`begin-fresh.ts`)
+ *   the fresh session is prompted   started
+ *   the fresh session works         done
  */
 
-/** A brief is wanted of this session. */
+/** Begins a handoff and asks the agent for its brief. */
 export function askForBrief(context: SignalContext, asked: HandoffRequest): HandoffRecord {
   const handoff = beginHandoff(context, asked)
   queue(
@@ -58,8 +58,9 @@ export function askForBrief(context: SignalContext, asked: HandoffRequest): Hand
 }
 
 /**
- * The client wants to compact, and is kept from it: Baton's own brief is ready at once, the order to leave is given for the end of the
- * turn, however it ends, and the agent is asked for a better brief in the room that is left.
+ * Blocks a compaction and begins a handoff instead.
+ * Baton's own brief is ready at once, and the session is left at the end of the turn.
+ * The agent is asked for a better brief in the remaining context.
  */
 export function blockAndHandOver(context: SignalContext): void {
   const { deps, record } = context
@@ -79,26 +80,29 @@ export function blockAndHandOver(context: SignalContext): void {
       material,
     )
   }
-  // The turn is not over: what it still does is not in the brief.
+  // The turn continues, so its further work is not in the brief.
   const ready = deps.store.handoff(handoff.handoffId)!
   if (READY.has(ready.state)) updateHandoff(context, ready, { stale: true })
 }
 
-/** Such a seat is compacted rather than handed over again and again. */
+/**
+ * True when the seat was handed over within the cooldown: it is compacted rather than handed over
+ * again.
+ */
 function wasJustHandedOver({ deps, record, policy, at }: SignalContext): boolean {
   const last = deps.store.handoffs({ seatId: record.seatId, limit: 20 }).findLast(({ state }) => state === 'done')
   return last !== undefined && Date.parse(at) - Date.parse(last.stateAt) < policy.guards.cooldownSeconds * 1000
 }
 
-/** Requests that a cycle made by itself: the level of a cycle, or a compaction that was held up. */
+/** Causes of requests that belong to a cycle: its level, or a compaction that was blocked. */
 const MADE_BY_CYCLE = new Set<HandoffRecord['cause']>(['level', 'compaction'])
 
 /**
- * A compaction has emptied the session, so the reason of a request that the old cycle made is gone:
- * it is cancelled, and the levels of the new cycle decide again. A brief that was written for it
- * stays with the session for the recovery. What a user, the agent itself or a parent asked for has
- * no level that could ask again, so it stays; its agent may have lost the request with the old
- * conversation and is asked once more at the end of its turn.
+ * Reconsiders the open handoff after a compaction, which has emptied the session.
+ * A request of the old cycle is cancelled, and the levels of the new cycle decide again; its brief
+ * is kept for the recovery.
+ * A request of the user, the agent or the parent stays, as no level would repeat it.
+ * The agent may have lost that request with the old conversation, so it is asked again at turn end.
  */
 export function reconsiderHandoff(context: SignalContext): void {
   const { record } = context
@@ -108,12 +112,12 @@ export function reconsiderHandoff(context: SignalContext): void {
     if (handoff.state === 'requested' && !isForking(handoff)) updateHandoff(context, handoff, { asked: 0 })
     return
   }
-  // The client has begun to clear the session: that cannot be stopped.
+  // The client has begun to clear the session, which cannot be stopped.
   if (handoff.state === 'clearing' && !withdraw(context, handoff)) return
   const isAsked = handoff.state === 'requested' && !cancelUndelivered(context, 'the conversation was compacted')
   cancelHandoff(context, handoff, 'the conversation was compacted', 'conversation-compacted')
-  // With the figure the text differs from that of an earlier cycle: equal texts count as one message
-  // when a conversation is searched for what it holds.
+  // The figure makes this text differ from that of an earlier cycle: equal texts count as one
+  // message when a conversation is searched.
   const when = handoff.usedTokens === null ? '' : ` at ${formatTokens(handoff.usedTokens)} tokens`
   const agent = isAsked
     ? `[baton] The handoff you were asked for${when} is cancelled: this conversation was compacted, and there is room again. Give no brief, and go on with the work.`
@@ -128,9 +132,10 @@ export function reconsiderHandoff(context: SignalContext): void {
 }
 
 /**
- * Takes the user's /handoff, which the mod has passed on to the agent as a prompt. Without a server
- * signals are handled late, so this one may belong to the turn before the command was typed: the
- * agent counts as asked only if this prompt is the request, or this answer is the brief.
+ * Applies the user's /handoff, which the mod has passed to the agent as a prompt.
+ * Without a server signals are processed late, so this one may belong to the turn before the
+ * command.
+ * The agent counts as asked only if this prompt is the request or this answer is the brief.
  */
 export function takeTyped(context: SignalContext, typed: { words: string }): void {
   const { signal } = context
@@ -140,8 +145,8 @@ export function takeTyped(context: SignalContext, typed: { words: string }): voi
     reason: typed.words === '' ? null : typed.words,
     unattended: false,
   })
-  // Typed instead of an answer to the question the last turn ended with. Words behind the command
-  // may be that answer.
+  // The command was typed instead of an answer to the agent's question.
+  // Text after the command may be that answer.
   const isUnanswered = signal.kind === 'prompt' && typed.words === ''
   const lastAnswer = isUnanswered ? briefMaterial(context).lastAnswer : null
   const isAsked = isBriefRequest(signal.prompt) || findBrief(signal.lastAnswer ?? '') !== null
@@ -151,13 +156,13 @@ export function takeTyped(context: SignalContext, typed: { words: string }): voi
   })
 }
 
-/** The turn of the main agent is over: the moment a session can be left. */
+/** Continues the handoff at the end of the main agent's turn, when a session can be left. */
 export function handOverAtTurnEnd(context: SignalContext): void {
   const open = openHandoff(context)
   if (!open || open.sessionId !== context.record.sessionId) return
   const handoff = withQuestion(context, open)
   if (handoff.state === 'requested') {
-    // A turn that failed says nothing about the brief: it may be tried again.
+    // A failed turn says nothing about the brief, as it may be repeated.
     if (context.signal.kind !== 'turn-end') return
     if (isForking(handoff)) takeAgentBrief(context, handoff)
     else judgeAnswer(context, cancelUndelivered(context) ? { ...handoff, asked: 0 } : handoff)
@@ -170,8 +175,8 @@ export function handOverAtTurnEnd(context: SignalContext): void {
 }
 
 /**
- * Remembers the question to the user that the turn ended with. An answer that only gives the brief
- * keeps the one before it: the agent was asked for the brief behind its question.
+ * Stores the question to the user that the turn ended with.
+ * An answer with only the brief keeps the question before it, as the brief was requested after it.
  */
 function withQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const answer = context.signal.lastAnswer ?? ''
@@ -181,21 +186,21 @@ function withQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRe
   return question === null ? handoff : updateHandoff(context, handoff, { question })
 }
 
-/** A person wrote the text or said yes to it. */
+/** True when the user wrote the text or approved it. */
 function isAgreed({ author, status }: BriefRecord): boolean {
   return author === 'user' || status === 'approved'
 }
 
 /**
- * The agent's own brief takes the place of the one Baton wrote in haste, or of one that the work has left behind, if the
- * order to leave can still be changed. False: there is none, it would be worse, or it comes too late.
+ * Replaces Baton's hasty brief, or one that later work made stale, by the agent's own.
+ * False when there is none, it is worse, or the order to clear can no longer be changed.
  */
 function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps, signal } = context
   const body = findBrief(signal.lastAnswer ?? '')
   const before = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
   if (body === null || before === null || isAgreed(before)) return false
-  // Only said once more.
+  // The agent only repeated the stored brief.
   if (deps.sources().keeper.read(before)?.includes(body.trim())) return false
   const material = addQuestion(briefMaterial(context), handoff)
   const coverage = coverageOf(context, material, body)
@@ -207,13 +212,13 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   return true
 }
 
-/** A few words that only point at the brief given before, such as in a file, are no better one. */
+/** True for a poorer brief, such as a few words that point at a brief given in a file. */
 function isWorse({ policy }: SignalContext, before: BriefRecord, coverage: Coverage | null): boolean {
   if (before.author === 'baton' || coverage === null) return false
   return coverage.score < Math.min(policy.handoff.bar, before.coverage?.score ?? 1)
 }
 
-/** The agent went on while a fork writes, and gave a brief after all. */
+/** Uses a brief that the agent gives while a fork still writes one. */
 function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   const body = findBrief(context.signal.lastAnswer ?? '')
   if (body === null) return
@@ -222,7 +227,10 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   useBrief(context, endedFork(handoff, 'the agent gave one itself'), brief, material)
 }
 
-/** The request still waits to be given: at the end of a turn it is given another way. */
+/**
+ * Cancels a request that was not delivered yet.
+ * True when there was one: it is asked at turn end instead.
+ */
 function cancelUndelivered(context: SignalContext, why = 'it is asked for at the end of the turn'): boolean {
   return cancelStale(context, why, ofSession(context, ['handoff'])).length > 0
 }
@@ -230,11 +238,11 @@ function cancelUndelivered(context: SignalContext, why = 'it is asked for at the
 function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   const { signal, policy } = context
   const plain = briefMaterial(context)
-  // Baton carries the question itself, so a brief without it is not below the bar.
+  // Baton adds the question itself, so a brief without it does not fall below the bar.
   const material = addQuestion(plain, handoff)
   const body = findBrief(signal.lastAnswer ?? '')
   const coverage = body === null ? null : coverageOf(context, plain, body)
-  // A brief nothing could be compared with is taken as it is: the agent would be asked for nobody knows what.
+  // A brief that cannot be compared is accepted: Baton could not name what is missing.
   const score = body === null ? null : (coverage?.score ?? 1)
   const isShown = body === null && showsBrief(signal.lastAnswer ?? '')
   const step = stepAtTurnEnd({
@@ -284,10 +292,17 @@ function useBrief(context: SignalContext, handoff: HandoffRecord, brief: BriefRe
 
 const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', 'clearing'])
 
-/** A turn goes on behind its brief also without a prompt: a hook of the user's holds up its end, or a message is given with it. */
+/**
+ * Signals that show work after a brief.
+ * A turn may continue without a prompt: a hook of the user blocks its end, or a message is
+ * delivered with it.
+ */
 const CONTINUES_TURN = new Set<SignalContext['signal']['kind']>(['prompt', 'tool-batch', 'turn-end'])
 
-/** What the main agent of the fresh session does shows how far the handoff has come; what that of the old one goes on with makes its brief old. */
+/**
+ * Moves the handoff on with the work of the fresh session, and marks the brief as stale when the
+ * old session continues.
+ */
 export function followHandoff(context: SignalContext): void {
   const { signal, record } = context
   const open = openHandoff(context)
@@ -304,13 +319,13 @@ export function followHandoff(context: SignalContext): void {
   if (signal.kind === 'tool-batch' || signal.kind === 'turn-end') arriveHandoff(context, handoff)
 }
 
-/** The agent is not asked again: the end of its turn uses the brief it gave, or Baton's own. */
+/** Marks the request as final: the turn's end uses the agent's brief or Baton's own. */
 export function askNoMore(context: SignalContext): void {
   const handoff = openHandoff(context)
   if (handoff?.state === 'requested') updateHandoff(context, handoff, { lastCall: true })
 }
 
-/** A prompt of the user's own in the session that is to be left answers the question its last turn ended with. */
+/** Removes the stored question once the user answers it with a prompt of their own. */
 function withoutAnswered(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const { signal } = context
   const isAnswer = signal.kind === 'prompt' && !signal.prompt?.trimStart().startsWith('[baton]')
@@ -318,19 +333,19 @@ function withoutAnswered(context: SignalContext, handoff: HandoffRecord): Handof
   return updateHandoff(context, handoff, { question: null })
 }
 
-/** Below the bar, and asked for once more: it is the agent's own, and completed it is better than none. */
+/** Uses the agent's brief below the bar: completed, it is better than none. */
 function keepDraft(context: PolicyContext, handoff: HandoffRecord, body: string): void {
   const material = addQuestion(briefMaterial({ ...context, read: null }), handoff)
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
   reviewOrWait(context, withBrief(context, handoff, brief, material), brief)
 }
 
-/** What a person may look at first is looked at first, though the session has ended. */
+/** Opens the configured review even though the session has ended. */
 function reviewOrWait(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (!beginReview(context, handoff, brief)) applyEvent(context, handoff, 'session-ended', BY_NEXT_START)
 }
 
-/** A fork still writes, and the next start is not to wait for it. */
+/** Finishes a brief whose fork still runs, because the next start must not wait for it. */
 function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void {
   try {
     const ready = withoutFork({ ...context, read: null }, handoff, 'the session ended before it had answered')
@@ -342,9 +357,10 @@ function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void
 }
 
 /**
- * The session ended, and no fresh one follows it in its client: what is written waits for the next start; what is not will not be. A fresh
- * session that ended before it worked has done nothing with its brief, whatever it was told. `lastSeenAt`: when a client that died was
- * seen last; the brief waits since then.
+ * Ends the session's part of a handoff when no fresh session follows in its client.
+ * A finished brief waits for the next start, an unfinished one is dropped.
+ * A fresh session that ended before it worked gives its brief back.
+ * `lastSeenAt`: last signal of a client that died; the brief counts as waiting since then.
  */
 export function handOverAtSessionEnd(context: PolicyContext, lastSeenAt: string | null = null): void {
   leaveEnded(context)
@@ -361,7 +377,7 @@ function leaveEnded(context: PolicyContext): void {
   if (isForking(handoff)) finishWithoutFork(context, handoff)
   else if (brief === null && handoff.draft !== null) keepDraft(context, handoff, handoff.draft)
   else if (brief === null) cancelHandoff(context, handoff, 'the session ended')
-  // What nobody has agreed to yet is agreed to by time or by a person, also now.
+  // An open review still ends by time or by the user.
   else if (handoff.state === 'review') return
   else if (handoff.way !== 'start') {
     withdraw(context, handoff)

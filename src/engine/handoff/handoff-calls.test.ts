@@ -91,7 +91,7 @@ const snapshot = () => [
 ]
 
 describe('a brief that is given', () => {
-  test('is checked, completed, kept, and carried out when the turn ends', () => {
+  test('a given brief is checked, completed, stored, and carried out when the turn ends', () => {
     const { brief, handoff } = offer(THIN, { reason: 'half way' })
     expect(handoff).toMatchObject({
       state: 'checked',
@@ -113,14 +113,14 @@ describe('a brief that is given', () => {
     expect(fresh.record()).toMatchObject({ handoffs: 1, lastHandoffPath: brief.path })
   })
 
-  test('by a person counts as asked for by hand; one that carries all needs nothing added', () => {
+  test('a brief of the user counts as requested by hand, and nothing is added to a complete one', () => {
     const { brief, handoff } = offer(WHOLE, { caller: null })
     expect(handoff).toMatchObject({ cause: 'user', unattended: false })
     expect(brief).toMatchObject({ author: 'user', coverage: { score: 1, missing: [] } })
     expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
   })
 
-  test('answers the request of a level, which stays its cause; the request is not repeated', () => {
+  test('a given brief answers the request of a level, which stays its cause and is not repeated', () => {
     s.reports(150_000, 2)
     s.step(150_000)
     const asked = last()
@@ -132,7 +132,7 @@ describe('a brief that is given', () => {
     expect(last()).toMatchObject({ handoffId: asked.handoffId, state: 'clearing' })
   })
 
-  test('twice: the last one counts and the first is superseded', () => {
+  test('the second of two given briefs counts, and the first is superseded', () => {
     const first = offer(THIN)
     const second = offer(WHOLE)
     expect(second.brief.sequence).toBe(2)
@@ -141,7 +141,7 @@ describe('a brief that is given', () => {
     expect(app.store.handoffs()).toMatchObject([{ state: 'checked', briefId: second.brief.briefId }])
   })
 
-  test('takes an order back that was not begun, and is refused once it was', () => {
+  test('a given brief withdraws an order that was not begun, and is refused once it was', () => {
     offer(THIN)
     ends('ready')
     expect(order()).toBe(true)
@@ -154,7 +154,7 @@ describe('a brief that is given', () => {
     expect(last()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
   })
 
-  test('takes the place of the one Baton wrote itself when it kept a compaction from coming about', () => {
+  test('a given brief replaces the one Baton wrote when it blocked a compaction', () => {
     app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' }))
     s.reports(166_000, 3)
     s.step(166_000)
@@ -166,12 +166,12 @@ describe('a brief that is given', () => {
     expect(order()).toBe(true)
   })
 
-  test('for a session that has ended waits for the next start', () => {
+  test('a brief given for an ended session waits for the next start', () => {
     s.end('prompt_input_exit')
     expect(offer(WHOLE, { caller: null }).handoff).toMatchObject({ state: 'waiting', way: 'start' })
   })
 
-  test('without a transcript is kept and says that it was not checked', () => {
+  test('a brief without a transcript is stored and says that it was not checked', () => {
     const nothing = readFacts(readers, 'claude-code', null, {})
     const { brief } = offerBrief(deps(), { sessionId: s.id, caller: null, reason: null, body: WHOLE, read: nothing })
     expect(brief.coverage).toBeNull()
@@ -182,7 +182,7 @@ describe('a brief that is given', () => {
 describe('who may', () => {
   const CHILD = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' }
 
-  test('the session itself, its parent seat and a person; nobody else, and then nothing changes', () => {
+  test('only the session itself, its parent seat and the user may give a brief', () => {
     const child = begun('cccccccc-0003', CHILD)
     const other = begun('dddddddd-0004', { ...ENV, BATON_SEAT: 'web' })
     expect(offer(WHOLE, { caller: s.id, session: child }).handoff).toMatchObject({ cause: 'parent', unattended: true })
@@ -198,7 +198,7 @@ describe('who may', () => {
     expect(thrown(() => dropBrief(deps(), { briefId: brief.briefId, caller: other.id })).exit).toBe(4)
   })
 
-  test('an earlier session of the seat was left: its place is named', () => {
+  test('a brief for an earlier session of the seat is refused, and the current session is named', () => {
     const { fresh } = clear()
     fresh.prompt()
     const error = thrown(() => offer())
@@ -206,7 +206,7 @@ describe('who may', () => {
     expect(offer(WHOLE, { caller: s.id, session: fresh }).handoff.state).toBe('checked')
   })
 
-  test('nobody while Baton is off, and nothing of a session it never saw', () => {
+  test('a brief is refused while Baton is off, and for an unknown session', () => {
     app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
     expect(thrown(() => offer(WHOLE, { caller: null }))).toMatchObject({
       exit: 4,
@@ -216,7 +216,7 @@ describe('who may', () => {
     expect(thrown(() => requestBrief(deps(), { sessionId: 'gone', caller: null, reason: null })).exit).toBe(3)
   })
 
-  test('an agent that hands over again right after a handoff is stopped by a guard, a person is not', () => {
+  test('a guard stops an agent that hands over again right after a handoff, but not a user', () => {
     offer()
     ends('ready')
     begin(last())
@@ -233,7 +233,7 @@ describe('who may', () => {
 })
 
 describe('a request', () => {
-  test('asks the agent with the next tool call, with the reason, and takes its answer at the end of the turn', () => {
+  test('a request asks the agent at its next tool call, with the reason, and uses its answer at turn end', () => {
     const handoff = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'the model changes' })
     expect(handoff).toMatchObject({ state: 'requested', cause: 'user', asked: 1, reason: 'the model changes' })
     const told = said(s.step(91_000).answer).agent!
@@ -243,7 +243,7 @@ describe('a request', () => {
     expect(last()).toMatchObject({ handoffId: handoff.handoffId, state: 'clearing' })
   })
 
-  test('replaces the one before: the last of two wins', () => {
+  test('the last of two requests wins', () => {
     const first = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'one' })
     const second = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'two' })
     expect(app.store.handoff(first.handoffId)!.state).toBe('cancelled')
@@ -253,7 +253,7 @@ describe('a request', () => {
     expect(told).not.toContain('reason that was given: one')
   })
 
-  test('to a session that has ended is refused', () => {
+  test('a request to an ended session is refused', () => {
     s.end('prompt_input_exit')
     expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null }))).toMatchObject({
       exit: 4,
@@ -262,7 +262,7 @@ describe('a request', () => {
 })
 
 describe('what was decided is taken back', () => {
-  test('cancelled: the order is withdrawn, the brief is not used, the session goes on', () => {
+  test('cancelling withdraws the order and the brief, and the session continues', () => {
     const { brief, handoff } = offer()
     ends('ready')
     expect(dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).toMatchObject({
@@ -277,7 +277,7 @@ describe('what was decided is taken back', () => {
     expect(order()).toBe(false)
   })
 
-  test('not once the fresh session has begun', () => {
+  test('a handoff cannot be cancelled once the fresh session has begun', () => {
     const { brief, handoff } = offer()
     ends('ready')
     begin(last())
@@ -291,7 +291,7 @@ describe('what was decided is taken back', () => {
   })
 })
 
-test('what the agent does behind its brief in the same turn is found later', () => {
+test('work that the agent does after its brief in the same turn becomes a late finding', () => {
   offer(WHOLE, { caller: s.id })
   const id = 'toolu_late'
   const use = {
@@ -312,7 +312,7 @@ test('what the agent does behind its brief in the same turn is found later', () 
 describe('a brief in the last answer, after one was given as a file', () => {
   const STUB = '# Handoff brief\n\n## State\nGiven as a file, see brief.md.\n'
 
-  test('that only points at it does not take its place', () => {
+  test('a stub in the last answer that points at a given brief does not replace it', () => {
     offer(WHOLE, { caller: s.id })
     ends(STUB)
     expect(statuses()).toEqual(['agent checked'])
@@ -321,13 +321,13 @@ describe('a brief in the last answer, after one was given as a file', () => {
   })
 
   test.each([
-    ['that carries enough does', WHOLE, WHOLE.replace('login', 'logout')],
+    ['with enough coverage', WHOLE, WHOLE.replace('login', 'logout')],
     [
-      'that carries no less does, though both are below the bar',
+      'with no less coverage, though both are below the bar',
       THIN,
       `${THIN}\n## Constraints\nNever touch legacy/a.ts.\n`,
     ],
-  ])('%s', (_, first, then) => {
+  ])('a brief in the last answer replaces the given one %s', (_, first, then) => {
     offer(first, { caller: s.id })
     ends(then)
     expect(statuses()).toEqual(['agent superseded', 'agent checked'])
@@ -344,7 +344,7 @@ describe('a review', () => {
     return brief.briefId
   }
 
-  test('ends with an approval, by a person or the parent and not by the author', () => {
+  test('a brief under review may be approved by the user or the parent, not by its author', () => {
     const briefId = underReview()
     expect(thrown(() => approveBrief(deps(), { briefId, caller: s.id })).exit).toBe(4)
     expect(approveBrief(deps(), { briefId, caller: null })).toMatchObject({
@@ -356,12 +356,12 @@ describe('a review', () => {
     expect(order()).toBe(true)
   })
 
-  test('of a brief that does not wait for one is refused', () => {
+  test('approving a brief that is not under review is refused', () => {
     const { brief } = offer()
     expect(thrown(() => approveBrief(deps(), { briefId: brief.briefId, caller: null }))).toMatchObject({ exit: 4 })
   })
 
-  test('may change the text: a new brief by the user, in the place of the old one, with nothing put back', () => {
+  test('a review may edit the text, which becomes a new brief of the user with nothing added', () => {
     const briefId = underReview()
     const { brief, handoff } = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() })
     expect(brief).toMatchObject({ author: 'user', status: 'review', sequence: 2 })
@@ -371,7 +371,7 @@ describe('a review', () => {
     expect(statuses()).toEqual(['agent superseded', 'user review'])
   })
 
-  test('takes the first of two changes: the second is told which brief took the place of its own', () => {
+  test('the second of two edits is refused and told which brief replaced its own', () => {
     const briefId = underReview()
     const first = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() }).brief.briefId
     const before = snapshot()
@@ -384,7 +384,7 @@ describe('a review', () => {
     expect(snapshot()).toEqual(before)
   })
 
-  test('takes no change of what was cancelled meanwhile', () => {
+  test('an edit of a brief that was cancelled meanwhile is refused', () => {
     const briefId = underReview()
     dropHandoff(deps(), { handoffId: last().handoffId, caller: null })
     const late = thrown(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
@@ -392,7 +392,7 @@ describe('a review', () => {
     expect(statuses()).toEqual(['agent cancelled'])
   })
 
-  test('also while the order waits: it is taken back and given again with the new text', () => {
+  test('an edit while the order waits withdraws the order and gives it again with the new text', () => {
     const { brief: old } = offer()
     ends('ready')
     const { brief, handoff } = reviseBrief(deps(), { briefId: old.briefId, caller: null, body: THIN, read: read() })

@@ -31,9 +31,9 @@ import { refuseAwaited } from './own-briefs.js'
 import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
 
 /**
- * What people and agents ask of a handoff by a command, without a signal of the session. Each is one transaction that changes everything
- * or, thrown out with a BatonError, nothing. An idle session is told or left at once; else what it does next carries it on
- * (`hand-over.ts`).
+ * Handoff commands of users and agents, which need no signal of the session.
+ * Every command is one transaction that changes everything, or throws a BatonError and changes nothing.
+ * An idle session is told or left at once; a working one at its next signal (`hand-over.ts`).
  */
 
 export interface Offered {
@@ -41,7 +41,10 @@ export interface Offered {
   handoff: HandoffRecord
 }
 
-/** A brief is given for a session: checked, completed, kept, and used at the end of the turn, after a review if one is wanted. The last one given counts. */
+/**
+ * Accepts a brief for a session: checks, completes and stores it.
+ * The brief is used at the end of the turn, after a configured review. The last brief given counts.
+ */
 export function offerBrief(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
@@ -69,23 +72,23 @@ export function offerBrief(
       ? takeOver(context, wanted, role, asked.reason)
       : beginHandoff(context, causeOf(role, asked.reason))
     const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
-    // Where a turn is under way its work goes on behind the brief, and is added when the session is left.
+    // A running turn continues after the brief; its work is added when the session is left.
     const stale = isThere(context) && (role === 'agent' || !isQuiet(context))
     const checked = updateHandoff(context, ready, { stale })
     for (const id of replaced) supersede(deps, id)
     deps.store.putSession(record)
     if (beginReview(context, checked, brief)) return current(deps, { brief, handoff: checked })
-    // Whoever gives its own brief has a turn to end.
+    // An agent that gives its own brief has a turn to end first.
     return { brief, handoff: role === 'agent' && isThere(context) ? checked : leaveWhenIdle(context, checked) }
   })
 }
 
-/** The agent of a session is to be asked for its brief. */
+/** Asks the agent of a session for its brief. */
 export function requestBrief(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; reason: string | null },
 ): HandoffRecord {
-  // Before the store is locked: an idle session may wait for the user's answer to a question.
+  // Read before the store is locked: an idle session may wait for the user's answer to a question.
   const idle = isQuiet(knownSessionContext(deps, asked.sessionId)) ? readForBrief(deps, asked.sessionId) : null
   const question = closingQuestion(idle?.lastAnswer ?? '')
   return deps.store.transaction(() => {
@@ -114,7 +117,8 @@ export function requestBrief(
     )
     const requested = updateHandoff(context, handoff, { asked: 1, question })
     deps.store.putSession(record)
-    // The end of the turn waits for the engine: what the agent said is looked at before it is over.
+    // The end of the turn waits for the engine, which reads the agent's answer before the turn is
+    // over.
     deps.store.afterCommit(() =>
       fallbackOnError(context, undefined, () =>
         deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds]),
@@ -124,7 +128,7 @@ export function requestBrief(
   })
 }
 
-/** A handoff under way is not carried out. Its brief will not be used. */
+/** Cancels an open handoff. Its brief will not be used. */
 export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string; caller: Caller }): HandoffRecord {
   return deps.store.transaction(() => {
     const handoff = deps.store.handoff(asked.handoffId)!
@@ -147,7 +151,7 @@ export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string
   })
 }
 
-/** A brief that no handoff holds will not be used. */
+/** Cancels a brief that belongs to no handoff. */
 export function dropBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): BriefRecord {
   return deps.store.transaction(() => {
     const brief = deps.store.brief(asked.briefId)!
@@ -160,16 +164,17 @@ export function dropBrief(deps: EngineDependencies, asked: { briefId: string; ca
   })
 }
 
-/** What a handoff that waits for nobody's yes waits for. */
+/** Next step of a handoff by state, where no approval is needed. */
 const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
   checked: 'it is used when the turn of its session ends',
   waiting: 'it is used at the next /clear in its session, or the next start in its folder',
   clearing: 'its session is cleared as soon as it is idle and nothing stands in its composer',
 }
 
-/** A brief under review may be used. */
+/** Approves a brief under review. */
 export function approveBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): Offered {
-  // Before the store is locked: a brief the work has left behind is completed by what the transcript says, and that takes its time.
+  // Read before the store is locked: a stale brief is completed from the transcript, which takes
+  // time.
   const waits = handoffOf(deps, deps.store.brief(asked.briefId)!)
   const read = waits?.state === 'review' && waits.stale ? readForBrief(deps, waits.sessionId) : null
   return deps.store.transaction(() => {
@@ -192,7 +197,9 @@ export function approveBrief(deps: EngineDependencies, asked: { briefId: string;
   })
 }
 
-/** Somebody edited a brief: the edited text is a brief of its own and takes the place of the first. What was struck out stays out. */
+/**
+ * Stores an edited brief in place of the original. Text that the user deleted is not added again.
+ */
 export function reviseBrief(
   deps: EngineDependencies,
   asked: { briefId: string; caller: Caller; body: string; read: ReadFacts },
@@ -221,12 +228,12 @@ export function reviseBrief(
       const change = { briefId, dueAt: renewedEnd(context, handoff) }
       return { brief, handoff: applyEvent(context, handoff, 'brief-edited', change) ?? handoff }
     }
-    // An order names the brief it is given with: the one before was taken back.
+    // An order names its brief, so the order with the replaced brief was withdrawn.
     return { brief, handoff: leaveWhenIdle(context, { ...handoff, briefId }) }
   })
 }
 
-/** Somebody begins to edit a brief: it is not used meanwhile. */
+/** Holds a brief back while the user edits it. */
 export function beginEditing(deps: EngineDependencies, briefId: string): void {
   deps.store.transaction(() => {
     const brief = deps.store.brief(briefId)!
@@ -235,7 +242,7 @@ export function beginEditing(deps: EngineDependencies, briefId: string): void {
   })
 }
 
-/** They left it as it was. */
+/** Ends editing without a change. */
 export function endEditing(deps: EngineDependencies, briefId: string): void {
   deps.store.transaction(() => {
     const handoff = handoffOf(deps, deps.store.brief(briefId)!)
@@ -244,7 +251,10 @@ export function endEditing(deps: EngineDependencies, briefId: string): void {
   })
 }
 
-/** How much of a session a text carries; the caller has seen to it that its transcript could be read. Changes nothing. */
+/**
+ * Returns how much of a session a text covers. Changes nothing.
+ * The caller ensures that the transcript can be read.
+ */
 export function checkText(
   deps: EngineDependencies,
   asked: { sessionId: string; body: string; read: ReadFacts },
@@ -253,12 +263,12 @@ export function checkText(
   return coverageOf(knownSessionContext(deps, asked.sessionId), { ...material, whole: true }, asked.body)!
 }
 
-/** Outside a transaction: it reads a repository. */
+/** Returns the material for a brief. Call it outside of transactions, as it reads a repository. */
 function materialOf(deps: EngineDependencies, sessionId: string, read: ReadFacts): BriefMaterial {
   return briefMaterial({ ...knownSessionContext(deps, sessionId), read })
 }
 
-/** Where the transcript could not be read, that nothing is missing says nothing. */
+/** Removes the coverage of a brief whose transcript could not be read. */
 function checkable({ deps }: SessionContext, brief: BriefRecord, read: ReadFacts): BriefRecord {
   if (read.trouble === null) return brief
   const unchecked = { ...brief, coverage: null }
@@ -270,7 +280,7 @@ function causeOf(role: Role, reason: string | null): HandoffRequest {
   return { cause: role, level: null, reason, unattended: role !== 'user' }
 }
 
-/** What was asked for is given now, or once more; who asked stays known, unless a person takes it into their own hands. */
+/** Applies a brief to the open request. The original cause stays, unless the user takes over. */
 function takeOver(context: PolicyContext, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
   cancelHandoffMessages(context, 'the brief was given')
   context.record.handoffId = wanted.handoffId
@@ -278,14 +288,14 @@ function takeOver(context: PolicyContext, wanted: HandoffRecord, role: Role, rea
   return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
 }
 
-/** A session that asks for the next handoff shows that the one before has arrived. */
+/** Ends an earlier handoff: a session that requests the next one has evidently started. */
 function endArrived(context: PolicyContext, open: readonly HandoffRecord[]): void {
   for (const handoff of open) {
     if (handoff.newSessionId !== null) arriveHandoff(context, handoff)
   }
 }
 
-/** The last thing to be asked: an order that was taken back stays so, whatever is refused after it. */
+/** Throws if the client has begun to clear. Call it last: a withdrawn order stays withdrawn. */
 function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state !== 'clearing') return
   if (withdraw(context, handoff)) return
@@ -296,7 +306,7 @@ function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
   )
 }
 
-/** Another session has taken its place in the seat. */
+/** Throws if another session has taken the seat. */
 function refuseLeft({ deps, record }: PolicyContext, command: string): void {
   const later = deps.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
   if (record.state !== 'ended' || !later) return
@@ -313,7 +323,7 @@ function refuseOff({ record, enabled }: PolicyContext): void {
   throw new BatonError(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`, EXIT.refused)
 }
 
-/** Agents that hand over to each other without end are stopped; a person never is. */
+/** Throws if a guard stops agents that hand over without end. Users are never stopped. */
 function refuseGuarded(context: PolicyContext, role: Role): void {
   if (role === 'user') return
   const { deps, record } = context
@@ -340,7 +350,7 @@ function refuseUsed(brief: BriefRecord): void {
 
 const OVER = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
 
-/** Somebody else was faster than whoever edits it: their text, or their no, holds. */
+/** Throws if the brief was replaced or cancelled while the user edited it. */
 function refuseOver({ store }: EngineDependencies, brief: BriefRecord): void {
   if (!OVER.has(brief.status)) return
   const later = store
@@ -363,7 +373,7 @@ function supersede(deps: EngineDependencies, briefId: string): void {
   if (brief && brief.status !== 'used') deps.store.putBrief({ ...brief, status: 'superseded' })
 }
 
-/** As it stands after what was done about it. */
+/** Returns brief and handoff as stored now. */
 function current({ store }: EngineDependencies, { brief, handoff }: Offered): Offered {
   return { brief: store.brief(brief.briefId)!, handoff: store.handoff(handoff.handoffId)! }
 }

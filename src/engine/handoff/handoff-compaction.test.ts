@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** A whole compaction; returns what the agent is told with the next request. */
+/** Runs a compaction and returns the text for the agent with the next request. */
 function compact(trigger: 'auto' | 'manual' = 'auto', session = s): string {
   session.preCompact(trigger)
   app.wait(1)
@@ -22,7 +22,7 @@ function compact(trigger: 'auto' | 'manual' = 'auto', session = s): string {
   return said(answer).agent ?? ''
 }
 
-test('a compaction cancels the request of a level, and the turn that follows hands nothing over', () => {
+test('a compaction cancels the request of a level, and the next turn hands nothing over', () => {
   s.step(150_000)
   expect(last()).toMatchObject({ state: 'requested', asked: 1 })
   const told = compact()
@@ -35,7 +35,7 @@ test('a compaction cancels the request of a level, and the turn that follows han
   expect(s.messages('compaction').some(({ user_text }) => user_text?.includes('is cancelled'))).toBe(true)
 })
 
-test('the new cycle asks again once its own level is reached', () => {
+test('the new cycle requests a handoff again once its own level is reached', () => {
   app.configure((policy) => ({ ...policy, guards: { ...policy.guards, cooldownSeconds: 0 } }))
   s.step(150_000)
   compact()
@@ -44,7 +44,7 @@ test('the new cycle asks again once its own level is reached', () => {
   expect(app.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
 })
 
-test('a brief that waited for the user’s own clear is put back after the compaction instead of being used later', () => {
+test('a brief that waited for a manual /clear is put back after a compaction instead of being used later', () => {
   s.step(150_000)
   s.endsTurn(WHOLE_BRIEF)
   expect(last()).toMatchObject({ state: 'waiting' })
@@ -58,7 +58,7 @@ test('a brief that waited for the user’s own clear is put back after the compa
   expect(said(fresh.start('clear').answer).agent ?? '').not.toContain('Monday')
 })
 
-test('an order to clear that was not begun is taken back by a compaction', () => {
+test('a compaction withdraws an order to clear that was not begun', () => {
   s.reports(150_000, 1)
   s.step(150_000)
   s.endsTurn(WHOLE_BRIEF)
@@ -67,7 +67,7 @@ test('an order to clear that was not begun is taken back by a compaction', () =>
   expect(last()).toMatchObject({ state: 'cancelled' })
 })
 
-test('a handoff that the user asked for is carried out after a compaction, and the agent is asked for its brief again', () => {
+test('a handoff the user requested survives a compaction, and the agent is asked for its brief again', () => {
   s.step(90_000)
   requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
@@ -81,7 +81,7 @@ test('a handoff that the user asked for is carried out after a compaction, and t
   expect(readFileSync(app.store.brief(last().briefId!)!.path, 'utf8')).toContain('opens on Monday')
 })
 
-test('a compaction that is held up for a handoff does not cancel that handoff', () => {
+test('a compaction blocked for a handoff does not cancel that handoff', () => {
   app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' }))
   s.reports(166_000, 3)
   s.step(20_000)
@@ -91,7 +91,7 @@ test('a compaction that is held up for a handoff does not cancel that handoff', 
   expect(last()).toMatchObject({ state: 'clearing' })
 })
 
-test('an agent that never heard the request is not told of its end', () => {
+test('an agent that never received the request is not told of its cancellation', () => {
   s.step(150_000, { deliver: 'keep' })
   expect(last()).toMatchObject({ state: 'requested' })
   expect(compact()).not.toContain('Give no brief')

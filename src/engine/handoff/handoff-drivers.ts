@@ -4,23 +4,27 @@ import type { EngineDependencies } from '../context.js'
 import { isForking } from './handoffs.js'
 import { noticedBy } from './missed-orders.js'
 
-/** Something has to be typed for it: the clear, or the prompt that begins a fresh session no mod begins. */
+/**
+ * True when a driver must type: the clear, or the first prompt of a fresh session without a mod.
+ */
 export function isTyped({ state, way, client }: HandoffRecord): boolean {
   return Boolean(client) && ((state === 'clearing' && way === 'tmux') || (state === 'confirmed' && way !== 'mod'))
 }
 
 /**
- * How long a driver stands ready before there is anything to type. A brief is written in a minute or
- * two; later than this, a driver is started when it has something to type.
+ * Milliseconds a driver stands ready before there is anything to type.
+ * A brief takes a minute or two; after this time a driver is started when it has something to type.
  */
 const READY_MS = 10 * 60_000
 
-/** The session is about to be left, and its terminal can be typed into. */
+/** True when the session is about to be left and its terminal can be typed into. */
 export function isBefore({ state, client }: HandoffRecord): boolean {
   return Boolean(client) && (state === 'requested' || state === 'checked')
 }
 
-/** True while a driver has to stand ready, so that nobody waits for its start at the end of the turn. */
+/**
+ * True while a driver must stand ready, so that the end of the turn need not wait for its start.
+ */
 export function isSoonTyped({ now }: Pick<EngineDependencies, 'now'>, handoff: HandoffRecord): boolean {
   return isBefore(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
 }
@@ -33,15 +37,15 @@ export function hasDriver({ driver }: HandoffRecord): boolean {
   return Boolean(driver) && isAlive(driver!)
 }
 
-/** A fork is to write its brief, and nobody sees to it. */
+/** True when a fork must write the brief and no living process runs it. */
 export function isUnforked(handoff: HandoffRecord): boolean {
   return isForking(handoff) && !hasDriver(handoff)
 }
 
 /**
- * When somebody has to look at it who waits for nothing else, milliseconds: its review ends by itself, or its turn may without a word, or the
- * order to clear may not be noticed, in a session that may have nobody else to see it. One that has ended is looked at by the next start.
- * null: nobody has to.
+ * Returns when a background process must check the handoff, in milliseconds: its review ends, its
+ * turn may end without a signal, or its order to clear may go unnoticed.
+ * Null when no check is needed. An ended session is checked by the next start instead.
  */
 export function awaitedAt(deps: EngineDependencies, handoff: HandoffRecord): number | null {
   const { state, dueAt, sessionId } = handoff

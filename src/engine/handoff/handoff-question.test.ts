@@ -53,7 +53,7 @@ function clear(): { fresh: TestSession; told: string } {
   return { fresh, told: said(fresh.start('clear').answer).agent ?? '' }
 }
 
-test('a question that ended the turn in which the level was reached is in the brief, in the prompt and in the first request', () => {
+test('a question at the end of the turn is in the brief, in the prompt and in the first request', () => {
   s.reports(150_000, 2)
   s.answers(150_000)
   expect(ends(`The service is ready.\n\n${QUESTION}\n\n1. 8420\n2. 9000`).answer).toContain('handoff brief')
@@ -95,7 +95,7 @@ test('a question that the user answers before the session is cleared is not repe
 })
 
 test.each(['/handoff', 'baton handoffs request'])(
-  'a question that %s comes behind is repeated by the fresh session',
+  'a question that %s follows is repeated by the fresh session',
   (command) => {
     s.write({ type: 'assistant', uuid: 'u1', message: answerOf(QUESTION) })
     ends(QUESTION)
@@ -107,7 +107,7 @@ test.each(['/handoff', 'baton handoffs request'])(
       requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
       s.hook('UserPromptSubmit', { prompt: '[baton] A handoff brief is wanted' })
     }
-    // The transcript holds the question, so the agent is asked for it before its brief is taken.
+    // The transcript holds the question, so the agent is asked for it before its brief is accepted.
     for (let asked = 0; asked < 3; asked++) ends(BRIEF)
     expect(last()).toMatchObject({ state: 'clearing', question: QUESTION })
     expect(briefText()).toContain(QUESTION)

@@ -27,7 +27,7 @@ const deps = () => app.engine.deps
 const last = (): HandoffRecord => app.store.handoffs().at(-1)!
 const at = () => app.now().toISOString()
 const inLive = (name: string) => join(app.liveDir, `${s.id}.${name}`)
-const lies = () => existsSync(inLive('order.json'))
+const hasOrder = () => existsSync(inLive('order.json'))
 const order = () => JSON.parse(readFileSync(inLive('order.json'), 'utf8')) as Order
 const ends = (answer: string, session = s) => session.endsTurn(answer)
 function begin(env: Record<string, string> = ENV, mod = true): void {
@@ -36,8 +36,8 @@ function begin(env: Record<string, string> = ENV, mod = true): void {
   s.prompt()
   if (mod) s.reports(90_000, Date.now())
 }
-/** Its brief is asked for. */
-function climb(): void {
+/** Raises the session to the level that requests its brief. */
+function reachHandoffLevel(): void {
   s.reports(150_000, Date.now())
   s.step(150_000)
   expect(last().state).toBe('requested')
@@ -57,29 +57,29 @@ describe('Baton switched off while a session is handed over', () => {
     ['all', () => setEnabled(deps(), 'all', '', false, at())],
   ] as const
 
-  test.each(switches)('%s: what was asked for is not done, and no brief is written', (_, off) => {
+  test.each(switches)('switching off by %s cancels a requested handoff and writes no brief', (_, off) => {
     begin()
-    climb()
+    reachHandoffLevel()
     off()
     expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
     expect(ends('Done.').answer).toBe('')
     expect(app.store.briefs()).toEqual([])
-    expect(lies()).toBe(false)
+    expect(hasOrder()).toBe(false)
   })
 
-  test.each(switches)('%s: an order that was not begun is taken back', (_, off) => {
+  test.each(switches)('switching off by %s withdraws an order that was not begun', (_, off) => {
     begin()
-    climb()
+    reachHandoffLevel()
     ends(BRIEF)
-    expect(lies()).toBe(true)
+    expect(hasOrder()).toBe(true)
     off()
-    expect([lies(), last().state]).toEqual([false, 'cancelled'])
+    expect([hasOrder(), last().state]).toEqual([false, 'cancelled'])
     expect(app.store.briefs()).toMatchObject([{ status: 'cancelled' }])
   })
 
-  test.each(switches)('%s: an order that was begun is carried out to its end', (_, off) => {
+  test.each(switches)('switching off by %s lets an order that was begun finish', (_, off) => {
     begin()
-    climb()
+    reachHandoffLevel()
     ends(BRIEF)
     answers('begun')
     off()
@@ -91,9 +91,9 @@ describe('Baton switched off while a session is handed over', () => {
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: fresh.id })
   })
 
-  test('what begins in spite of it, or was switched off by the configuration, is stopped by the next signal or look', () => {
+  test('a handoff begun while Baton is off, by switch or configuration, is stopped by the next signal or check', () => {
     begin()
-    climb()
+    reachHandoffLevel()
     app.configure((policy) => ({ ...policy, enabled: false }))
     ends('Done.')
     expect(last()).toMatchObject({ state: 'cancelled' })
@@ -104,10 +104,10 @@ describe('Baton switched off while a session is handed over', () => {
     expect(last().state).toBe('clearing')
     app.configure((policy) => ({ ...policy, enabled: false }))
     app.engine.lookAtHandoffs()
-    expect([lies(), last().state]).toEqual([false, 'cancelled'])
+    expect([hasOrder(), last().state]).toEqual([false, 'cancelled'])
   })
 
-  test('keys that were being typed for it and came to nothing are the end of it', () => {
+  test('typing that failed while Baton is off ends the handoff', () => {
     begin({ ...ENV, TMUX_PANE: '%3' }, false)
     s.step(150_000)
     ends(BRIEF)
@@ -121,7 +121,7 @@ describe('Baton switched off while a session is handed over', () => {
     expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
   })
 
-  test('a brief that waits for the next start is not given to it', () => {
+  test('a waiting brief is not given to the next start while Baton is off', () => {
     const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
     begin(env, false)
     s.step(150_000)
@@ -137,7 +137,7 @@ describe('/handoff typed in the client', () => {
   const type = (words: string, when: number) =>
     writeFileSync(inLive('request.json'), JSON.stringify({ format: 1, session: s.id, at: when, words }))
 
-  test('survives a signal that could not be taken', () => {
+  test('a typed /handoff survives a signal that could not be processed', () => {
     begin()
     type('mind the test', 1000)
     const { putSession } = app.store
@@ -152,7 +152,7 @@ describe('/handoff typed in the client', () => {
     expect(existsSync(inLive('request.json'))).toBe(false)
   })
 
-  test('is taken once, though whoever took it was killed before the file was gone', () => {
+  test('a typed /handoff counts once, even if its reader was killed before the file was deleted', () => {
     begin()
     type('', 1000)
     s.prompt()
@@ -165,10 +165,10 @@ describe('/handoff typed in the client', () => {
     expect(app.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
   })
 
-  test('/handoff typed while the signals of the turn before it are still unhandled is not answered with a brief of that turn', () => {
+  test('a typed /handoff is not answered with a brief of the turn before it whose signals are still unhandled', () => {
     begin()
     type('', 1000)
-    // Both belong to the turn before the command: without a server they are handled late.
+    // These signals belong to the turn before the command: without a server they are processed late.
     s.prompt()
     ends('Item 1 is noted.')
     expect(app.store.briefs()).toEqual([])
@@ -179,7 +179,7 @@ describe('/handoff typed in the client', () => {
     expect(last()).toMatchObject({ state: 'clearing', asked: 1 })
   })
 
-  test('where Baton is off is told to be of no use, and does not come about once it is on again', () => {
+  test('a typed /handoff is refused while Baton is off, and has no effect once it is on again', () => {
     begin()
     setEnabled(deps(), 'session', s.id, false, at())
     type('', 1000)
@@ -198,9 +198,9 @@ describe('a compaction', () => {
   beforeEach(() => app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
   const isBlocked = (session = s) => session.preCompact().answer.includes('"block"')
 
-  test('is kept from coming about while the handoff can follow by itself, and not once it waits for the person', () => {
+  test('a compaction is blocked while a handoff can follow by itself, and not once it waits for the user', () => {
     begin()
-    climb()
+    reachHandoffLevel()
     expect(isBlocked()).toBe(true)
     expect(last().state).toBe('clearing')
     expect(isBlocked()).toBe(true)
@@ -210,9 +210,9 @@ describe('a compaction', () => {
     expect(isBlocked()).toBe(false)
   })
 
-  test('of a session that has just begun from a brief comes about as ever', () => {
+  test('a compaction of a session that just began from a brief is not blocked', () => {
     begin()
-    climb()
+    reachHandoffLevel()
     ends(BRIEF)
     answers('begun')
     s.end('clear')
@@ -231,13 +231,13 @@ describe('a compaction', () => {
   })
 })
 
-test('a request that an idle session is being woken with is taken back with its handoff', () => {
+test('cancelling a handoff withdraws the request that is waking an idle session', () => {
   begin()
   ends('Done.')
   const { handoffId } = requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
   app.engine.lookAtHandoffs()
   expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('handoff brief') })
   dropHandoff(deps(), { handoffId, caller: null })
-  expect(lies()).toBe(false)
+  expect(hasOrder()).toBe(false)
   expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
 })

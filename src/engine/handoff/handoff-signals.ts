@@ -4,12 +4,12 @@ import { rareWork } from '../load-rare-work.js'
 import { queue } from '../messages/messages.js'
 import { isToLeave, mayHandOver, openHandoff } from './handoffs.js'
 
-/** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
+/** True when a compaction may be blocked: only if a handoff can follow, and never a manual one. */
 function mayBlock(context: SignalContext): boolean {
   const { policy, record, signal } = context
   return (
     policy.compaction === 'block-and-hand-off' &&
-    // Nobody can tell when it would follow.
+    // An approval may come at any time or never, so the handoff might not follow.
     policy.handoff.reviewSeconds !== 'approval' &&
     signal.compaction?.trigger === 'auto' &&
     context.takesOrders &&
@@ -19,7 +19,7 @@ function mayBlock(context: SignalContext): boolean {
   )
 }
 
-/** False: nobody but the person can carry it out, or it is the one that led to this session. */
+/** False when only the user can carry the handoff out, or when it led to this session. */
 function leavesByItself(context: SignalContext, handoff: HandoffRecord | null): boolean {
   if (handoff === null || handoff.offered) return true
   const { state, failedWays, dueAt } = handoff
@@ -27,7 +27,10 @@ function leavesByItself(context: SignalContext, handoff: HandoffRecord | null): 
   return state === 'clearing' || !failedWays.includes('mod')
 }
 
-/** What the person asked for inside the client, once, whoever looks; null: nothing. It is gone only with what is made of it. */
+/**
+ * Returns the user's `/handoff` request from inside the client, once. Null when there is none.
+ * The request is removed only together with its effect.
+ */
 function typedRequest(context: SignalContext): { words: string } | null {
   const { deps, agent, record, enabled, signal, at } = context
   if (record.attended !== true || (signal.kind !== 'prompt' && signal.kind !== 'turn-end')) return null
@@ -37,13 +40,13 @@ function typedRequest(context: SignalContext): { words: string } | null {
   deps.store.afterCommit(() => agent.dropRequest?.(deps.liveDir, sessionId, typed.at))
   if (!deps.store.claimOnce(`request.${sessionId}.${typed.at}`, at)) return null
   if (enabled) return typed
-  // Kept, it would come about whenever somebody switches Baton on again.
+  // A stored request would take effect whenever Baton is switched on again.
   const text = `[baton] Baton is off for this session, and /handoff does nothing. baton on ${sessionId.slice(0, 8)} lets it act again; then type /handoff once more.`
   queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
   return null
 }
 
-/** The signal moves a handoff on. */
+/** Moves the session's handoff on by one signal. */
 export function moveHandoffs(context: SignalContext): void {
   const { signal, deps } = context
   if (signal.subagent || context.record.jobId !== null) return
@@ -61,12 +64,15 @@ export function moveHandoffs(context: SignalContext): void {
   if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.handOverAtSessionEnd(context)
 }
 
-/** null: it may come about. */
+/** Returns the answer that blocks the event. Null when it may proceed. */
 export function vetoAnswer({ agent, signal, veto }: SignalContext): string | null {
   return veto === '' ? null : (agent.block?.(signal.event, veto) ?? null)
 }
 
-/** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
+/**
+ * Returns the answer that makes the agent continue.
+ * Null when there is none or the event cannot carry it.
+ */
 export function insistAnswer({ agent, signal, insistence }: SignalContext): string | null {
   return insistence === '' ? null : (agent.insist?.(signal.event, insistence) ?? null)
 }

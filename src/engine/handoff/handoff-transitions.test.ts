@@ -35,7 +35,7 @@ afterEach(() => app.remove())
 const change = (run: () => void): void => app.store.transaction(run)
 const stored = (): HandoffRecord | null => app.store.handoff('h1')
 
-/** Stores a handoff of the session in this state, with a brief; null stores none. */
+/** Stores a handoff of the session in this state, with a brief. Null stores none. */
 function given(state: HandoffState | null, brief: BriefStatus = 'checked', id = 'h1'): HandoffRecord {
   const { seatId, sessionId } = context.record
   const handoff = sampleHandoff(id, { seatId, sessionId, state: state ?? 'requested', briefId: 'b1' })
@@ -46,7 +46,7 @@ function given(state: HandoffState | null, brief: BriefStatus = 'checked', id = 
   return handoff
 }
 
-test.each(STATES)('a handoff in state %s follows the table for every event, and refuses what is not in it', (state) => {
+test.each(STATES)('a handoff in state %s follows the table for every event and refuses all others', (state) => {
   for (const event of EVENTS) {
     const handoff = given(state, 'checked', `${state} ${event}`)
     const id = handoff.handoffId

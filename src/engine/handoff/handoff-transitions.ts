@@ -7,7 +7,7 @@ import { cancelHandoffMessages, fieldsOf, handoffsHere, isToLeave, openHandoff, 
  * The state machine of a handoff. `TRANSITIONS` is the only place that says which event leads from
  * which state to which, and `applyEvent` is the only function that writes a state.
  *
- *   requested   The agent is asked for a brief: at its next tool boundary, or at the end of its turn.
+ *   requested   The agent is asked for a brief, at its next tool boundary or the end of its turn.
  *               Below the bar it is asked once more. A fork of the session may write the brief
  *               instead (`fork-brief.ts`); the handoff stays in this state meanwhile.
  *   written     Reserved for a brief that was not compared with the facts yet. No event leads here:
@@ -92,7 +92,7 @@ export interface Transition {
   effects: readonly HandoffEffect[]
 }
 
-/** States in which the session was not left and a brief may be ready. */
+/** States before the session is left in which a brief may be ready. */
 const BEFORE_CLEAR = ['checked', 'review', 'waiting', 'clearing'] as const
 /** States in which the fresh session has begun. */
 const FRESH = ['confirmed', 'started'] as const
@@ -107,7 +107,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: ['review'], event: 'brief-edited', to: 'review', effects: [] },
   { from: BEFORE_CLEAR, event: 'brief-released', to: 'checked', effects: [] },
   { from: ['checked', 'waiting'], event: 'clear-ordered', to: 'clearing', effects: ['emit handoff_started'] },
-  // The first way failed and the next one is tried: the start was reported with the first.
+  // The first way failed and the next one is tried. The start event was emitted with the first.
   { from: ['clearing'], event: 'clear-ordered', to: 'clearing', effects: [] },
   { from: ['checked', 'waiting', 'clearing'], event: 'clear-left-to-user', to: 'waiting', effects: [] },
   { from: BEFORE_CLEAR, event: 'session-ended', to: 'waiting', effects: [] },
@@ -155,7 +155,7 @@ export const TRANSITIONS: readonly Transition[] = [
   },
 ]
 
-/** Null when the table has no such pair. */
+/** Returns the table's row. Null when it has no such pair. */
 export function transitionOf(from: HandoffState | null, event: HandoffEvent): Transition | null {
   return TRANSITIONS.find((row) => row.event === event && row.from.includes(from)) ?? null
 }
@@ -191,7 +191,7 @@ export function applyEvent(
   return moved
 }
 
-/** Stores other fields of a handoff. Its state stays as it is stored. Called inside a transaction. */
+/** Stores fields of a handoff other than its state. Call it inside a transaction. */
 export function updateHandoff(
   { deps }: Pick<SessionContext, 'deps'>,
   handoff: HandoffRecord,
@@ -252,7 +252,7 @@ export function cancelHandoff(
   applyEvent(context, handoff, event, { trouble: why })
 }
 
-/** Nobody wants this session's handoff any more. One that the client has begun to carry out is left to it. */
+/** Cancels this session's handoff, unless the client has begun to carry it out. */
 export function stopHandoff(context: SessionContext, why: string): void {
   const handoff = openHandoff(context)
   if (handoff === null || !isToLeave(context, handoff)) return
@@ -263,7 +263,7 @@ export function failHandoff(context: SessionContext, handoff: HandoffRecord, why
   applyEvent(context, handoff, 'handoff-failed', { trouble: why })
 }
 
-/** The fresh session works, so the handoff is over. */
+/** Ends the handoff when the fresh session works. */
 export function arriveHandoff(context: SessionContext, handoff: HandoffRecord): void {
   applyEvent(context, handoff, 'fresh-session-worked')
 }
@@ -276,7 +276,10 @@ function idsOf({ handoffId, briefId }: HandoffRecord): { handoff_id: string; bri
   return { handoff_id: handoffId, ...(briefId === null ? {} : { brief_id: briefId }) }
 }
 
-/** A brief that a fresh session began with keeps its status, unless `evenIfUsed`. */
+/**
+ * Sets the brief's status.
+ * A brief that a fresh session began with keeps `used`, unless `evenIfUsed`.
+ */
 function markBrief(
   { deps }: SessionContext,
   { briefId }: HandoffRecord,
@@ -292,7 +295,7 @@ function useBrief({ deps, at }: SessionContext, { briefId, newSessionId }: Hando
   if (brief) deps.store.putBrief({ ...brief, status: 'used', usedAt: at, usedBySessionId: newSessionId })
 }
 
-/** The session that began with the brief did nothing with it, so the next one gets it. */
+/** Returns an unused brief from a session that did nothing with it, so the next session gets it. */
 function returnBrief({ deps }: SessionContext, { briefId }: HandoffRecord): void {
   const brief = briefId === null ? null : deps.store.brief(briefId)
   if (brief) deps.store.putBrief({ ...brief, status: 'checked', usedAt: null, usedBySessionId: null })

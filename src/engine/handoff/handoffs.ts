@@ -7,7 +7,10 @@ import { sameProcess } from '../messages/wake-idle-session.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
-/** Interactive sessions alone: a run without a person is only warned, and a job's runner decides itself. */
+/**
+ * True for interactive sessions only: a headless run is only warned, and a job's runner decides
+ * itself.
+ */
 export function mayHandOver({
   record,
   policy,
@@ -16,13 +19,15 @@ export function mayHandOver({
   return enabled && record.jobId === null && record.attended === true && policy.handoff.mode === 'auto'
 }
 
-/** The handoff this session takes part in and that is not over; null: none. */
+/** Returns the open handoff this session takes part in, else null. */
 export function openHandoff({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): HandoffRecord | null {
   const found = record.handoffId ? deps.store.handoff(record.handoffId) : null
   return found && !OVER.has(found.state) ? found : null
 }
 
-/** A session that another client runs, at the same time and perhaps under the same seat's name. */
+/**
+ * True for a session that another client runs at the same time, perhaps under the same seat name.
+ */
 function runsElsewhere(
   { deps, record }: Pick<SessionContext, 'deps' | 'record'>,
   sessionId: string,
@@ -33,21 +38,25 @@ function runsElsewhere(
   return (mayHaveEnded || other.state !== 'ended') && deps.agents[other.agent]?.alive(other.process) === true
 }
 
-/** Those under way in its seat, but for those of another client that bears the seat's name: each is handed over for itself. */
+/**
+ * Returns the open handoffs of the seat, without those of another client that shares its name: each
+ * client is handed over separately.
+ */
 export function handoffsHere(context: Pick<SessionContext, 'deps' | 'record'>): HandoffRecord[] {
   return context.deps.store.openHandoffs({ seatId: context.record.seatId }).filter((handoff) => {
-    // Between the end of a session and the beginning of the next one its client is at it.
+    // Between the end of a session and the start of the next one, its client still carries out the
+    // clear.
     const { state, sessionId, newSessionId } = handoff
     return !runsElsewhere(context, newSessionId ?? sessionId, state === 'clearing')
   })
 }
 
-/** A fork of its session writes the brief, or is about to. */
+/** True while a fork of the session writes the brief, or is about to. */
 export function isForking({ state, fork }: HandoffRecord): boolean {
   return state === 'requested' && fork?.outcome === null
 }
 
-/** The session is the one to be handed over, and no fresh one has begun. */
+/** True for the session to be left, while no fresh one has begun. */
 export function isToLeave(
   { record }: Pick<SessionContext, 'record'>,
   { sessionId, newSessionId }: HandoffRecord,
@@ -55,15 +64,16 @@ export function isToLeave(
   return sessionId === record.sessionId && newSessionId === null
 }
 
-/** What was still to be said about it is not said any more, also where an idle session is just being woken with it. */
+/** Cancels undelivered messages about the handoff, even one that is just waking an idle session. */
 export function cancelHandoffMessages(context: SessionContext, why: string): void {
   const isOther = (sessionId: string | null): boolean => sessionId !== null && runsElsewhere(context, sessionId, false)
   cancelStale(context, why, (message: Message) => message.category === 'handoff' && !isOther(message.session_id))
 }
 
 /**
- * An order that was not begun is taken back. False: it was begun. One for a process that types is over with the state it was given in,
- * unless the first key was announced: whoever types asks for both in one transaction (`beginTyping`).
+ * Withdraws an order that was not begun. False when it was begun.
+ * An order for a driver ends with its state, unless the first key was announced: the driver checks
+ * both in one transaction (`beginTyping`).
  */
 export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, handoff: HandoffRecord): boolean {
   if (handoff.way === 'tmux') return handoff.state !== 'clearing' || !handoff.typing
@@ -77,7 +87,7 @@ export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record
   }
 }
 
-/** What the events of a handoff tell. */
+/** Returns the fields that the events of a handoff report. */
 export function fieldsOf(handoff: HandoffRecord): HandoffFields {
   const { usedTokens, windowTokens } = handoff
   return {

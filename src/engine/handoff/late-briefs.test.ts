@@ -17,8 +17,8 @@ afterEach(() => app.remove())
 const briefs = () => app.store.briefs()
 const shown = () => briefs().map(({ author, status, sessionId }) => `${author} ${status} ${sessionId.slice(0, 4)}`)
 
-/** A file is changed, and the work goes on for a few steps. */
-function works(session = s, steps = 6): void {
+/** Changes a file and continues the work for a few steps. */
+function changeFile(session = s, steps = 6): void {
   const id = 'toolu_edit'
   const input = { file_path: `${session.project}/src/login.ts`, old_string: 'a', new_string: 'b' }
   session.write({
@@ -32,20 +32,20 @@ function works(session = s, steps = 6): void {
   for (let n = 0; n < steps; n++) session.step(20_000 + n * 1000)
 }
 
-function ends(reason: string, steps = 6): void {
-  works(s, steps)
+function workAndEnd(reason: string, steps = 6): void {
+  changeFile(s, steps)
   s.end(reason)
 }
 
-/** Its client is no process any more. */
-function dies(session = s): void {
+/** Lets the session's client count as dead. */
+function killClient(session = s): void {
   const record = session.record()
   app.store.transaction(() => app.store.putSession({ ...record, process: { pid: 2 ** 22 + 7, startedAt: '1' } }))
 }
 
 describe('a session that ends', () => {
-  test('leaves a brief of its work, which no handoff holds and the next start does not get', () => {
-    works()
+  test('a session that ends leaves a brief of its work, which no handoff holds and the next start does not get', () => {
+    changeFile()
     s.end('prompt_input_exit')
     expect(briefs()).toEqual([])
     app.engine.catchUp()
@@ -62,8 +62,8 @@ describe('a session that ends', () => {
     expect(next.record().seatId).not.toBe(s.record().seatId)
   })
 
-  test('is looked at once, whoever looks', () => {
-    works()
+  test('an ended session is processed once, whichever process runs', () => {
+    changeFile()
     s.end()
     app.engine.catchUp()
     app.secondEngine().catchUp()
@@ -71,9 +71,9 @@ describe('a session that ends', () => {
   })
 
   test.each<[string, () => void]>([
-    ['was cleared', () => ends('clear')],
-    ['is resumed elsewhere', () => ends('resume')],
-    ['was over after a step or two', () => ends('other', 2)],
+    ['was cleared', () => workAndEnd('clear')],
+    ['is resumed elsewhere', () => workAndEnd('resume')],
+    ['was over after a step or two', () => workAndEnd('other', 2)],
     [
       'changed nothing',
       () => {
@@ -85,24 +85,24 @@ describe('a session that ends', () => {
       'is off',
       () => {
         app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
-        ends('other')
+        workAndEnd('other')
       },
     ],
     [
       'was resumed before anybody came to it',
       () => {
-        ends('other')
+        workAndEnd('other')
         s.start('resume')
       },
     ],
-  ])('leaves none when it %s', (_, happens) => {
+  ])('no late brief is written for a session that %s', (_, happens) => {
     happens()
     app.engine.catchUp()
     expect(briefs()).toEqual([])
   })
 
-  test('leaves none when the agent gave one, and none of a job', () => {
-    works()
+  test('no late brief is written when the agent gave one, or for a job', () => {
+    changeFile()
     s.reports(150_000, 1)
     s.step(150_000)
     s.endsTurn(BRIEF)
@@ -110,14 +110,14 @@ describe('a session that ends', () => {
     s.end()
     const job = testSession(app, 'jjjjjjjj-0001', { BATON_JOB_ID: 'job_1' })
     job.start()
-    works(job)
+    changeFile(job)
     job.end()
     app.engine.catchUp()
     expect(shown()).toEqual(['agent checked aaaa'])
   })
 
-  test('with a transcript that is gone leaves none, and nobody tries again', () => {
-    works()
+  test('no late brief is written without a transcript, and it is not tried again', () => {
+    changeFile()
     s.end()
     rmSync(s.transcript)
     app.engine.catchUp()
@@ -127,18 +127,18 @@ describe('a session that ends', () => {
 })
 
 describe('what is left to be done', () => {
-  test('is known by the store, until it is done', () => {
-    ends('prompt_input_exit')
+  test('the store knows the sessions that need a late brief until it is written', () => {
+    workAndEnd('prompt_input_exit')
     expect(wantedBriefs(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([s.id])
     app.engine.catchUp()
     expect(wantedBriefs(app.store, app.now())).toEqual([])
   })
 
-  test('of one session keeps no other from it, and is tried again for a day', () => {
-    ends('prompt_input_exit')
+  test('a late brief that fails does not stop others and is tried again for a day', () => {
+    workAndEnd('prompt_input_exit')
     const other = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     other.start()
-    works(other)
+    changeFile(other)
     other.end('prompt_input_exit')
     const { deps } = app.engine
     const sources = deps.sources()
@@ -162,9 +162,9 @@ describe('what is left to be done', () => {
 })
 
 describe('a session whose client was killed', () => {
-  test('is ended by the next start in its folder; its brief is offered to the person and given to nobody', () => {
-    works()
-    dies()
+  test('a start in the folder ends a killed client’s session and offers its brief without injecting it', () => {
+    changeFile()
+    killClient()
     const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     expect(said(next.start().answer).agent).toBeNull()
     expect(s.record().state).toBe('ended')
@@ -182,9 +182,9 @@ describe('a session whose client was killed', () => {
     expect(next.messages('handoff')).toHaveLength(1)
   })
 
-  test('stays ended, and its brief is written, when a signal it sent before it died arrives late', () => {
-    works()
-    dies()
+  test('a killed session stays ended and gets its brief when one of its signals arrives late', () => {
+    changeFile()
+    killClient()
     testSession(app, 'bbbbbbbb-0002', ATTENDED).start()
     s.step(40_000)
     s.stop()
@@ -193,10 +193,10 @@ describe('a session whose client was killed', () => {
     expect(shown()).toEqual(['baton written aaaa'])
   })
 
-  test('while it was idle is as one that ended: nobody is told', () => {
-    works()
+  test('a client killed while idle counts as ended normally, and no brief is offered', () => {
+    changeFile()
     s.stop()
-    dies()
+    killClient()
     const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     next.start()
     app.engine.catchUp()
@@ -204,21 +204,21 @@ describe('a session whose client was killed', () => {
     expect(next.messages('handoff')).toEqual([])
   })
 
-  test('is left alone by starts elsewhere, by its own start, and while it may still run', () => {
-    works()
+  test('a session is not ended by starts elsewhere, by its own start, or while its client may still run', () => {
+    changeFile()
     const other = testSession(app, 'cccccccc-0003', ATTENDED)
     other.hook('SessionStart', { source: 'startup', cwd: '/elsewhere' })
     testSession(app, 'dddddddd-0004', ATTENDED).start()
     expect(s.record().state).toBe('working')
-    dies()
+    killClient()
     s.start()
     expect(s.record().state).toBe('idle')
   })
 })
 
 describe('before a compaction', () => {
-  test('a brief is kept, in the place of the one before, and the next request names its file', () => {
-    works()
+  test('a brief is kept before each compaction, replaces the one before, and is named in the next request', () => {
+    changeFile()
     s.preCompact()
     expect(shown()).toEqual(['baton written aaaa'])
     app.wait(1)
@@ -233,8 +233,8 @@ describe('before a compaction', () => {
     expect(s.record().lastHandoffPath).toBeNull()
   })
 
-  test('the brief the agent wrote in this session goes before it', () => {
-    works()
+  test('the agent’s own brief of this session is named instead of the one kept before a compaction', () => {
+    changeFile()
     s.reports(150_000, 1)
     s.step(150_000)
     s.endsTurn(BRIEF)
@@ -246,13 +246,13 @@ describe('before a compaction', () => {
     expect(told).toContain(briefs().find(({ author }) => author === 'agent')!.path)
   })
 
-  test('of a transcript too long for a hook it is made by the process that reads it', () => {
+  test('the brief before a compaction of a very long transcript is written by the background process', () => {
     const filler = {
       type: 'user',
       message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'x'.repeat(1_000_000) }] },
     }
     for (let n = 0; n < 17; n++) s.write(filler)
-    works()
+    changeFile()
     s.preCompact()
     expect(briefs()).toEqual([])
     app.engine.catchUp()
@@ -261,13 +261,13 @@ describe('before a compaction', () => {
 })
 
 describe('facts are kept up to date', () => {
-  test('after a turn that made the transcript longer, and a compaction of a long one is read at once', () => {
+  test('facts are kept after a turn that made the transcript longer, so its compaction is read at once', () => {
     const filler = {
       type: 'user',
       message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'x'.repeat(1_000_000) }] },
     }
     for (let n = 0; n < 17; n++) s.write(filler)
-    works()
+    changeFile()
     s.stop()
     app.engine.catchUp()
     expect(s.record().factsKeptAt).toBeGreaterThan(17_000_000)

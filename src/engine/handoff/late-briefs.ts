@@ -11,7 +11,9 @@ import { queue } from '../messages/messages.js'
 import { sessionContext } from '../session-context.js'
 import { keepOwnBrief } from './make-brief.js'
 
-/** What cannot be written now, because a disk is full, may be written later; not for ever. */
+/**
+ * Milliseconds for which a brief is tried again that cannot be written now, as when a disk is full.
+ */
 const TRY_MS = 24 * 3_600_000
 
 const REASONS = {
@@ -20,8 +22,9 @@ const REASONS = {
 }
 
 /**
- * Sessions that are over and left no brief: Baton writes one, if there was work worth it. That of a session whose client died at work is
- * offered to whoever starts next in its folder; that of one which simply ended only waits to be asked for.
+ * Writes briefs for sessions that ended without one, if their work was worth it.
+ * If the client died at work, the brief is offered to the next start in the folder.
+ * After a normal end it only waits to be requested.
  */
 export function writeLateBriefs(deps: EngineDependencies): Event[] {
   return wantedBriefs(deps.store, deps.now()).flatMap((record) => {
@@ -43,7 +46,7 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     told = null
     const now = deps.store.session(record.sessionId)
     const agent = deps.agents[now?.agent ?? '']
-    // Another process may have been faster, or the session was resumed meanwhile.
+    // Another process may have written it first, or the session was resumed meanwhile.
     if (!now?.briefWanted || !agent) return []
     const why = now.briefWanted
     deps.store.putSession({ ...now, briefWanted: null })
@@ -53,7 +56,7 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     if (why === 'gone') told = offer(deps, now, brief, context.events)
     return context.events
   })
-  // The start is over: the person reads it with the first prompt, not when its turn has ended.
+  // The start is over, so the offer is shown with the first prompt instead of after its turn.
   if (told !== null) bringSoon(deps, told)
   return events
 }
@@ -66,13 +69,13 @@ function giveUp({ store, now }: EngineDependencies, { sessionId, endedAt, seenAt
   })
 }
 
-/** Somebody wrote one of this session that still counts. */
+/** True when the session has a brief that was not cancelled or replaced. */
 function hasBrief({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): boolean {
   const briefs = deps.store.briefs({ sessionId: record.sessionId })
   return briefs.some(({ status }) => ['checked', 'review', 'approved', 'used'].includes(status))
 }
 
-/** Nobody works from a brief of a chat: something was changed, committed, or is left to do. */
+/** True when a session changed or committed something or left work open: a chat needs no brief. */
 function isWorth({ facts, trouble }: ReadFacts): boolean {
   const counts = ({ kind, state }: Fact): boolean =>
     kind === 'commit' ||
@@ -84,7 +87,10 @@ function isWorth({ facts, trouble }: ReadFacts): boolean {
 
 const isFailing = ({ kind, state }: Pick<Fact, 'kind' | 'state'>): boolean => kind === 'test' && state === 'failed'
 
-/** The person is told, the agent is not: old work is taken up only when somebody wants it. Returns the seat they sit in; null: nobody is there. */
+/**
+ * Offers the brief to the user in the next session of the folder, but not to its agent: old work is
+ * continued only on request. Returns the seat of that session, null when there is none.
+ */
 function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord, events: Event[]): string | null {
   const seenSince = gone.seenAt
   const next = deps.store

@@ -12,18 +12,18 @@ import { ORDER_MS, SETTLE_MS } from './missed-orders.js'
 
 type NamedContext = SessionContext & Pick<SignalContext, 'seatName'>
 
-/** How soon somebody looks whether the process that types is still there. */
+/** Milliseconds until a check whether the driver still runs. */
 export const LOOK_MS = 2 * 60_000
 
-/** The fresh session is begun by the user: with a /clear, or with the next start. */
+/** Fields of a handoff whose fresh session the user begins, with a /clear or the next start. */
 export const BY_NEXT_START = { way: 'start', orderId: null } as const
 
 /**
- * Leaves the session by the best way there is: the part of Baton inside the client clears it; else a process types into its terminal (see
- * `drive-handoff.ts`); else the person is told that it can be left.
+ * Leaves the session by the best available way: the mod inside the client clears it, or a driver
+ * types into its terminal (`drive-handoff.ts`), or the user is told that it can be left.
  */
 export function leaveSession(context: PolicyContext, asked: HandoffRecord): void {
-  // One that waits for the person's own clear is completed then.
+  // A brief that waits for the user's own clear is completed at that clear.
   const handoff = asked.state === 'waiting' ? asked : addFoundLater(context, asked)
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
@@ -35,18 +35,21 @@ export function leaveSession(context: PolicyContext, asked: HandoffRecord): void
   else typeOrOffer(context, known, brief)
 }
 
-/** Whether the client of a session still runs, as far as can be told. */
+/** True while the session's client still runs, as far as known. */
 export function isThere({ agent, record }: Pick<SessionContext, 'agent' | 'record'>): boolean {
   return record.state !== 'ended' && (record.process === null || agent.alive(record.process))
 }
 
-/** The brief may be used: the session is left at once if it is idle, else at the end of its turn; one that has ended leaves it for the next. */
+/**
+ * Releases the brief for use: an idle session is left at once, a working one at turn end.
+ * After an ended session the brief waits for the next start.
+ */
 export function leaveWhenIdle(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
   if (!isThere(context)) return applyEvent(context, handoff, 'session-ended', BY_NEXT_START) ?? handoff
   const ready = applyEvent(context, handoff, 'brief-released', { way: null, orderId: null })
   if (ready === null || context.record.jobId !== null) return ready ?? handoff
   if (!isQuiet(context)) {
-    // No event tells that a person stopped a turn, or that the client gave it up.
+    // No event reports that the user interrupted a turn or that the client aborted it.
     const waits = updateHandoff(context, ready, { dueAt: later(context, QUIET_MS) })
     context.deps.store.afterCommit(() => context.deps.leaveWork('handoff'))
     return waits
@@ -62,7 +65,10 @@ function order(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecor
   if (ordered !== null) giveOrder(context, ordered, brief)
 }
 
-/** `same`: it never lay there, or its time was too short. Under the same name it is carried out once, however often it is given. */
+/**
+ * Gives an order again. `same`: it was never delivered or its time was too short.
+ * The same id is carried out only once, however often it is given.
+ */
 export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which: 'same' | 'another'): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
@@ -77,7 +83,10 @@ export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which
   giveOrder(context, again, brief)
 }
 
-/** Stored first: an order that was given and is not known would be carried out behind our back. */
+/**
+ * Gives a stored order.
+ * The order is stored first, because an unknown one would be carried out unnoticed.
+ */
 function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   const { sessionId: session, unattended } = handoff
   const orderId = handoff.orderId!
@@ -86,12 +95,12 @@ function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: Ha
   const limit = unattended ? { perHour: policy.guards.maxUnattendedPerHour } : {}
   deps.store.afterCommit(() => {
     agent.order!(deps.liveDir, { format: 1, orderId, session, do: 'hand-off', prompt, until, ...limit })
-    // Somebody sees whether it is noticed: of a client that is idle nothing else is heard.
+    // A background process checks whether the order is noticed: an idle client sends no signals.
     if (agent.tellsHindrance?.(deps.liveDir, session)) deps.leaveWork('handoff')
   })
 }
 
-/** A person's client in a terminal that can be typed into; null: it is none. */
+/** Returns the user's client in a terminal that can be typed into. Null when there is none. */
 function clientOf({ record }: SessionContext): HandoffRecord['client'] {
   if (!record.terminal || record.process === null || record.attended !== true) return null
   return { pid: record.process.pid, startedAt: record.process.startedAt, configDir: record.terminal.configDir }
@@ -114,7 +123,10 @@ function typeOrOffer(context: NamedContext, handoff: HandoffRecord, brief: Brief
   if (ordered !== null && driver === null) deps.store.afterCommit(() => deps.leaveWork('handoff'))
 }
 
-/** While the agent writes its brief, the process that will type is started: a start is slow, and at the end of the turn a person waits for it. */
+/**
+ * Starts the driver while the agent writes its brief, because starting is slow and the user would
+ * wait for it at the end of the turn.
+ */
 export function readyToType(context: SignalContext): Pick<HandoffRecord, 'client'> {
   const { signal, record, takesOrders } = context
   // The status line often reports the figure before the tool batch of the same answer does.
@@ -124,7 +136,7 @@ export function readyToType(context: SignalContext): Pick<HandoffRecord, 'client
   return { client }
 }
 
-/** The brief is ready, and the session is left when the person does it. */
+/** Leaves the clear to the user and tells them that the brief is ready. */
 function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (handoff.state === 'waiting' && handoff.way === 'start') return
   if (applyEvent(context, handoff, 'clear-left-to-user', BY_NEXT_START) === null) return
@@ -136,7 +148,10 @@ function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord
   )
 }
 
-/** The fresh session begins by itself where its terminal can be typed into. False: it cannot, or a mod does it. */
+/**
+ * Has the driver type the first prompt.
+ * False when the terminal cannot be typed into or a mod does it.
+ */
 export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps } = context
   const client = clientOf(context)
@@ -149,14 +164,14 @@ export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord):
   return true
 }
 
-/** A way did not work: the next one is taken. */
+/** Tries the next way after one failed. */
 export function offerInstead(context: NamedContext, handoff: HandoffRecord, failed: HandoffWay): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) failHandoff(context, handoff, 'its brief is gone')
   else typeOrOffer(context, { ...handoff, failedWays: [...handoff.failedWays, failed] }, brief)
 }
 
-/** The fresh session ended before its first prompt: nobody has the brief, and the next one is given it. */
+/** Puts the brief back when the fresh session ended before its first prompt, for the next start. */
 export function waitForNextStart(context: SessionContext, handoff: HandoffRecord): void {
   applyEvent(context, handoff, 'fresh-session-lost', { ...BY_NEXT_START, newSessionId: null })
 }

@@ -26,7 +26,7 @@ const file = () => join(app.liveDir, `${s.id}.order.json`)
 const order = (): Order | null => (existsSync(file()) ? (JSON.parse(readFileSync(file(), 'utf8')) as Order) : null)
 const ends = (answer: string) => s.endsTurn(answer)
 const look = () => app.engine.lookAtHandoffs()
-/** As the mod does it. */
+/** Answers the order as the mod does. */
 function answers(state: 'begun' | 'refused', reason: string | null = null, { orderId } = last()): void {
   const answer = { format: 1, orderId, session: s.id, state, reason, at: 1 }
   writeFileSync(join(app.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(answer))
@@ -35,7 +35,7 @@ const untilDue = () => app.wait(10 * 60 + 6)
 const failures = () => s.events('handoff_failed').length
 
 describe('an order to clear the session', () => {
-  test('that something hindered is given again at the next signal, and at the next look, under another name', () => {
+  test('an order that is refused for now is given again with another id at the next signal or check', () => {
     ends(BRIEF)
     const first = order()!
     for (const [reason, notice] of [
@@ -53,7 +53,7 @@ describe('an order to clear the session', () => {
     expect(s.events('handoff_started')).toHaveLength(1)
   })
 
-  test('that nobody can carry out any more, because the mod was taken away, is followed by the next way at once', () => {
+  test('an order to a mod that was removed is followed by the next way at once', () => {
     ends(BRIEF)
     look()
     expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
@@ -63,14 +63,14 @@ describe('an order to clear the session', () => {
     expect(order()).toBeNull()
   })
 
-  test('is not given to a mod that was taken away', () => {
+  test('no order is given to a mod that was removed', () => {
     s.reports(150_000, Date.now(), 'file:///nowhere/register.js')
     ends(BRIEF)
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(order()).toBeNull()
   })
 
-  test('that is refused for good is followed by the next way at once, and not taken for one that was begun', () => {
+  test('an order refused for good is followed by the next way at once', () => {
     ends(BRIEF)
     answers('refused', 'guard')
     look()
@@ -78,7 +78,7 @@ describe('an order to clear the session', () => {
     expect(failures()).toBe(0)
   })
 
-  test('refused after the clear waits for the client’s own event until it is due, and leaves the brief to the next start then', () => {
+  test('an order refused after the clear waits until its deadline and then leaves the brief to the next start', () => {
     ends(BRIEF)
     answers('refused', 'failed after the clear: stopped')
     look()
@@ -88,7 +88,7 @@ describe('an order to clear the session', () => {
     expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
   })
 
-  test('that was begun is left alone until it is due, and has failed then', () => {
+  test('an order that was begun is left alone until its deadline, and then fails', () => {
     ends(BRIEF)
     answers('begun')
     look()
@@ -99,7 +99,7 @@ describe('an order to clear the session', () => {
     expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('no fresh one was seen') })
   })
 
-  test('nobody began in its time is taken back, and the person is told how to go on', () => {
+  test('an order not begun in time is withdrawn, and the user is told how to continue', () => {
     ends(BRIEF)
     untilDue()
     look()
@@ -108,7 +108,7 @@ describe('an order to clear the session', () => {
     expect(said(s.prompt().answer).user).toContain('Type /clear')
   })
 
-  test('outlasts a turn that takes longer than it, and is given once more at its end', () => {
+  test('an order outlasts a turn longer than its time and is given once more at turn end', () => {
     ends(BRIEF)
     const first = last().orderId
     s.prompt()
@@ -126,7 +126,7 @@ describe('an order to clear the session', () => {
 })
 
 describe('whoever was to give the order is killed after it was stored', () => {
-  /** The last thing it did was to commit. */
+  /** Simulates a process that was killed right after its commit. */
   function killedAtTheEndOfTheTurn(): HandoffRecord {
     const { agents } = app.engine.deps
     const agent = agents['claude-code']!
@@ -139,8 +139,8 @@ describe('whoever was to give the order is killed after it was stored', () => {
 
   test.each([
     ['signal', () => void s.statusLine(150_000)],
-    ['look', look],
-  ])('the next %s gives it, and giving it once more is the same order', (_, notice) => {
+    ['check', look],
+  ])('the next %s gives an order whose giver was killed, and giving it twice is the same order', (_, notice) => {
     const { orderId, dueAt } = killedAtTheEndOfTheTurn()
     notice()
     expect(order()).toMatchObject({ orderId, until: Date.parse(dueAt!) - 5000 })
@@ -150,7 +150,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
     expect(last()).toMatchObject({ state: 'clearing', orderId, dueAt })
   })
 
-  test('long after it was due it is given with new time, and has not failed', () => {
+  test('an order whose giver was killed is given with a new deadline long after the old one', () => {
     const { orderId } = killedAtTheEndOfTheTurn()
     app.wait(3600)
     look()
@@ -159,7 +159,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
     expect(failures()).toBe(0)
   })
 
-  test('it can be taken back, and one that is given too late is not carried out', () => {
+  test('an order whose giver was killed can be withdrawn, and is not carried out if given too late', () => {
     const { handoffId, orderId } = killedAtTheEndOfTheTurn()
     dropHandoff(app.engine.deps, { handoffId, caller: null })
     expect(last().state).toBe('cancelled')
@@ -167,7 +167,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
     expect(answer).toMatchObject({ state: 'refused', reason: 'withdrawn' })
   })
 
-  test('the person’s own clear goes on from the brief, and the fresh session is prompted', () => {
+  test('a manual /clear uses the brief of an order whose giver was killed, and the fresh session is prompted', () => {
     killedAtTheEndOfTheTurn()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
@@ -178,7 +178,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
   })
 })
 
-test('an order of a handoff nobody asked for by hand names the limit; one a person asked for has none', () => {
+test('an order of an unattended handoff names the limit, and one requested by the user has none', () => {
   app.configure((policy) => ({ ...policy, guards: { ...policy.guards, maxUnattendedPerHour: 9 } }))
   ends(BRIEF)
   expect(order()!.perHour).toBe(9)

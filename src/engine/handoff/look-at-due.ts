@@ -7,7 +7,7 @@ import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain, waitForNextS
 import { isOverlooked, NOTICE_MS, ORDER_MS, SETTLE_MS } from './missed-orders.js'
 import { endReview } from './review.js'
 
-/** The moment at which somebody had to look at it has come, and no signal did. */
+/** Handles a handoff whose deadline passed without a signal. */
 export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state === 'review') {
     endReview(context, handoff)
@@ -19,7 +19,7 @@ export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void 
     return
   }
   if (handoff.state === 'confirmed') {
-    // The fresh session has the brief; it was only not told to begin. The person's next prompt does that.
+    // The fresh session has the brief but was not prompted. The user's next prompt begins the work.
     updateHandoff(context, handoff, { dueAt: null })
     return
   }
@@ -32,28 +32,29 @@ export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void 
 }
 
 /**
- * What became of an order to the part of Baton inside the client:
+ * Handles the state of an order to the mod inside the client:
  *
- *   refused: something hindered it   it is given again, under another name
- *   refused for good                 the next way
- *   begun                            the client's own event follows; if it has not when it is due, the handoff failed, or waits for
- *                                    the next start if the client is gone
- *   neither answer nor order         whoever was to give it was killed before: it is given now
- *   whoever takes it is gone         the next way; one that has not noticed it within seconds counts as gone
- *   not begun in its time            the next way; while the session works, more time
+ *   refused for now           it is given again with another id
+ *   refused for good          the next way is tried
+ *   begun                     the client's event follows; if it is overdue, the handoff fails, or
+ *                             waits for the next start if the client is gone
+ *   no answer and no order    its giver was killed before: it is given now
+ *   the mod is gone           the next way is tried; a mod that does not notice an order within
+ *                             seconds counts as gone
+ *   not begun in time         the next way is tried; while the session works it gets more time
  */
 export function lookAtOrder(context: PolicyContext, handoff: HandoffRecord): void {
   const { deps, agent } = context
   const { sessionId, orderId } = handoff
   if (!isOrdered(handoff) || orderId === null) return
   const isDue = handoff.dueAt !== null && handoff.dueAt <= context.at
-  // The order before the answer: an order that is gone and has none was never begun.
+  // The order is read before its answer: a missing order without an answer was never begun.
   const isThereStill = agent.hasOrder?.(deps.liveDir, sessionId, orderId) ?? true
   const answer = agent.orderAnswer?.(deps.liveDir, sessionId, orderId) ?? null
   if (isThereStill && wasToBeNoticed(context, handoff) && isOverlooked(agent, deps.liveDir, sessionId, orderId))
     agent.giveUpOn?.(deps.liveDir, sessionId)
   if (answer !== null && answer.state !== 'refused') {
-    // The client died while it cleared: nobody has the brief.
+    // The client died while it cleared, so no session has the brief.
     if (isDue && !isThere(context)) waitForNextStart(context, handoff)
     else if (isDue) failHandoff(context, handoff, 'the client began to clear the session and no fresh one was seen')
   } else if (!context.enabled) stopHandoff(context, 'Baton was switched off')
@@ -67,18 +68,21 @@ function wasToBeNoticed({ at }: PolicyContext, { dueAt }: HandoffRecord): boolea
   return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
 }
 
-/** What takes orders inside the client was taken away while the client runs on. */
+/** True when the mod was removed while its client keeps running. */
 function hasLostMod(context: PolicyContext): boolean {
   const { agent, deps, record } = context
   return agent.hasLostMod?.(deps.liveDir, record.sessionId) === true && isThere(context)
 }
 
-/** An order to the part of Baton inside the client is under way. */
+/** True while an order to the mod is open. */
 export function isOrdered({ state, way }: HandoffRecord): boolean {
   return state === 'clearing' && way === 'mod'
 }
 
-/** What keeps the client from being cleared now and not for ever. `late`: it was found after its time. `withdrawn`: it was taken away, and is still wanted. */
+/**
+ * Reasons that delay a clear but do not prevent it. `late`: found after its time.
+ * `withdrawn`: removed although still wanted.
+ */
 const PASSING = new Set(['turn', 'dialog', 'draft', 'background', 'subagent', 'late', 'withdrawn'])
 
 function handleRefusal(context: PolicyContext, handoff: HandoffRecord, reason: string, isDue: boolean): void {
@@ -87,7 +91,7 @@ function handleRefusal(context: PolicyContext, handoff: HandoffRecord, reason: s
   else if (isDue || !reason.startsWith('failed after')) offerInstead(context, handoff, 'mod')
 }
 
-/** A turn may take longer than an order waits for its end. */
+/** True while a turn runs, which may take longer than an order waits. */
 function isAtWork(context: PolicyContext): boolean {
   return ['working', 'waiting', 'compacting'].includes(context.record.state) && isThere(context) && context.takesOrders
 }

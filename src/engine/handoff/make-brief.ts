@@ -11,20 +11,20 @@ import { questionsOf } from '../../facts/questions.js'
 import { handedFacts } from '../compaction/handed-facts.js'
 import type { SessionContext } from '../context.js'
 
-/** What a brief is made from, beside the text. */
+/** Sources of a brief besides its text. */
 export interface BriefMaterial {
   keeper: BriefFiles
   facts: readonly Fact[]
-  /** What the agent said last, as far as the transcript tells; null: not known. */
+  /** The agent's last text according to the transcript. Null when unknown. */
   lastAnswer: string | null
-  /** Whether a text can be compared with the facts: all of the transcript was read. */
+  /** True when the whole transcript was read, so a text can be compared with its facts. */
   whole: boolean
   repository: Repository | null
 }
 
 /**
- * The ground of a brief, with the question its session ended with: at the end of a turn the
- * transcript may lack the last answer.
+ * Adds the question that the session ended with, as the transcript may lack the last answer at turn
+ * end.
  */
 export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffRecord, 'question'>): BriefMaterial {
   if (!question) return material
@@ -36,7 +36,7 @@ export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffR
   return { ...material, facts: [...material.facts, ...asked] }
 }
 
-/** How much of what happened a text carries; null: there is nothing to compare it with, which says nothing about the text. */
+/** Returns how much of the facts a text covers. Null when there is nothing to compare it with. */
 export function coverageOf(
   context: Pick<SessionContext, 'deps' | 'record'>,
   material: BriefMaterial,
@@ -54,7 +54,7 @@ export function coverageOf(
 
 const NO_CALLS: NeededCalls = { calls: [], path: null }
 
-/** A brief the agent or a person wrote, completed by what it lacks. Inside a transaction. */
+/** Stores a brief of the agent or the user and adds what it lacks. Call it inside a transaction. */
 export function takeBrief(
   context: SessionContext,
   material: BriefMaterial,
@@ -68,14 +68,14 @@ export function takeBrief(
   })
 }
 
-/** A brief from transcript and repository alone. Inside a transaction. */
+/** Writes a brief from transcript and repository alone. Call it inside a transaction. */
 export function writeBrief(
   context: SessionContext,
   material: BriefMaterial,
   about: { reason: string | null; lastAnswer: string | null; appendix?: Appendix },
 ): BriefRecord {
   const own = keptBrief(context)
-  // Made a moment ago with the same signal, before anybody knew that it is wanted now.
+  // Reuse the brief made earlier for the same signal, before it was known to be wanted.
   if (own?.takenAt === context.at && about.appendix === undefined) {
     const wanted: BriefRecord = { ...own, status: 'checked' }
     context.deps.store.putBrief(wanted)
@@ -85,8 +85,9 @@ export function writeBrief(
 }
 
 /**
- * A brief nobody asked for: before a compaction, at an end, after a crash. No handoff holds it; it is there for whoever needs it (`written`),
- * in the place of the last one of its kind. Inside a transaction.
+ * Writes a brief that was not requested: before a compaction, at a session's end, after a crash.
+ * No handoff holds it. It stays available (`written`) and replaces the last one of its kind.
+ * Call it inside a transaction.
  */
 export function keepOwnBrief(context: SessionContext, material: BriefMaterial, about: { reason: string }): BriefRecord {
   const earlier = keptBrief(context)
@@ -95,7 +96,10 @@ export function keepOwnBrief(context: SessionContext, material: BriefMaterial, a
   return brief
 }
 
-/** The brief Baton wrote of this session of its own accord; null: none, or it was used or cancelled. */
+/**
+ * Returns the brief Baton wrote on its own for this session.
+ * Null when there is none, or it was used or cancelled.
+ */
 export function keptBrief({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): BriefRecord | null {
   const briefs = deps.store.briefs({ sessionId: record.sessionId })
   return briefs.findLast(({ author, status }) => author === 'baton' && status === 'written') ?? null
@@ -117,7 +121,7 @@ function write(
   return keep(context, material, { body, author: 'baton', reason, coverage }, status)
 }
 
-/** The part of a brief by code beside the facts: whole sections, and the calls that they list. */
+/** Text that code adds to a brief besides the facts: whole sections and the calls they list. */
 type Appendix = NeededCalls & { text: string }
 
 const PARTIAL = 'The transcript could not be read whole in time: what was said in its middle is not in it.'
@@ -164,15 +168,15 @@ function keep(
   return brief
 }
 
-/** Of this session, and what still holds of those whose briefs it was given. */
+/** Returns the session's facts and those still valid from the briefs it was given. */
 function allFacts(context: Pick<SessionContext, 'deps' | 'record'>, { facts, keeper }: BriefMaterial): readonly Fact[] {
   const handed = handedFacts(context, keeper)
-  // Facts that the prompt with the brief repeats are not the session's own: they do not stand for the handed ones.
+  // A prompt that quotes the brief repeats its facts: those do not count as the session's own.
   const known = new Set(usersFacts(facts).map(keyOf))
   return handed.length === 0 ? facts : [...handed.filter((fact) => !known.has(keyOf(fact))), ...facts]
 }
 
-/** The brief this session was given last, else its seat. */
+/** Returns the last brief given to this session, or else to its seat. */
 function parentOf({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): BriefRecord | null {
   const own = deps.store.briefsUsedBy(record.sessionId).at(-1)
   return own ?? deps.store.briefs({ seatId: record.seatId }).findLast(({ status }) => status === 'used') ?? null

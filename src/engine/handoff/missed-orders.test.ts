@@ -29,14 +29,14 @@ const last = (): HandoffRecord => app.store.handoffs().at(-1)!
 const look = () => app.engine.lookAtHandoffs()
 const orderLies = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
 const takesOrders = () => app.engine.deps.agents['claude-code']!.takesOrders!(app.liveDir, s.id, SELF)
-/** As the mod does it while something hinders an order. */
-function sees(by: string, { orderId } = last()): void {
+/** Reports a hindrance as the mod does. */
+function reportHindrance(by: string, { orderId } = last()): void {
   writeFileSync(
     join(app.liveDir, `${s.id}.${orderId}.seen.json`),
     JSON.stringify({ format: 1, orderId, session: s.id, by, at: 1 }),
   )
 }
-function ordered(tells: boolean): void {
+function orderClear(tells: boolean): void {
   s.reports(150_000, Date.now(), undefined, tells)
   s.step(150_000)
   s.endsTurn(BRIEF)
@@ -44,8 +44,8 @@ function ordered(tells: boolean): void {
 }
 
 describe('an order to clear that the part inside the client does not notice', () => {
-  test('is followed by the next way after seconds, and that part is not counted on any more', () => {
-    ordered(true)
+  test('an order that the mod does not notice is followed by the next way within seconds', () => {
+    orderClear(true)
     app.wait(7)
     look()
     expect(last()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
@@ -56,26 +56,26 @@ describe('an order to clear that the part inside the client does not notice', ()
     expect(takesOrders()).toBe(false)
   })
 
-  test('is waited for by somebody, who looks when it was to be noticed', () => {
-    ordered(true)
+  test('a background process waits to check an order that the mod has not noticed', () => {
+    orderClear(true)
     expect(left).toContain('handoff')
     const given = app.now().getTime()
     const until = awaitReviews(app.engine.deps, SELF)!
     expect(until - given).toBeGreaterThanOrEqual(7_000)
     expect(until - given).toBeLessThanOrEqual(15_000)
-    sees('draft')
+    reportHindrance('draft')
     expect(awaitReviews(app.engine.deps, SELF)).toBeNull()
   })
 
-  test('is no reason to look again and again where it cannot be given up', () => {
-    ordered(true)
+  test('an order that was not noticed is not checked again and again', () => {
+    orderClear(true)
     app.wait(60)
     expect(awaitReviews(app.engine.deps, SELF)).toBeNull()
   })
 
-  test('that it noticed, or that it would not tell of, keeps its ten minutes', () => {
-    ordered(true)
-    sees('draft')
+  test('an order that the mod noticed, or of an older mod, keeps its ten minutes', () => {
+    orderClear(true)
+    reportHindrance('draft')
     app.wait(60)
     look()
     expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
@@ -87,15 +87,15 @@ describe('an order to clear that the part inside the client does not notice', ()
     s = testSession(app, 'aaaaaaaa-0001', ENV)
     s.start()
     s.prompt()
-    ordered(false)
+    orderClear(false)
     expect(left).toEqual([])
     app.wait(60)
     look()
     expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
   })
 
-  test('counts on it again once it reports', () => {
-    ordered(true)
+  test('the mod takes orders again once it reports', () => {
+    orderClear(true)
     app.wait(30)
     look()
     expect(last().state).toBe('waiting')
@@ -104,7 +104,7 @@ describe('an order to clear that the part inside the client does not notice', ()
   })
 })
 
-test('a message nobody inside the client notices waits again, for whoever else can tell it', () => {
+test('a message that the mod does not notice waits again for another way', () => {
   s.reports(50_000, Date.now(), undefined, true)
   s.step(50_000)
   s.stop()

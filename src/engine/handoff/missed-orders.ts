@@ -3,18 +3,21 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies } from '../context.js'
 
-/** How long an order may wait for an idle moment: a person may be typing. */
+/** Milliseconds an order may wait for an idle moment, as the user may be typing. */
 export const ORDER_MS = 10 * 60_000
-/** From the last moment at which it may be begun until its end is expected to be known. */
+/** Milliseconds from the last moment an order may begin until its result is expected. */
 export const SETTLE_MS = 5_000
-/** The part of Baton inside the client looks once a second, and says at once what hinders an order. A busy machine may take its time. */
+/**
+ * Milliseconds for the mod to notice an order.
+ * The mod checks once a second and reports a hindrance at once, but a busy machine may be slow.
+ */
 export const NOTICE_MS = 10_000
-/** After that whoever waited for it has looked. */
+/** Milliseconds after which a waiting process has checked the order. */
 const LOOKED_MS = 5_000
 
 /**
- * That part may have crashed while its files stay; then nobody notices an order. False also where it would not tell: one of an earlier
- * version, in a client that runs since before.
+ * True when the mod does not notice an order: it may have crashed while its files stay.
+ * False also for a mod of an earlier version, which does not report hindrances.
  */
 export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {
   if (agent.tellsHindrance?.(liveDir, sessionId) !== true) return false
@@ -23,7 +26,10 @@ export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, o
   )
 }
 
-/** When the order of a handoff is to have been noticed; null: it is none, it was, or nobody would tell. */
+/**
+ * Returns when the order must have been noticed.
+ * Null without an order, after it was noticed, or if the mod does not report that.
+ */
 export function noticedBy({ store, agents, liveDir, now }: EngineDependencies, handoff: HandoffRecord): number | null {
   const { state, way, orderId, dueAt, sessionId } = handoff
   if (state !== 'clearing' || way !== 'mod' || orderId === null || dueAt === null) return null
@@ -33,12 +39,12 @@ export function noticedBy({ store, agents, liveDir, now }: EngineDependencies, h
   return agent && !isLookedAt && isOverlooked(agent, liveDir, sessionId, orderId) ? by : null
 }
 
-/** What tells a hindrance. */
+/** Dependencies for reading a hindrance. */
 export type Lookout = Pick<EngineDependencies, 'store' | 'agents' | 'liveDir'>
 
 /**
- * The reason why the session of a handoff is not cleared: reported by the part inside its client, or
- * by the process that types for it. Null when nothing does, or nobody reports.
+ * Returns the reason why the session of a handoff is not cleared yet, reported by the mod or the
+ * driver. Null when there is none or it is not reported.
  */
 export function hindranceOf(
   { store, agents, liveDir }: Lookout,

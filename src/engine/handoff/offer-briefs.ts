@@ -7,7 +7,9 @@ import { BY_NEXT_START } from './leave-session.js'
 import { isReviewOver } from './review.js'
 import { isOld, waitingHere } from './waiting-briefs.js'
 
-/** Briefs that have waited too long for a start like this one, or are several: the person is told how to take one up, and nothing is injected. */
+/**
+ * Tells the user how to use briefs that are too old or several for this start. None is injected.
+ */
 export function offerOld(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const inSeat = deps.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isLeft(context, handoff))
@@ -21,7 +23,7 @@ export function offerOld(context: SignalContext): void {
 
 const MOST_NAMED = 5
 
-/** Nobody can tell which of them was meant. */
+/** Offers several briefs, because nothing tells which one is meant. */
 function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): void {
   const named = waiting
     .slice(-MOST_NAMED)
@@ -32,7 +34,7 @@ function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): v
   )
 }
 
-/** Of one seat, whatever folder: nobody is on the way with it. */
+/** True for a handoff of the seat that no session is about to start from. */
 function isLeft(context: SignalContext, handoff: HandoffRecord): boolean {
   const { state, newSessionId } = handoff
   if (newSessionId !== null) return context.deps.store.session(newSessionId)?.state === 'ended'
@@ -41,7 +43,7 @@ function isLeft(context: SignalContext, handoff: HandoffRecord): boolean {
 
 const TOO_OLD = 'nobody took it up within 12 hours'
 
-/** No handoff holds it any more; whoever wants it uses it. */
+/** Ends the handoff of an old brief, so that any session may use the brief. */
 function offer(context: SignalContext, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   const expired = applyEvent(context, handoff, 'brief-expired', { trouble: TOO_OLD })
@@ -54,7 +56,10 @@ function offer(context: SignalContext, handoff: HandoffRecord): void {
   )
 }
 
-/** A session with a brief ready was resumed: whoever does that wants this conversation, and is told how to leave it. */
+/**
+ * Tells the user of a resumed session how to leave it with its ready brief: resuming means that
+ * they want this conversation.
+ */
 export function offerAtResume(context: SignalContext): void {
   const { record } = context
   const handoff = openHandoff(context)
@@ -65,7 +70,7 @@ export function offerAtResume(context: SignalContext): void {
     handoff.newSessionId !== null
   )
     return
-  // A review that is open goes on.
+  // An open review continues.
   if (handoff.state === 'review' && !isReviewOver(context, handoff)) return
   withdraw(context, handoff)
   cancelHandoffMessages(context, 'the session was resumed')

@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-function begun(id: string): TestSession {
+function startSession(id: string): TestSession {
   const session = testSession(app, id, ATTENDED)
   session.start()
   return session
@@ -29,17 +29,17 @@ const use = ({ id }: TestSession) => takeUp(app.engine.deps, { briefId, sessionI
 const brief = () => app.store.brief(briefId)!
 
 describe('a brief given to a running session', () => {
-  test('may be one whose handoff failed: its text is as good as before', () => {
+  test('a brief whose handoff failed can be given to a running session', () => {
     app.store.transaction(() => app.store.putBrief({ ...brief(), status: 'failed' }))
-    const next = begun('cccccccc-0003')
+    const next = startSession('cccccccc-0003')
     use(next)
     expect(said(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id })
   })
 
-  test('is used once the agent has it, and not before', () => {
-    const next = begun('cccccccc-0003')
+  test('a brief given to a running session counts as used once the agent has it', () => {
+    const next = startSession('cccccccc-0003')
     use(next)
     expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
     expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
@@ -48,11 +48,11 @@ describe('a brief given to a running session', () => {
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
     expect(next.record().lastHandoffPath).toBe(brief().path)
-    expect(() => use(begun('dddddddd-0004'))).toThrow('was used')
+    expect(() => use(startSession('dddddddd-0004'))).toThrow('was used')
   })
 
-  test('is handed on: what the user asked for in it stands in the brief of the session it was given to', () => {
-    const next = begun('cccccccc-0003')
+  test('the user’s requests in a given brief are in the brief of the session that received it', () => {
+    const next = startSession('cccccccc-0003')
     use(next)
     next.asks('Go on.')
     next.step(20_000)
@@ -62,19 +62,19 @@ describe('a brief given to a running session', () => {
     expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
   })
 
-  test('is given to nobody else meanwhile, nor dropped', () => {
-    const next = begun('cccccccc-0003')
+  test('a brief given to a session cannot be given to another or dropped meanwhile', () => {
+    const next = startSession('cccccccc-0003')
     use(next)
-    expect(() => use(begun('dddddddd-0004'))).toThrow('on its way to session cccccccc')
+    expect(() => use(startSession('dddddddd-0004'))).toThrow('on its way to session cccccccc')
     expect(() => dropBrief(app.engine.deps, { briefId, caller: null })).toThrow('on its way')
   })
 
-  test('can be given again when the session ends before, and is not given to that one any more', () => {
-    const next = begun('cccccccc-0003')
+  test('a brief can be given again when its session ends before receiving it, and that session loses it', () => {
+    const next = startSession('cccccccc-0003')
     use(next)
     next.end('prompt_input_exit')
     expect(brief().status).toBe('written')
-    const other = begun('dddddddd-0004')
+    const other = startSession('dddddddd-0004')
     use(other)
     expect(existsSync(join(app.outbox, next.id))).toBe(false)
     next.start('resume')

@@ -16,10 +16,13 @@ import { applyEvent } from './handoff-transitions.js'
 import { isThere } from './leave-session.js'
 import { keepOwnBrief } from './make-brief.js'
 
-/** The client passes ten thousand characters on whole, and other words may travel along. */
+/**
+ * Longest brief in one message: the client passes on 10,000 characters, and other text may be
+ * added.
+ */
 const LONGEST = 8_500
 
-/** A brief without a model, now, for whoever wants one. The session goes on as it was. */
+/** Writes a brief at once without a model. The session continues unchanged. */
 export function writeNow(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; read: ReadFacts },
@@ -39,15 +42,16 @@ export function writeNow(
 }
 
 /**
- * A running session is given a brief of another: with its next request it has what a fresh one would begin with, and the brief is used
- * (`wake-idle-session.ts`). If it ends before, nobody has it, and it can be given to the next.
+ * Gives a brief of another session to a running one, with its next request
+ * (`wake-idle-session.ts`).
+ * If that session ends before it receives the brief, the brief can be given to another one.
  */
 export function takeUp(
   deps: EngineDependencies,
   asked: { briefId: string; sessionId: string; caller: Caller },
 ): BriefRecord {
   const given = giveBrief(deps, asked)
-  // Without a server its next hook finds it there, not only the one after that.
+  // Without a server the next hook delivers it, instead of the one after that.
   bringSoon(deps, deps.store.session(asked.sessionId)!.seatId)
   return given
 }
@@ -92,7 +96,7 @@ function giveBrief(
   })
 }
 
-/** The session that runs and will have the brief with its next request; null: none will. */
+/** Returns the running session that gets the brief with its next request. Null when none does. */
 export function awaiting(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
   const record = openGiving(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
   const agent = deps.agents[record?.agent ?? '']
@@ -104,7 +108,7 @@ function openGiving({ store }: EngineDependencies, { briefId, givenTo }: BriefRe
   return record === null ? [] : store.openMessages(record.seatId).filter(({ brief_id }) => brief_id === briefId)
 }
 
-/** The session it was on its way to has gone; should it come back, it is not given it any more. */
+/** Takes an undelivered brief back from a session that is gone, also in case it is resumed. */
 function takeFrom(deps: EngineDependencies, brief: BriefRecord): void {
   if (openGiving(deps, brief).length === 0) return
   takeBack(knownSessionContext(deps, brief.givenTo!), brief.givenTo!)
@@ -147,7 +151,9 @@ function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecor
   return store.openHandoffs({ seatId }).find((handoff) => handoff.briefId === briefId) ?? null
 }
 
-/** Its session has ended, and only a start would take it up: a person may say which. */
+/**
+ * True when the session has ended and only a start would use the brief: the user may choose which.
+ */
 function isLeftBehind({ store }: EngineDependencies, { state, sessionId }: HandoffRecord): boolean {
   return state === 'waiting' && store.session(sessionId)?.state === 'ended'
 }

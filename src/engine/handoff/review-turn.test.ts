@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
 import { approveBrief, requestBrief } from './handoff-calls.js'
 
-/** A turn that runs while a person may look at the brief. */
+/** Tests of a turn that runs while the user may review the brief. */
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
 const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
@@ -27,7 +27,7 @@ const ends = (answer: string) => s.endsTurn(answer)
 function ask(content: string): void {
   s.asks(content)
 }
-/** The turn in which the brief is written has just ended. */
+/** Ends the turn in which the brief is written. */
 function written(): void {
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
@@ -38,7 +38,7 @@ function written(): void {
   ends(BRIEF)
 }
 
-test('ends with a new brief after the window closed: that one has a window of its own, unless a person said yes to the first', () => {
+test('a new brief after the window closed gets its own window, unless the user approved the first', () => {
   written()
   app.wait(20)
   ask('Write the brief again, with the logout.')
@@ -55,7 +55,7 @@ test('ends with a new brief after the window closed: that one has a window of it
   expect(last().state).toBe('clearing')
 })
 
-test('approves a brief the work has left behind: what happened since is read before the store is locked', () => {
+test('approving a stale brief reads what happened since before the store is locked', () => {
   written()
   ask('Never use tabs in src/tabs.ts.')
   ends('Understood.')

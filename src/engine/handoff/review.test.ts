@@ -50,7 +50,7 @@ function ask(content: string) {
   return s.asks(content)
 }
 const ends = (answer: string) => s.endsTurn(answer)
-/** The turn in which the brief is written has just ended. */
+/** Ends the turn in which the brief is written. */
 function written(mod = true) {
   begin(mod)
   requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
@@ -68,7 +68,7 @@ function clear(source = 'clear') {
 }
 const started = () => app.store.events().filter(({ type }) => type === 'handoff_started').length
 
-test('a brief that waits for review is one notice to the user, with the command that approves it', () => {
+test('a brief under review sends one notice to the user, with the command that approves it', () => {
   const target = { via: 'bell', on: ['review'], command: null, url: null, everyMs: 30_000 } as const
   app.configure((policy) => ({ ...policy, notify: [{ ...target, on: [...target.on] }] }))
   written()
@@ -87,7 +87,7 @@ test('a brief that waits for review is one notice to the user, with the command 
 })
 
 describe('a window for a review', () => {
-  test('that closes within a turn whose end nobody tells: the session is left once it has been silent for half a minute', () => {
+  test('a review that ends during an unreported turn end leaves the session after half a minute of silence', () => {
     written()
     app.wait(20)
     ask('And the logout.')
@@ -102,7 +102,7 @@ describe('a window for a review', () => {
     expect(order()).toMatchObject({ do: 'hand-off', orderId: last().orderId })
   })
 
-  test('opens when the brief is ready: the person is told, nothing is cleared, and a process waits', () => {
+  test('a review opens when the brief is ready: the user is told, nothing is cleared, and a process waits', () => {
     const { answer } = written()
     expect(last()).toMatchObject({
       state: 'review',
@@ -121,7 +121,7 @@ describe('a window for a review', () => {
     expect(last().state).toBe('review')
   })
 
-  test('closes by itself: the session is left, once, whoever looks', () => {
+  test('a review closes by itself and the session is left once, whichever process checks', () => {
     written()
     app.wait(30)
     look()
@@ -133,7 +133,7 @@ describe('a window for a review', () => {
     expect(awaitReviews(deps(), self)).toBeNull()
   })
 
-  test('closes in a client without the mod: its terminal is typed into', () => {
+  test('a review that closes in a client without the mod has its terminal typed into', () => {
     written(false)
     app.wait(30)
     look()
@@ -141,7 +141,7 @@ describe('a window for a review', () => {
     expect(claimHandoffs(deps(), self)).toEqual([last().handoffId])
   })
 
-  test('is not there for what a person gives, nor when the configuration asks for none', () => {
+  test('no review opens for a brief of the user, or where none is configured', () => {
     begin(true)
     ends('done')
     const read = readFacts(readers, 'claude-code', s.transcript, {})
@@ -155,7 +155,7 @@ describe('a window for a review', () => {
     expect(last().state).toBe('clearing')
   })
 
-  test('another process waits if the one that did is gone, and nobody once the client is', () => {
+  test('another process waits for a review if the first is gone, and none once the client is gone', () => {
     written()
     app.store.transaction(() => app.store.putHandoff({ ...last(), driver: { pid: 999_999_999, startedAt: '1' } }))
     left = []
@@ -168,7 +168,7 @@ describe('a window for a review', () => {
     expect(s.record().state).toBe('ended')
   })
 
-  test('is not opened while Baton is off any more', () => {
+  test('a review that ends while Baton is off does not leave the session', () => {
     written()
     app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
     app.wait(30)
@@ -180,7 +180,7 @@ describe('a window for a review', () => {
 describe('a person who looks', () => {
   const asked = () => ({ briefId: last().briefId!, caller: null })
 
-  test('approves: the idle session is left at once', () => {
+  test('approving a brief leaves an idle session at once', () => {
     written()
     const { brief, handoff } = approveBrief(deps(), asked())
     expect(brief.status).toBe('approved')
@@ -191,7 +191,7 @@ describe('a person who looks', () => {
     expect(started()).toBe(1)
   })
 
-  test('approves while a turn runs: it is left at its end', () => {
+  test('approving a brief during a turn leaves the session at turn end', () => {
     written()
     s.prompt()
     expect(approveBrief(deps(), asked()).handoff.state).toBe('checked')
@@ -199,7 +199,7 @@ describe('a person who looks', () => {
     expect(last().state).toBe('clearing')
   })
 
-  test('cancels: nothing is left', () => {
+  test('cancelling a brief under review leaves no session', () => {
     written()
     dropHandoff(deps(), { handoffId: last().handoffId, caller: null })
     app.wait(30)
@@ -210,7 +210,7 @@ describe('a person who looks', () => {
     expect(order()).toBeNull()
   })
 
-  test('edits: the window is held open meanwhile, and opened anew for the new text', () => {
+  test('editing holds the review open and opens it again for the new text', () => {
     written()
     const old = last().briefId!
     beginEditing(deps(), old)
@@ -230,14 +230,14 @@ describe('a person who looks', () => {
     expect(clear()).toContain('Fix the logout.')
   })
 
-  test('leaves the text as it was: the window is opened anew', () => {
+  test('ending an edit without a change opens the review again', () => {
     written()
     beginEditing(deps(), last().briefId!)
     endEditing(deps(), last().briefId!)
     expect(last().dueAt).toBe(new Date(app.now().getTime() + 30_000).toISOString())
   })
 
-  test('clears by hand: that is a yes', () => {
+  test('a manual /clear approves a brief under an optional review', () => {
     written()
     expect(clear()).toContain('Fix the login.')
     expect(last()).toMatchObject({ state: 'confirmed', way: 'start' })
@@ -247,7 +247,7 @@ describe('a person who looks', () => {
 describe('approval', () => {
   beforeEach(() => reviewing('approval'))
 
-  test('is waited for without end, and by no process', () => {
+  test('a required approval is waited for without end and by no process', () => {
     expect(said(written().answer).user).toContain('waits for your approval')
     expect(last()).toMatchObject({ state: 'review', dueAt: null })
     expect(left).toEqual([])
@@ -257,7 +257,7 @@ describe('approval', () => {
     expect(approveBrief(deps(), { briefId: last().briefId!, caller: null }).handoff.state).toBe('clearing')
   })
 
-  test('is not given by a clear, which cancels; nor by a start, after which it is still wanted', () => {
+  test('a /clear cancels a brief that needs approval, and a start keeps it waiting', () => {
     written()
     expect(clear('startup')).toBe('')
     expect(last().state).toBe('review')
@@ -267,7 +267,7 @@ describe('approval', () => {
     })
   })
 
-  test('never came before a clear', () => {
+  test('a brief without its required approval is not used after a clear', () => {
     written()
     expect(clear()).toBe('')
     expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
@@ -275,7 +275,7 @@ describe('approval', () => {
 })
 
 describe('work that goes on during the review', () => {
-  test('is added to the brief when it is used, at the end of that turn', () => {
+  test('work during the review is added to the brief when it is used at the end of that turn', () => {
     written()
     ask('Never use tabs in src/tabs.ts.')
     app.wait(30)
@@ -292,7 +292,7 @@ describe('work that goes on during the review', () => {
     expect(told.match(/Never use tabs in src\/tabs\.ts\./g)!.length).toBeLessThan(4)
   })
 
-  test('ends before the window does: it is added then', () => {
+  test('work that ends before the review does is added when the review ends', () => {
     written()
     ask('Never use tabs in src/tabs.ts.')
     ends('Understood.')
@@ -303,7 +303,7 @@ describe('work that goes on during the review', () => {
     expect(clear()).toContain('Never use tabs')
   })
 
-  test('ends with a new brief, which takes the place of the first and has a window of its own', () => {
+  test('a new brief during the review replaces the first and gets its own window', () => {
     written()
     ask('Write the brief again, with the logout.')
     app.wait(20)
@@ -312,7 +312,7 @@ describe('work that goes on during the review', () => {
     expect(last()).toMatchObject({ state: 'review', dueAt: new Date(app.now().getTime() + 30_000).toISOString() })
   })
 
-  test('is added also when the person clears a session nobody else could clear', () => {
+  test('work after the review is added when the user clears a session that nothing else could clear', () => {
     reviewing(0)
     begin(false, { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
@@ -328,7 +328,7 @@ describe('work that goes on during the review', () => {
 })
 
 describe('a session that ends during the review', () => {
-  test('leaves the brief to the next start once the window is closed', () => {
+  test('a session that ends during the review leaves the brief to the next start once the window is closed', () => {
     begin(true, { CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: String(process.pid) })
     requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
     s.step(91_000)
@@ -344,7 +344,7 @@ describe('a session that ends during the review', () => {
 })
 
 describe('an idle session', () => {
-  test('is woken by a request, and handed over at the end of that turn', () => {
+  test('a request wakes an idle session, which is handed over at the end of that turn', () => {
     reviewing(0)
     begin(true)
     ends('done')
@@ -358,7 +358,7 @@ describe('an idle session', () => {
     expect(statuses()).toEqual(['agent checked'])
   })
 
-  test('is not asked any more once the request was cancelled', () => {
+  test('an idle session is not asked any more once the request was cancelled', () => {
     begin(true)
     ends('done')
     const { handoffId } = requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
@@ -378,7 +378,7 @@ describe('an order for keys', () => {
   }
   const first = (id: string) => beginTyping(deps(), self, id, nextStep(deps(), self, id)!.type!)
 
-  test('is taken back before the first key: the text can be changed, and nobody types for the old one', () => {
+  test('an order to type is withdrawn by an edit before the first key', () => {
     const id = typed()
     const toType = nextStep(deps(), self, id)!.type!
     dropHandoff(deps(), { handoffId: id, caller: null })
@@ -386,7 +386,7 @@ describe('an order for keys', () => {
     expect(last().state).toBe('cancelled')
   })
 
-  test('cannot be taken back after it', () => {
+  test('an order to type cannot be withdrawn after the first key', () => {
     const id = typed()
     expect(first(id)).toBe(true)
     expect(() => dropHandoff(deps(), { handoffId: id, caller: null })).toThrow('being cleared')
@@ -397,7 +397,7 @@ describe('an order for keys', () => {
     expect(last().state).toBe('clearing')
   })
 
-  test('given in haste makes room for the better brief at the end of the turn', () => {
+  test('an order to type with Baton’s hasty brief is replaced by the better brief at turn end', () => {
     reviewing(0)
     begin(false)
     requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })

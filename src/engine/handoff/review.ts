@@ -12,32 +12,34 @@ import { leaveSession, leaveWhenIdle } from './leave-session.js'
 import { hindranceOf } from './missed-orders.js'
 
 /**
- * A person may look at a brief before it is used (`handoff.review_seconds`). The window opens when the brief is ready and closes by itself:
- * whoever looks first after that, a process that waits for it (`workers/typist.ts`), a signal, a command or the server, goes on with the
- * handoff. What a person wrote or edited into its place needs no second look.
+ * Review of a brief by the user before it is used (`handoff.review_seconds`).
+ * The window opens when the brief is ready and closes by itself.
+ * The first process that checks after that continues the handoff: a background process
+ * (`workers/typist.ts`), a signal, a command or the server.
+ * A brief that the user wrote or edited needs no review.
  */
 
-/** While somebody has the text open in an editor: their time to think, and an end to it if they never come back. */
+/** Milliseconds a review stays open while the user edits the text, in case they never return. */
 const EDITING_MS = 60 * 60_000
 
-/** The brief is ready: a person looks at it first, where the configuration says so; else the session is left. */
+/** Opens the configured review of a ready brief, or else leaves the session. */
 export function reviewOrLeave(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (!beginReview(context, handoff, brief)) leaveSession(context, handoff)
 }
 
-/** False: nobody wants to look at it. */
+/** Opens a review. False when none is configured. */
 export function beginReview(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): boolean {
   const { deps, record, policy } = context
   if (policy.handoff.reviewSeconds === 0 || brief.author === 'user') return false
   const dueAt = windowEnd(context)
   const change = { dueAt, way: null, orderId: null, driver: null }
-  // A refused event leaves the brief unread: it must not be used.
+  // A refused event leaves the brief unreviewed, so it must not be used.
   if (applyEvent(context, handoff, 'review-opened', change) === null) return true
   const text = reviewText({ briefId: brief.briefId, path: brief.path, dueAt })
   queue(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
-    // Of one that has ended the person hears where they sit next.
+    // For an ended session, the user is told in the next session of the seat.
     { seatId: record.seatId, sessionId: record.state === 'ended' ? null : record.sessionId },
   )
   notifyUser(context, [reviewNotice(handoff.handoffId, brief.briefId, dueAt)])
@@ -45,7 +47,7 @@ export function beginReview(context: PolicyContext, handoff: HandoffRecord, brie
   return true
 }
 
-/** The time to object is over. */
+/** Ends the review when the time to object is over. */
 export function endReview(context: PolicyContext, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (!context.enabled) {
@@ -56,7 +58,7 @@ export function endReview(context: PolicyContext, handoff: HandoffRecord): void 
   useReviewed(context, handoff)
 }
 
-/** Nobody objects. */
+/** Continues the handoff with an approved brief. */
 export function useReviewed(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
   cancelHandoffMessages(context, 'the review is over')
   return leaveWhenIdle(context, handoff)
@@ -66,13 +68,13 @@ export function isReviewOver({ at }: Pick<SessionContext, 'at'>, { state, dueAt 
   return state === 'review' && dueAt !== null && dueAt <= at
 }
 
-/** The window is open for as long as somebody may take to edit the text. */
+/** Keeps the window open while the user edits the text. */
 export function holdReview(context: SessionContext, handoff: HandoffRecord): void {
   if (handoff.state === 'review' && handoff.dueAt !== null)
     updateHandoff(context, handoff, { dueAt: later(context, EDITING_MS) })
 }
 
-/** When a window that is opened anew closes; one the configuration no longer asks for closes as it would have. */
+/** Returns the end of a reopened window. Without a configured review the old end stays. */
 export function renewedEnd(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
   return context.policy.handoff.reviewSeconds === 0 ? dueAt : windowEnd(context)
 }
@@ -85,8 +87,8 @@ function windowEnd(context: PolicyContext): string | null {
 const later = ({ at }: Pick<SessionContext, 'at'>, ms: number): string => new Date(Date.parse(at) + ms).toISOString()
 
 /**
- * Does what the user typed as `/handoff status`, `approve` or `cancel`. Returns what the user
- * reads. Inside a transaction.
+ * Runs the user's `/handoff status`, `approve` or `cancel` and returns the reply for the user.
+ * Call it inside a transaction.
  */
 export function answerCommand(context: SignalContext, command: 'status' | 'approve' | 'cancel'): string {
   const { record, deps } = context

@@ -21,7 +21,7 @@ const statuses = () => app.store.briefs().map(({ author, status }) => `${author}
 const ends = (answer: string) => s.endsTurn(answer)
 const policy = (change: Partial<Policy['handoff']>) =>
   app.configure((before) => ({ ...before, handoff: { ...before.handoff, ...change } }))
-/** A turn in which a brief was asked for ends with this. */
+/** Ends a turn in which a brief was requested with this answer. */
 function asked(answer: string): void {
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
@@ -31,7 +31,7 @@ function asked(answer: string): void {
   s.step(91_000)
   ends(answer)
 }
-/** What the session is told that follows by a clear. */
+/** Clears the session and returns the text for the one that follows. */
 function clear(): string {
   s.end('clear')
   return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
@@ -39,16 +39,16 @@ function clear(): string {
 
 describe('a brief that nobody has looked at yet', () => {
   const THIN = '# Handoff brief\n\n## Goal and why\nSomething.\n'
-  /** Another client begins in the seat. */
+  /** Starts another client in the seat. */
   const next = (id = 'bbbbbbbb-0002') =>
     testSession(app, id, { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.ppid) })
-  function forking(): void {
+  function startFork(): void {
     policy({ fork: true, reviewSeconds: 'approval' })
     asked('I would rather go on.')
     expect(last()).toMatchObject({ state: 'requested', fork: { outcome: null } })
   }
-  /** It is used only once somebody has said yes. */
-  function waitsForYes(): void {
+  /** Checks that the brief is used only after an approval. */
+  function expectApprovalNeeded(): void {
     const { briefId } = last()
     expect(last()).toMatchObject({ state: 'review', dueAt: null })
     const { agent, user } = said(next().start().answer)
@@ -58,7 +58,7 @@ describe('a brief that nobody has looked at yet', () => {
     expect(last().state).toBe('waiting')
   }
 
-  test('is not given to the next start of its seat while the window is open, and is once it is closed', () => {
+  test('a brief under review is given to the next start of its seat only once the window is closed', () => {
     policy({ bar: 0, reviewSeconds: 600 })
     asked(BRIEF)
     s.end('prompt_input_exit')
@@ -70,31 +70,31 @@ describe('a brief that nobody has looked at yet', () => {
     expect(said(next('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
   })
 
-  test('because it was below the bar when its session ended waits for a yes', () => {
+  test('a brief below the bar of an ended session waits for the required approval', () => {
     policy({ bar: 1, reviewSeconds: 'approval' })
     asked(THIN)
     expect(last()).toMatchObject({ state: 'requested', asked: 2 })
     s.end('prompt_input_exit')
     expect(statuses()).toEqual(['agent review'])
-    waitsForYes()
+    expectApprovalNeeded()
   })
 
-  test('because its session ended while a fork wrote it waits for a yes', () => {
-    forking()
+  test('a brief written because the session ended during a fork waits for the required approval', () => {
+    startFork()
     s.end('prompt_input_exit')
     expect(statuses()).toEqual(['baton review'])
-    waitsForYes()
+    expectApprovalNeeded()
   })
 
-  test('because its session was cleared while a fork wrote it is not used where somebody has to say yes', () => {
-    forking()
+  test('a brief written because of a /clear during a fork is not used without the required approval', () => {
+    startFork()
     expect(clear()).toBe('')
     expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
     expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
   })
 
-  test('because its session was cleared while a fork wrote it is used where a person only might have looked', () => {
-    forking()
+  test('a brief written because of a /clear during a fork is used under an optional review', () => {
+    startFork()
     policy({ reviewSeconds: 600 })
     expect(clear()).toContain('Fix the login.')
     expect(last().state).toBe('confirmed')

@@ -40,7 +40,7 @@ export interface Taken {
   answer: string
   /** Null when the signal names no known agent or session. */
   record: SessionRecord | null
-  /** Whether the session is enabled, as it was judged for this signal. */
+  /** True when Baton is on for the session, as judged for this signal. */
   enabled: boolean
   events: Event[]
   /**
@@ -412,7 +412,7 @@ const NO_LEVEL_LEFT = 999_999_999
 
 /**
  * Tells the hooks of a served session below which figure a tool batch need not wait for an answer.
- * That holds while no message waits, no level is near and the mod reports the figure to the hook.
+ * The figure holds while no message waits, no level is near and the mod reports the figure to the hook.
  * Every batch is judged anew, so a new message is sent with the second batch at the latest.
  */
 function markFar(context: SignalContext, { live }: Observation): void {
