@@ -56,7 +56,8 @@ export async function startSession(
       sessionId,
       begin,
       cwd: jobFolder(job),
-      env: jobEnvironment(deps, job),
+      // A fork only writes a brief: installed hooks must neither list nor warn it.
+      env: begin.how === 'fork' ? { ...jobEnvironment(deps, job), BATON_DISABLE: '1' } : jobEnvironment(deps, job),
       model,
       permissionMode,
       allowedTools: withReadableCallList(deps, host.attempt, allowedTools),

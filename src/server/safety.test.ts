@@ -124,6 +124,7 @@ describe('what is refused', () => {
     const files = readdirSync(trial.root).toSorted()
     const authorized = ['Host: 127.0.0.1', `Authorization: Bearer ${TRIAL_TOKEN}`]
     for (const id of [
+      '.',
       '..',
       '../../etc/passwd',
       '..%2f..%2fetc%2fpasswd',

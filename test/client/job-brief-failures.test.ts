@@ -86,6 +86,22 @@ test('whatever happens in the turn for the brief, the next rung of the ladder gi
   expect(it.left()).toEqual([])
 })
 
+test('a copy of a session that only writes a brief is listed nowhere, where hooks are installed too', async () => {
+  const full: Case = {
+    name: 'full',
+    script: { steps: climb('full'), maximum: 155_500, replies: [{ when: ASKED, text: brief('full') }] },
+  }
+  const it = await caseStage([full], after([full]))
+  expect((await it.baton('install')).code).toBe(0)
+  const ran = await runCase(it, full)
+  expect(endOf(ran)).toEqual({ ...DONE, sessions: 2, handoffs: 1 })
+  const ids = ran.job.sessions.map(({ session_id }) => session_id)
+  const copy = asked(it, 'full').find(({ session_id }) => !ids.includes(session_id))
+  expect(copy?.session_id).toBeDefined()
+  const { sessions } = JSON.parse((await it.baton('status', '--all', '--json')).stdout)
+  expect(sessions.map(({ session_id }: { session_id: string }) => session_id).sort()).toEqual([...ids].sort())
+})
+
 test.each(['cli', 'sdk'])(
   'a client that is killed while it writes its brief is opened again and asked once more; %s',
   async (runtime) => {
