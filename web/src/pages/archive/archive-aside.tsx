@@ -17,14 +17,14 @@ import { toast } from '../../parts/toast.js'
 import { useMediaQuery } from '../../parts/use-media-query.js'
 import { quoted, shortArchive, TRIGGER, transcriptHref } from './archive-labels.js'
 
-/** What an archive is, and what can be done with it. */
+/** Sidebar of an archive: its facts, and buttons to restore or forget it. */
 export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; subagent: string }) {
   const [dialog, setDialog] = useState<'restore' | 'forget' | null>(null)
   const { archive_id: id, session_id: session } = archive
   const name = shortArchive(id)
-  // Where there is no room beside the text, the facts are folded away above it.
+  // On a narrow screen the facts are folded above the text.
   const isNarrow = useMediaQuery('(max-width: 60rem)')
-  const told = (
+  const facts = (
     <>
       <FactsList
         facts={[
@@ -99,10 +99,10 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
       {isNarrow ? (
         <details className="archive-about">
           <summary>About this transcript</summary>
-          <div className="archive-told">{told}</div>
+          <div className="archive-told">{facts}</div>
         </details>
       ) : (
-        <div className="archive-told">{told}</div>
+        <div className="archive-told">{facts}</div>
       )}
       <RestoreDialog
         archive={archive}
@@ -153,7 +153,7 @@ interface ForgetProps {
   onClose: () => void
 }
 
-/** Forgetting cannot be taken back: it says what goes and what stays, and asks for the first letters of the session. */
+/** Dialog that forgets a session. The user types the start of its id, as this cannot be undone. */
 function ForgetDialog(props: ForgetProps) {
   return (
     <Dialog open={props.open} onClose={props.onClose} title="Forget this session">
@@ -231,7 +231,7 @@ interface RestoreProps {
   onClose: () => void
 }
 
-/** The transcript as it was, into a file on the server's machine. */
+/** Dialog that writes the original transcript to a file on the server's machine. */
 function RestoreDialog(props: RestoreProps) {
   return (
     <Dialog open={props.open} onClose={props.onClose} title="Restore this transcript">

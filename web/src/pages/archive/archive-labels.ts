@@ -1,6 +1,6 @@
 import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
 
-/** When a transcript was archived, in the words of the command line, which a test compares. */
+/** Why a transcript was archived. A test compares these texts with those of the command line. */
 export const TRIGGER: Record<ArchiveShown['trigger'], string> = {
   auto: 'before a compaction',
   manual: 'before /compact',
@@ -22,11 +22,11 @@ export const KIND: Record<HitShown['kind'], string> = {
   other: 'Other',
 }
 
-/** An argument as a shell reads it. */
+/** Quotes an argument for a shell, if necessary. */
 export const quoted = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** Enough of an id for `baton` to know it by: the short form where it has the usual shape. */
+/** Short form of an archive id that `baton` accepts. Ids of another shape are not shortened. */
 export const shortArchive = (id: string): string => (/^arc_[0-9a-f]{12,}$/.test(id) ? id.slice(0, 12) : id)
 
 export function transcriptHref(id: string, at: { line?: number; subagent?: string | null; q?: string }): string {

@@ -19,18 +19,18 @@ export default function ArchivePage({ id }: { id: string | null }) {
   return id === null ? <ArchiveList /> : <TranscriptPage id={id} />
 }
 
-/** What is kept, and the search over all of it. What is typed and chosen stands in the address. */
+/** List and search of all archives. The query and filters are stored in the address. */
 function ArchiveList() {
   const [asked, setAsked] = useParameter('q')
   const [project, setProject] = useParameter('project')
   const [session, setSession] = useParameter('session')
   const [typed, setTyped] = useState(asked)
-  const late = useDebounced(typed.trim(), 200)
-  const query = typed.trim() === '' ? '' : late
+  const debounced = useDebounced(typed.trim(), 200)
+  const query = typed.trim() === '' ? '' : debounced
   const list = useCall('archives', { query: { session: session || undefined, limit: 1_000 } })
   const archives = list.data?.archives ?? []
   const projects = [...new Set(archives.flatMap((archive) => archive.project ?? []))].sort()
-  // Not even one that a search could leave out.
+  // True when there are no archives at all, not only none that match.
   const isEmpty = list.data !== null && archives.length === 0 && session === ''
   const shown = project === '' ? archives : archives.filter((archive) => archive.project === project)
   const type = (value: string): void => {
@@ -98,7 +98,7 @@ function ArchiveList() {
   )
 }
 
-/** From the field into what was found. */
+/** Moves the focus from the search field to the first result. */
 function focusFirstResult(event: KeyboardEvent): void {
   const first = document.querySelector<HTMLElement>('main a[data-item]')
   if (first === null) return
@@ -181,10 +181,10 @@ const COLUMNS: Column<ArchiveShown>[] = [
   { id: 'age', head: 'When', cell: ({ created_at: at }) => <RelativeTime at={at} />, figure: true },
 ]
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
 function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
-  const [most, setMost] = useState(PAGE)
+  const [most, setMost] = useState(PAGE_SIZE)
   return (
     <>
       <DataTable
@@ -199,15 +199,15 @@ function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
         caption="Kept transcripts, newest first"
       />
       {archives.length > most && (
-        <button type="button" className="button more" onClick={() => setMost(most + 5 * PAGE)}>
-          Show {plural(Math.min(5 * PAGE, archives.length - most), 'older one')}
+        <button type="button" className="button more" onClick={() => setMost(most + 5 * PAGE_SIZE)}>
+          Show {plural(Math.min(5 * PAGE_SIZE, archives.length - most), 'older one')}
         </button>
       )}
     </>
   )
 }
 
-/** The title, and below it the state of a transcript that is not kept and searchable like all others. */
+/** Title of an archive, and why it is not kept or not searchable if so. */
 function Conversation({ archive: { title, session_id: id, status, reason, indexed } }: { archive: ArchiveShown }) {
   const note = reason === null ? (status === 'kept' && !indexed ? 'Not searchable yet' : null) : sentence(reason)
   return (
@@ -222,15 +222,15 @@ function Conversation({ archive: { title, session_id: id, status, reason, indexe
   )
 }
 
-const FEW = 40
-const MOST = 200
+const FIRST_LIMIT = 40
+const MAX_LIMIT = 200
 
 function SearchResults({ query, project, session }: { query: string; project: string; session: string }) {
-  const [limit, setLimit] = useState(FEW)
+  const [limit, setLimit] = useState(FIRST_LIMIT)
   const asked = useCall('searchArchives', {
     query: { q: query, project: project || undefined, session: session || undefined, limit },
   })
-  const reply = useKept(asked.data, asked.problem !== null)
+  const reply = useLastValue(asked.data, asked.problem !== null)
   const terms = useMemo(() => termsOf(query), [query])
   if (asked.problem !== null) return <Problem problem={asked.problem} again={asked.again} />
   if (reply === null) return <Skeleton lines={8} label="Searching" />
@@ -265,8 +265,8 @@ function SearchResults({ query, project, session }: { query: string; project: st
           ))}
         </ol>
       )}
-      {hits.length === limit && limit < MOST && (
-        <button type="button" className="button more" onClick={() => setLimit(MOST)}>
+      {hits.length === limit && limit < MAX_LIMIT && (
+        <button type="button" className="button more" onClick={() => setLimit(MAX_LIMIT)}>
           Show more
         </button>
       )}
@@ -311,20 +311,20 @@ function NoResults({ query }: { query: string }) {
   )
 }
 
-/** The value once it has stood still for so long. */
+/** Returns the value after it has not changed for `ms` milliseconds. */
 function useDebounced<T>(value: T, ms: number): T {
-  const [late, setLate] = useState(value)
+  const [debounced, setDebounced] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setLate(value), ms)
+    const timer = setTimeout(() => setDebounced(value), ms)
     return () => clearTimeout(timer)
   }, [value, ms])
-  return late
+  return debounced
 }
 
-/** What was there last, while the next is on its way: a list that empties at every letter cannot be read. */
-function useKept<T>(value: T | null, isOver: boolean): T | null {
-  const kept = useRef<T | null>(null)
-  if (value !== null) kept.current = value
-  if (isOver) kept.current = null
-  return value ?? kept.current
+/** Returns the last value while the next one loads, so that the list does not flicker. */
+function useLastValue<T>(value: T | null, isOver: boolean): T | null {
+  const last = useRef<T | null>(null)
+  if (value !== null) last.current = value
+  if (isOver) last.current = null
+  return value ?? last.current
 }

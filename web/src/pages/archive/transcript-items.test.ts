@@ -6,33 +6,33 @@ const marked = (text: string, query: string): string =>
     .map(({ text: piece, found }) => (found ? `[${piece}]` : piece))
     .join('')
 
-describe('words that were looked for', () => {
-  test('are marked as whole words, whatever their capitals and accents', () => {
+describe('marking search terms', () => {
+  test('search terms are marked as whole words, whatever their case and accents', () => {
     expect(marked('The Café retries; retry it at the cafe', 'café retry')).toBe(
       'The [Café] retries; [retry] it at the [cafe]',
     )
   })
 
-  test('a star ends the beginning of a word, quotes hold a phrase together', () => {
+  test('a star matches the rest of a word, and quotes match a phrase', () => {
     expect(marked('retries and retrying the rate\n limit, not the rate', '"rate limit" retr*')).toBe(
       '[retries] and [retrying] the [rate\n limit], not the rate',
     )
   })
 
-  test('names of files and functions are found as they are written', () => {
+  test('names of files and functions are marked as a whole', () => {
     expect(marked('see src/a.ts and take_signal()', 'src/a.ts take_signal')).toBe('see [src/a.ts] and [take_signal]()')
   })
 
-  test('signs that stand without spaces are found inside of what was written', () => {
+  test('terms in scripts without spaces are marked inside longer text', () => {
     expect(marked('圧縮の前に保存する', '保存')).toBe('圧縮の前に[保存]する')
   })
 
-  test('nothing in a query is an operator or a pattern', () => {
+  test('characters of a query are never read as a pattern', () => {
     expect(marked('a (b) [c] .* d', '.* ( [ \\ "')).toBe('a (b) [c] .* d')
     expect(marked('if (a|b)', 'a|b')).toBe('if ([a|b])')
   })
 
-  test('the pieces are the text, also where signs are two units long', () => {
+  test('the marked pieces join to the original text, even with surrogate pairs', () => {
     const text = '👩‍🚀 naïve İstanbul ﬁn 𝒳 retry'
     expect(
       markWords(text, termsOf('naive retry'))

@@ -13,7 +13,7 @@ interface ItemProps {
   href: (line: number) => string
 }
 
-/** In the margin: the line as a link to itself, and when it was said. */
+/** Margin of an entry: its line number as a link, and its time. */
 function LineMargin({ entry, href }: { entry: Line; href: (line: number) => string }) {
   return (
     <p className="margin">
@@ -30,7 +30,7 @@ function LineMargin({ entry, href }: { entry: Line; href: (line: number) => stri
   )
 }
 
-/** A text of which the beginning is shown until all is asked for. What the server has cut is fetched then. */
+/** Long text that is cut until the user unfolds it. Text that the server cut is fetched then. */
 function LongText({
   entry,
   terms,
@@ -90,7 +90,7 @@ const SPEAKERS: Readonly<Record<string, string>> = {
   summary: 'Compacted: this summary took the place of everything before',
 }
 
-/** A prompt, an answer, a summary, or what other programs put into the conversation. */
+/** A prompt, an answer, a summary, or text that another program added to the conversation. */
 export const MessageItem = memo(function MessageItem({ item, terms, isTarget, onWhole, href }: ItemProps) {
   const { entry } = item
   return (
@@ -104,7 +104,7 @@ export const MessageItem = memo(function MessageItem({ item, terms, isTarget, on
   )
 }, sameItem)
 
-/** More is read around an item all the time; it is drawn again only when it changed itself. */
+/** True when the item itself is unchanged, so that loading lines around it does not redraw it. */
 function sameItem(before: ItemProps, after: ItemProps): boolean {
   return (
     before.item.entry === after.item.entry &&
@@ -114,16 +114,16 @@ function sameItem(before: ItemProps, after: ItemProps): boolean {
   )
 }
 
-/** A call and what came back: one line, until one wants to know more. */
+/** Tool call and its result, as one line until the user unfolds it. */
 export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole, href }: ItemProps) {
   const { entry, result } = item
   const [open, setOpen] = useState(isTarget)
   useEffect(() => {
     if (isTarget) setOpen(true)
   }, [isTarget])
-  const back = entry.role === 'result' ? entry : result
+  const response = entry.role === 'result' ? entry : result
   const call = entry.role === 'call' ? entry : null
-  const failed = back?.ok === false
+  const failed = response?.ok === false
   return (
     <li className="item" data-key={item.key} data-role="tool" data-target={isTarget || undefined} tabIndex={-1}>
       <LineMargin entry={entry} href={href} />
@@ -133,7 +133,7 @@ export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole,
           <span className="tool-about">
             <Marked text={call === null ? firstLine(entry.text) : aboutCall(call)} terms={terms} />
           </span>
-          <span className="tool-back">{call !== null && (aboutResult(back) || 'nothing came back')}</span>
+          <span className="tool-back">{call !== null && (aboutResult(response) || 'nothing came back')}</span>
         </summary>
         {open && (
           <div className="tool-body">
@@ -142,9 +142,9 @@ export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole,
                 <LongText entry={call} terms={terms} onWhole={onWhole} open={isTarget} />
               </section>
             )}
-            {back !== null && (
+            {response !== null && (
               <section aria-label={failed ? 'Result, failed' : 'Result'} data-failed={failed || undefined}>
-                <LongText entry={back} terms={terms} onWhole={onWhole} open={isTarget} />
+                <LongText entry={response} terms={terms} onWhole={onWhole} open={isTarget} />
               </section>
             )}
           </div>
@@ -154,7 +154,7 @@ export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole,
   )
 }, sameItem)
 
-/** What is looked for, as the server's search reads it: words, "phrases" and beginnings* of words. */
+/** Search term as the server's search reads it: a word, a "phrase" or a prefix*. */
 export interface Term {
   words: string
   prefix: boolean
@@ -167,8 +167,8 @@ interface Piece {
 
 const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Written without spaces between words: found by any part of what was written. */
-const SIGNS =
+/** Scripts without spaces between words: a term matches anywhere in the text. */
+const SPACELESS_SCRIPTS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 export function termsOf(query: string): Term[] {
@@ -182,13 +182,13 @@ export function termsOf(query: string): Term[] {
   return terms
 }
 
-/** The text in pieces, those that match marked. Put together they are the text. */
+/** Splits a text into pieces and marks those that match. Joined, they are the text. */
 export function markWords(text: string, terms: readonly Term[]): Piece[] {
   const pattern = patternOf(terms)
   if (pattern === null) return [{ text, found: false }]
   const pieces: Piece[] = []
   let at = 0
-  for (const match of folded(text).matchAll(pattern)) {
+  for (const match of foldCase(text).matchAll(pattern)) {
     if (match[0] === '') continue
     if (match.index > at) pieces.push({ text: text.slice(at, match.index), found: false })
     at = match.index + match[0].length
@@ -200,18 +200,18 @@ export function markWords(text: string, terms: readonly Term[]): Piece[] {
 
 function patternOf(terms: readonly Term[]): RegExp | null {
   const sources = terms.flatMap(({ words, prefix }) => {
-    const parts = folded(words).match(WORD) ?? []
+    const parts = foldCase(words).match(WORD) ?? []
     if (parts.length === 0) return []
     const source = parts.join('[^\\p{L}\\p{N}]{1,20}')
-    if (SIGNS.test(words)) return [source]
+    if (SPACELESS_SCRIPTS.test(words)) return [source]
     return [`(?<![\\p{L}\\p{N}])${source}${prefix ? '[\\p{L}\\p{N}]*' : '(?![\\p{L}\\p{N}])'}`]
   })
-  // The longest first: where two could begin at one place, the whole of it is marked.
+  // Longest first: where two terms start at the same place, the longer one is marked.
   return sources.length === 0 ? null : new RegExp(sources.sort((a, b) => b.length - a.length).join('|'), 'gu')
 }
 
-/** Small letters without accents, as long as the text, so that a place in one is a place in the other. */
-function folded(text: string): string {
+/** Text in lower case without accents, of the same length, so that positions stay the same. */
+function foldCase(text: string): string {
   if (!/[^\u0000-\u007f]/.test(text)) return text.toLowerCase()
   let out = ''
   for (let at = 0; at < text.length; at++) {
@@ -221,11 +221,11 @@ function folded(text: string): string {
   return out
 }
 
-/** A text with what was looked for marked in it. Text nodes only. */
+/** Text with search terms marked. Rendered as text nodes, never as markup. */
 export function Marked({ text, terms }: { text: string; terms: readonly Term[] }) {
   const pieces = useMemo(() => markWords(text, terms), [text, terms])
   return pieces.map((piece, place) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and keep nothing
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key and no state
     piece.found ? <mark key={place}>{piece.text}</mark> : piece.text,
   )
 }

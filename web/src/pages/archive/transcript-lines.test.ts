@@ -32,8 +32,8 @@ const call = (at: number, id: string, text = 'npm test') =>
 const result = (at: number, id: string, text = 'done', ok: boolean | null = true) =>
   line({ line: at, role: 'result', call_id: id, text, ok })
 
-describe('a transcript as it is read', () => {
-  test('a call and what came back are one thing, where the call stands', () => {
+describe('items of a transcript', () => {
+  test('a tool call and its result are one item at the place of the call', () => {
     const items = readItems([call(3, 'a'), call(3, 'b'), line({ line: 4, text: 'x' }), result(5, 'b'), result(6, 'a')])
     expect(items.map(({ key, kind, result: back }) => [key, kind, back?.line ?? null])).toEqual([
       ['3-0', 'tool', 6],
@@ -44,7 +44,7 @@ describe('a transcript as it is read', () => {
     expect(itemAt([], 1)).toBeUndefined()
   })
 
-  test('a result whose call is not here stands alone, and one that came twice is not lost', () => {
+  test('a result without its call is an item of its own, and so is a second result', () => {
     expect(readItems([result(5, 'gone'), call(6, 'a'), result(7, 'a'), result(8, 'a')]).map(({ key }) => key)).toEqual([
       '5-0',
       '6-0',
@@ -52,7 +52,7 @@ describe('a transcript as it is read', () => {
     ])
   })
 
-  test('what a call was about fits in a line, without the name of the tool', () => {
+  test('the subject of a call is one line without the name of the tool', () => {
     expect(aboutCall(call(1, 'a', '\n  ls -la\nrm x'))).toBe('ls -la')
     expect(aboutCall(line({ role: 'call', tool: 'Read', text: 'Read src/a.ts' }))).toBe('src/a.ts')
     expect(aboutResult(result(2, 'a', 'a\nb\nc'))).toBe('3 lines')
@@ -60,7 +60,7 @@ describe('a transcript as it is read', () => {
     expect(aboutResult(null)).toBe('')
   })
 
-  test('a long text shows its beginning and how much is left; a few lines more are not worth a fold', () => {
+  test('a long text is folded with the number of hidden lines, unless only a few lines are hidden', () => {
     expect(foldText('a\nb')).toEqual({ shown: 'a\nb', hidden: 0 })
     expect(foldText('x\n'.repeat(25)).hidden).toBe(0)
     const { shown, hidden } = foldText('x\n'.repeat(100))
@@ -70,7 +70,7 @@ describe('a transcript as it is read', () => {
 })
 
 const LAST = 5_000
-/** Two entries a line, as a server would tell lines [from, to). */
+/** Part of a transcript with two entries per line, for the lines from `from` up to `to`. */
 function part(from: number, to: number): TranscriptPart {
   const entry = (line: number, text: string) => ({
     line,
@@ -94,7 +94,7 @@ function part(from: number, to: number): TranscriptPart {
 const edges = ({ entries, before, from }: ReadingWindow) => [entries[0]!.line, entries.at(-1)!.line, before, from]
 
 describe('reading a long transcript', () => {
-  test('what was read far above is let go while reading on, and comes back in the same place', () => {
+  test('lines far above are dropped while scrolling down, and loaded again at the same place', () => {
     let window = windowOf(part(1, 101))
     for (let at = 101; at < 1_001; at += 100) window = appendLines(window, part(at, at + 100))
     expect(window.entries.length).toBeLessThanOrEqual(WINDOW_LIMIT)
@@ -105,25 +105,25 @@ describe('reading a long transcript', () => {
     expect(there.entries).toEqual(window.entries)
   })
 
-  test('knows its beginning and its end', () => {
+  test('a reading window knows when it reaches the start or the end of the transcript', () => {
     expect(edges(prependLines(windowOf(part(51, 101)), part(1, 51)))).toEqual([1, 100, null, 101])
     expect(edges(windowOf(part(4_901, 4_951), part(4_951, 5_001)))).toEqual([4_901, 5_000, 4_901, null])
   })
 
-  test('knows which lines it covers', () => {
+  test('a reading window knows which lines it covers', () => {
     const middle = windowOf(part(51, 101))
     expect([50, 51, 100, 101].map((line) => covers(middle, line))).toEqual([false, true, true, false])
     expect([covers(windowOf(part(4_951, 5_001)), 999_999_999), covers(windowOf(part(1, 11)), 1)]).toEqual([true, true])
   })
 
-  test('a line is not divided', () => {
+  test('entries of one line are never divided when a window is cut', () => {
     const entries = part(1, 2 + WINDOW_LIMIT / 2).entries.slice(1)
     const window = appendLines({ ...windowOf(part(1, 2)), entries: [] }, { ...part(1, 2), entries, next_line: null })
     expect(window.entries.length).toBeLessThanOrEqual(WINDOW_LIMIT)
     expect(window.entries[0]).toMatchObject({ line: 2, text: 'a' })
   })
 
-  test('a text that was cut takes its whole place', () => {
+  test('the full text of a line replaces the text that the server cut', () => {
     const whole = part(7, 8).entries.map((entry) => ({ ...entry, text: `${entry.text} and more`, cut: false }))
     const window = withFullLine(windowOf(part(6, 9)), whole)
     expect(window.entries.map(({ text }) => text)).toEqual(['a', 'b', 'a and more', 'b and more', 'a', 'b'])

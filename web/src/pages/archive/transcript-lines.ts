@@ -2,17 +2,17 @@ import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
 
 export type Line = TranscriptPart['entries'][number]
 
-/** What is read as one thing: something said, or a call with what came back. */
+/** Item of a transcript: a message, or a tool call with its result. */
 export interface Item {
-  /** Stays the same while more is read around it. */
+  /** Key that stays the same while more lines are loaded around the item. */
   key: string
   kind: 'said' | 'tool' | 'summary'
   entry: Line
-  /** Of a call: what came back; null: it stands elsewhere or never came. */
+  /** Result of a tool call. Null when it is not loaded or never arrived. */
   result: Line | null
 }
 
-/** Calls and what came back are one item, where the call stands. */
+/** Groups entries into items. A call and its result are one item at the place of the call. */
 export function readItems(entries: readonly Line[]): Item[] {
   const calls = new Map<string, Item>()
   const items: Item[] = []
@@ -37,7 +37,7 @@ function kindOf({ role }: Line): Item['kind'] {
   return role === 'call' || role === 'result' ? 'tool' : role === 'summary' ? 'summary' : 'said'
 }
 
-/** What stands in a line; where nothing does, what comes next, or else the last. */
+/** Item in a line. If the line has none, the next item, or else the last one. */
 export function itemAt(items: readonly Item[], line: number): Item | undefined {
   return (
     items.find(({ entry, result }) => entry.line === line || result?.line === line) ??
@@ -46,13 +46,13 @@ export function itemAt(items: readonly Item[], line: number): Item | undefined {
   )
 }
 
-/** A call in one line: what it was about, without the tool's name. */
+/** Subject of a tool call in one line, without the tool's name. */
 export function aboutCall({ text, tool }: Line): string {
   const about = tool !== null && text.startsWith(`${tool} `) ? text.slice(tool.length + 1) : text === tool ? '' : text
   return firstLine(about)
 }
 
-/** What came back in a few words: `ok`, `failed`, how much. */
+/** Short description of a tool's result: `ok` or `failed`, and its size. */
 export function aboutResult(result: Line | null): string {
   if (result === null) return ''
   const lines = result.text === '' ? 0 : result.text.split('\n').length
@@ -68,29 +68,29 @@ export function firstLine(text: string, most = 200): string {
 
 interface Folded {
   shown: string
-  /** Lines that are not shown; 0: all is. */
+  /** Number of hidden lines. 0 when the whole text is shown. */
   hidden: number
 }
 
-/** The beginning of a long text: so many lines, so many characters at most. */
+/** Cuts a long text to at most that many lines and characters. */
 export function foldText(text: string, lines = 24, characters = 2_400): Folded {
   const all = text.split('\n')
   const few = all.slice(0, lines).join('\n')
   const shown = few.length > characters ? few.slice(0, characters) : few
-  // Two lines more or less are not worth a button.
+  // Two more lines are shown at once instead of a button to unfold them.
   if (all.length <= lines + 2 && text.length <= characters * 1.2) return { shown: text, hidden: 0 }
   return { shown, hidden: Math.max(1, all.length - shown.split('\n').length) }
 }
 
 /**
- * The part of a transcript that is on the page: a transcript may have a hundred thousand lines, so what is far from where one reads is
- * let go, and read again when one comes back. Lines are never divided.
+ * The loaded part of a transcript, which may have a hundred thousand lines. Lines far from the
+ * reading position are dropped and loaded again later. A line is never divided.
  */
 export interface ReadingWindow {
   readonly entries: readonly Line[]
-  /** What to ask for before it; null: it begins with the beginning. */
+  /** Line before which to load more. Null when the window starts at the first line. */
   readonly before: number | null
-  /** What to ask for after it; null: it ends with the end. */
+  /** Line from which to load more. Null when the window ends at the last line. */
   readonly from: number | null
   readonly lines: number | null
 }
@@ -130,19 +130,19 @@ export function prependLines(window: ReadingWindow, part: TranscriptPart): Readi
   }
 }
 
-/** The first entry of the line after the one this entry stands in; of its own line where there is no other. */
+/** Index of the first entry at or after `at` that starts a line, or of its own line's start. */
 function lineStart(entries: readonly Line[], at: number): number {
   const next = entries.findIndex(({ line }, place) => place >= at && line !== entries[place - 1]?.line)
   return next < 0 ? entries.length : next
 }
 
-/** Whether what stands in a line, or next to it where nothing does, is in it. */
+/** True when the window has the entries of a line, or of its neighbours if the line is empty. */
 export function covers({ entries, before, from }: ReadingWindow, line: number): boolean {
   const [first, last] = [entries[0]?.line ?? 0, entries.at(-1)?.line ?? 0]
   return (before === null || first <= line) && (from === null || last >= line)
 }
 
-/** The text that was cut is here whole. */
+/** Replaces the entries of a line, whose text the server had cut, by the full ones. */
 export function withFullLine(window: ReadingWindow, whole: readonly Line[]): ReadingWindow {
   const line = whole[0]?.line
   const rest = whole.slice()

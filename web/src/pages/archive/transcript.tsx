@@ -29,7 +29,7 @@ import {
   withFullLine,
 } from './transcript-lines.js'
 
-/** One kept transcript: what it is beside what it says. */
+/** Page of an archived transcript, with its facts beside the text. */
 export function TranscriptPage({ id }: { id: string }) {
   const [subagent] = useParameter('subagent')
   const [query] = useParameter('q')
@@ -84,7 +84,7 @@ export function TranscriptPage({ id }: { id: string }) {
   )
 }
 
-/** What a kept transcript says, to be read. Only a part of it is on the page, however long it is. */
+/** Text of an archived transcript. Only a window of a long transcript is loaded. */
 function Transcript({ id, subagent }: { id: string; subagent: string }) {
   const [asked] = useParameter('line')
   const [query] = useParameter('q')
@@ -98,11 +98,11 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
   const terms = useMemo(() => termsOf(query), [query])
   const target = shown !== null && line !== null && covers(shown, line) ? itemAt(items, line) : undefined
   const found = target?.key
-  const goneTo = useRef<number | null>(null)
+  const scrolledTo = useRef<number | null>(null)
   useEffect(() => {
-    // Once for each line: it may leave the page while one reads, and come back.
-    if (found === undefined || goneTo.current === line) return
-    goneTo.current = line
+    // Scroll once per line: the target may be dropped while scrolling and loaded again later.
+    if (found === undefined || scrolledTo.current === line) return
+    scrolledTo.current = line
     const item = list.current?.querySelector<HTMLElement>(`:scope > [data-key="${found}"]`)
     item?.scrollIntoView({ block: 'center', behavior: 'instant' })
     item?.focus({ preventScroll: true })
@@ -155,7 +155,7 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
   )
 }
 
-/** Reads on by itself when one comes near, and by hand for who does not scroll. */
+/** Button that loads more lines, also by itself when it comes near the screen. */
 function LoadMore({
   way,
   busy,
@@ -168,7 +168,7 @@ function LoadMore({
   seen: unknown
 }) {
   const ref = useRef<HTMLButtonElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read may not have filled the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the loaded lines may not have filled the page
   useEffect(() => {
     if (busy || ref.current === null) return
     const watch = new IntersectionObserver(([entry]) => entry?.isIntersecting && onMore(way), { rootMargin: '900px' })
@@ -182,7 +182,7 @@ function LoadMore({
   )
 }
 
-/** Beyond every line: its end, wherever that is. */
+/** Line number beyond every transcript, which jumps to its end. */
 const END = 999_999_999
 
 function JumpToLine(props: { id: string; subagent: string; query: string; lines: number | null }) {
@@ -214,19 +214,19 @@ function JumpToLine(props: { id: string; subagent: string; query: string; lines:
   )
 }
 
-const PAGE = 120
+const PAGE_SIZE = 120
 
 interface Reading {
   window: ReadingWindow | null
   problem: CallProblem | null
-  /** Which way more is being read. */
+  /** Direction in which lines are being loaded. Null when none are. */
   busy: 'on' | 'back' | null
   more: (way: 'on' | 'back') => void
   whole: (line: number) => Promise<void>
   again: () => void
 }
 
-/** Reads a transcript around a line, and further from there either way. `changing` is told before what is shown changes. */
+/** Loads a transcript around a line and further both ways. Calls `changing` before each change. */
 function useTranscript(id: string, subagent: string, line: number | null, changing: () => void): Reading {
   const [window, setWindow] = useState<ReadingWindow | null>(null)
   const [problem, setProblem] = useState<CallProblem | null>(null)
@@ -243,25 +243,25 @@ function useTranscript(id: string, subagent: string, line: number | null, changi
   )
 
   useEffect(() => {
-    const own = new AbortController()
-    stop.current = own
+    const controller = new AbortController()
+    stop.current = controller
     setBusy(null)
-    const isThere = shown.current?.entries.some((entry) => entry.line === line) ?? false
-    if (line !== null && isThere && turn === 0) return () => own.abort()
+    const isLoaded = shown.current?.entries.some((entry) => entry.line === line) ?? false
+    if (line !== null && isLoaded && turn === 0) return () => controller.abort()
     setProblem(null)
     const from = Math.max(1, line ?? 1)
-    // One after the other: to find a line the first time a long transcript is gone through, and twice at once is no faster.
+    // Sequential: the server scans a long transcript to find a line, and two scans are no faster.
     const parts = async (): Promise<TranscriptPart[]> => {
-      const back = from === 1 ? [] : [await ask({ before: from, limit: PAGE / 4 }, own.signal)]
-      return [...back, await ask({ from, limit: PAGE }, own.signal)]
+      const back = from === 1 ? [] : [await ask({ before: from, limit: PAGE_SIZE / 4 }, controller.signal)]
+      return [...back, await ask({ from, limit: PAGE_SIZE }, controller.signal)]
     }
     parts().then(
-      (told) => {
-        if (!own.signal.aborted) setWindow(windowOf(...told))
+      (loaded) => {
+        if (!controller.signal.aborted) setWindow(windowOf(...loaded))
       },
-      (error) => own.signal.aborted || setProblem(problemFrom(error)),
+      (error) => controller.signal.aborted || setProblem(problemFrom(error)),
     )
-    return () => own.abort()
+    return () => controller.abort()
   }, [ask, line, turn])
 
   const more = useCallback(
@@ -271,7 +271,7 @@ function useTranscript(id: string, subagent: string, line: number | null, changi
       const at = way === 'on' ? now?.from : now?.before
       if (signal === undefined || at === null || at === undefined) return
       setBusy(way)
-      ask(way === 'on' ? { from: at, limit: PAGE } : { before: at, limit: PAGE }, signal).then(
+      ask(way === 'on' ? { from: at, limit: PAGE_SIZE } : { before: at, limit: PAGE_SIZE }, signal).then(
         (part) => {
           if (signal.aborted) return
           changing()
@@ -300,18 +300,18 @@ function useTranscript(id: string, subagent: string, line: number | null, changi
   return { window, problem, busy, more, whole, again }
 }
 
-/** What stands at the top of the page stays where it is when something is put before it or taken away there. */
+/** Keeps the scroll position when lines above the screen are added or removed. */
 function useAnchor(list: RefObject<HTMLElement | null>, changed: unknown): () => void {
   const held = useRef<{ key: string; top: number }[]>([])
   const hold = useCallback((): void => {
     const items = [...(list.current?.querySelectorAll<HTMLElement>(':scope > [data-key]') ?? [])]
     const from = items.findIndex((item) => item.getBoundingClientRect().bottom > 0)
-    // A few of them: the first may become a part of another, as a result does when its call is read.
+    // Hold several items: the first may merge into another, as a result does into its call.
     held.current = items
       .slice(Math.max(0, from), Math.max(0, from) + 8)
       .map((item) => ({ key: item.dataset.key!, top: item.getBoundingClientRect().top }))
   }, [list])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is put right whenever what is shown has changed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: restore the position after every change
   useLayoutEffect(() => {
     for (const { key, top } of held.current) {
       const item = list.current?.querySelector<HTMLElement>(`:scope > [data-key="${key}"]`)

@@ -143,7 +143,7 @@ function Body({ brief }: { brief: BriefDetail }) {
 
 type Coverage = NonNullable<BriefShown['coverage']>
 
-/** The brief as it was given, compared with what happened. */
+/** How much of the facts of the session the author's brief covers. */
 function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: BriefShown['author'] }) {
   if (coverage === null)
     return (
@@ -223,7 +223,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
   missing: 'its file is gone',
 }
 
-/** Who wrote it, out of what, and what became of it. */
+/** Author, sources and use of a brief. */
 function BriefUse({ brief }: { brief: BriefDetail }) {
   const session = (id: string) => (
     <Link href={sessionHref(id)} title={id}>
@@ -284,7 +284,7 @@ interface Tab {
   content: ReactNode
 }
 
-/** Tabs by the book: arrows move, only the chosen panel is there. */
+/** Accessible tabs: arrow keys move between them, and only the chosen panel is rendered. */
 function Tabs({
   tabs,
   chosen,

@@ -13,7 +13,7 @@ const brief = (change: Partial<BriefRow>): BriefRow =>
     ...change,
   }) as BriefRow
 
-test('what is missing stands by its kind, most needed first', () => {
+test('missing facts are grouped by kind, most important first', () => {
   expect(
     missingByKind([
       { kind: 'commit', text: 'c' },
@@ -28,7 +28,7 @@ test('what is missing stands by its kind, most needed first', () => {
   ])
 })
 
-test('kinds of which there was nothing are not counted', () => {
+test('kinds without any fact are not counted', () => {
   expect(
     countsByKind({ commit: { total: 2, kept: 1 }, todo: { total: 0, kept: 0 }, request: { total: 1, kept: 1 } }),
   ).toEqual([
@@ -37,7 +37,7 @@ test('kinds of which there was nothing are not counted', () => {
   ])
 })
 
-test('of the briefs under review the one that is used first stands first', () => {
+test('briefs under review are listed by the end of their review', () => {
   const rows = [
     brief({ brief_id: 'yes' }),
     brief({ brief_id: 'late', review_until: '2026-11-16T11:00:00.000Z' }),
@@ -46,11 +46,11 @@ test('of the briefs under review the one that is used first stands first', () =>
   expect(inReviewOrder(rows).map(({ brief_id }) => brief_id)).toEqual(['soon', 'late', 'yes'])
 })
 
-test('a brief is found by its seat and who wrote it', () => {
+test('a brief is found by its seat and its author', () => {
   expect([briefMatches(brief({}), 'API agent'), briefMatches(brief({}), 'api person')]).toEqual([true, false])
 })
 
-test('is called by its seat, or by the folder of a seat without a name', () => {
+test('a brief is named by its seat, or by the folder of a seat without a name', () => {
   expect(briefTitle(brief({ sequence: 3 }))).toBe('Brief 3 of api')
   expect(briefTitle(brief({ sequence: 1, seat_name: null, project: '/home/me/shop' }))).toBe('Brief 1 of shop')
 })

@@ -2,11 +2,11 @@ import type { BriefRow, BriefShown } from '../../../../src/contract/api/briefs.j
 import { seatName } from '../../live/seats.js'
 import { containsWords } from '../../parts/contains-words.js'
 
-/** What a brief's row means for who looks at it. Pure. */
+/** Pure functions that derive from a brief's row what the page shows. */
 
 const OVER: ReadonlySet<BriefShown['status']> = new Set(['used', 'superseded', 'cancelled', 'failed'])
 
-/** It can still be edited, and kept from being used. */
+/** True while the brief can still be edited or cancelled. */
 export const isOpen = ({ status }: Pick<BriefShown, 'status'>): boolean => !OVER.has(status)
 export const isInReview = ({ status }: Pick<BriefShown, 'status'>): boolean => status === 'review'
 
@@ -17,7 +17,7 @@ export const AUTHORS: Readonly<Record<BriefShown['author'], string>> = {
   baton: 'Baton, by code',
 }
 
-/** How kinds of facts are called where they are counted, most needed first. */
+/** Names of the kinds of facts, most important first. */
 const KINDS: Readonly<Record<string, string>> = {
   request: 'Last request',
   constraint: 'Constraints',
@@ -56,14 +56,14 @@ export function countsByKind(kinds: Readonly<Record<string, { total: number; kep
     .sort((a, b) => rank(a.kind) - rank(b.kind))
 }
 
-/** What its seat is called on the overview too. */
+/** Name of the brief's seat, the same as on the overview. */
 export const briefSeat = ({ seat_name, project, session_id }: BriefRow): string =>
   seatName({ seat_name, project, cwd: null, session_id })
 
-/** `Brief 3 of api`. */
+/** Title of a brief: `Brief 3 of api`. */
 export const briefTitle = (brief: BriefRow): string => `Brief ${brief.sequence} of ${briefSeat(brief)}`
 
-/** Those that are used first come first; those that wait for a yes come last. */
+/** Sorts briefs by the end of their review. Those that wait for an approval come last. */
 export function inReviewOrder(briefs: Iterable<BriefRow>): BriefRow[] {
   const due = ({ review_until: until }: BriefRow): number =>
     until === null ? Number.POSITIVE_INFINITY : Date.parse(until)
@@ -78,7 +78,7 @@ export function briefMatches(brief: BriefRow, words: string): boolean {
   return containsWords(all, words)
 }
 
-/** The additions of Baton to the author's text, in a sentence. */
+/** Sentence about the facts that Baton added to the author's text. */
 export function completedText({ coverage, author }: Pick<BriefRow, 'coverage' | 'author'>): string {
   if (author === 'baton') return 'Written by Baton from the transcript and the repository.'
   if (coverage === null) return 'Not checked: there was no transcript to compare it with.'

@@ -11,7 +11,7 @@ import { briefHref } from '../../parts/route.js'
 import { toast } from '../../parts/toast.js'
 import { AUTHORS, briefTitle, completedText, isInReview, isOpen } from './brief-facts.js'
 
-/** Approve and cancel. `look`: with a way to its text first. */
+/** Buttons to approve and cancel a brief. `look` adds a link to its text. */
 export function DecideButtons({
   brief,
   done,
@@ -25,11 +25,11 @@ export function DecideButtons({
 }) {
   const { busy, trouble, act } = useAct()
   const [asking, setAsking] = useState(false)
-  const decide = (what: 'approveBrief' | 'cancelBrief', says: string): void =>
+  const decide = (route: 'approveBrief' | 'cancelBrief', confirmation: string): void =>
     act(async () => {
       try {
-        await call(what, { id: brief.brief_id })
-        toast(says)
+        await call(route, { id: brief.brief_id })
+        toast(confirmation)
       } finally {
         setAsking(false)
         done()
@@ -76,7 +76,7 @@ export function DecideButtons({
   )
 }
 
-/** Briefs that wait for a person, the most pressing first. */
+/** Briefs that wait for the user's review, the most urgent first. */
 export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; done: () => void }) {
   return (
     <ul className="review">
@@ -119,7 +119,7 @@ export function Until({ brief }: { brief: BriefRow }) {
   )
 }
 
-/** `0:27`, `12:05`, `1:02:05`. */
+/** Remaining time of a countdown: `0:27`, `12:05`, `1:02:05`. */
 export function countdownText(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   const hours = Math.floor(seconds / 3_600)
@@ -129,13 +129,13 @@ export function countdownText(ms: number): string {
     : `${minutes}:${twoDigits(seconds % 60)}`
 }
 
-/** Counts down to a moment, second by second. Not read aloud: `role=timer` is silent. */
+/** Counts down to a time every second. Screen readers do not read `role=timer` aloud. */
 function Countdown({ until }: { until: string }) {
   const [left, setLeft] = useState(() => Date.parse(until) - Date.now())
   useEffect(() => {
-    const look = (): void => setLeft(Date.parse(until) - Date.now())
-    look()
-    const timer = setInterval(look, 1_000)
+    const update = (): void => setLeft(Date.parse(until) - Date.now())
+    update()
+    const timer = setInterval(update, 1_000)
     return () => clearInterval(timer)
   }, [until])
   return (
@@ -145,7 +145,7 @@ function Countdown({ until }: { until: string }) {
   )
 }
 
-/** How much of what happened a brief carries; a dash where there was nothing to compare it with. */
+/** Percentage of the session's facts that a brief covers. A dash when there were no facts. */
 export function Score({ score, bar = false }: { score: number | null; bar?: boolean }) {
   if (score === null)
     return (
@@ -166,10 +166,10 @@ export function Score({ score, bar = false }: { score: number | null; bar?: bool
   )
 }
 
-/** What was written and not kept, until the page is left: whoever comes back to the brief finds it. */
+/** Unsaved texts by brief id, so that an editor that is opened again still has them. */
 const drafts = new Map<string, string>()
 
-/** Another text in the place of a brief. While it is open, the brief is not used. */
+/** Editor for the text of a brief. Baton does not use the brief while the editor is open. */
 export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text: string; onClose: () => void }) {
   const { brief_id: id } = brief
   const [draft, setDraft] = useState(() => drafts.get(id) ?? text)
@@ -215,7 +215,7 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
         value={draft}
         onChange={(event) => setDraft(event.target.value)}
         spellCheck={false}
-        // biome-ignore lint/a11y/noAutofocus: who asked to edit wants to write
+        // biome-ignore lint/a11y/noAutofocus: the user opened the editor to write
         autoFocus
       />
       {trouble !== null && (
@@ -251,27 +251,28 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
   )
 }
 
-/** Says that somebody writes, and when they no longer do, however they leave. */
+/** Tells the server that the brief is being edited, until the editor or the page is closed. */
 function useHold(id: string, kept: { readonly current: boolean }, refused: (problem: ProblemShown) => void): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the editor opens
   useEffect(() => {
     let held = true
-    const begun = call('holdBrief', { id, body: { editing: true } }).catch((error) => {
+    const holdRequest = call('holdBrief', { id, body: { editing: true } }).catch((error) => {
       held = false
       refused(problemFrom(error))
     })
     const release = (keepalive: boolean): void => {
       if (!held || kept.current) return
       held = false
-      const end = (): Promise<unknown> => call('holdBrief', { id, body: { editing: false }, keepalive }).catch(() => {})
-      // A page that goes cannot wait for an answer.
-      if (keepalive) void end()
-      else void begun.then(end)
+      const sendRelease = (): Promise<unknown> =>
+        call('holdBrief', { id, body: { editing: false }, keepalive }).catch(() => {})
+      // A page that is being closed cannot wait for a reply.
+      if (keepalive) void sendRelease()
+      else void holdRequest.then(sendRelease)
     }
-    const gone = (): void => release(true)
-    window.addEventListener('pagehide', gone)
+    const onPageHide = (): void => release(true)
+    window.addEventListener('pagehide', onPageHide)
     return () => {
-      window.removeEventListener('pagehide', gone)
+      window.removeEventListener('pagehide', onPageHide)
       release(false)
     }
   }, [])

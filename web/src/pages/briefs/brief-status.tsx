@@ -13,7 +13,7 @@ const STATUS_TELLS: Readonly<Record<BriefShown['status'], string>> = {
   failed: 'It could not be used',
 }
 
-/** The words for statuses whose names say little to the user. */
+/** User-facing names of statuses whose stored names say little to the user. */
 const STATUS_WORDS: Readonly<Partial<Record<BriefShown['status'], string>>> = {
   written: 'ready',
   checked: 'ready',

@@ -7,7 +7,7 @@ const html = (text: string, added: string[] = []): string =>
   renderToStaticMarkup(createElement(BriefText, { text, added }))
 
 describe('the text of a brief', () => {
-  test('has its headings, lists, quotations and code', () => {
+  test('the text of a brief is parsed into headings, lists, quotations and code', () => {
     expect(
       parseMarkdown('# Goal\n\nOne\ntwo\n- a\n  more\n  1. b\n- [x] c\n> said\n```sh\nnpm test\n\n```\n---\n|a|b|'),
     ).toEqual([
@@ -29,7 +29,7 @@ describe('the text of a brief', () => {
     ])
   })
 
-  test('loses no word, whatever it holds', () => {
+  test('the rendered brief contains every word of its text', () => {
     const odd =
       '#no heading\n*not a list\n**open\n`also\n<details>\n<!-- hidden? -->\n[a](javascript:alert(1))\n```\nunclosed'
     const words = html(odd).replace(/<[^>]*>/g, ' ')
@@ -37,7 +37,7 @@ describe('the text of a brief', () => {
       expect(words).toContain(word)
   })
 
-  test('stays text where it looks like a page', () => {
+  test('HTML in a brief is shown as text', () => {
     const shown = html(
       '<script>alert(1)</script>\n\n- <img src=x onerror=alert(1)>\n\n# <b>`<i>`</b>\n\n[x](https://a.example)',
     )
@@ -45,7 +45,7 @@ describe('the text of a brief', () => {
     expect(shown).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   })
 
-  test('emphasis is found only where it is closed', () => {
+  test('code and emphasis are recognised only where they are closed', () => {
     expect(spansOf('a `b*` **c d** 2 ** 3 ``e`f``')).toEqual([
       { kind: 'text', text: 'a ' },
       { kind: 'code', text: 'b*' },
@@ -57,16 +57,16 @@ describe('the text of a brief', () => {
   })
 })
 
-describe('what Baton added', () => {
+describe('additions of Baton', () => {
   const text = '# Brief\n\nMine.\n\n## Added by Baton\n\n- Never touch the migrations\n'
 
-  test('stands apart under its own name', () => {
+  test('text that Baton added to a brief is shown in a section of its own', () => {
     const shown = html(text, ['## Added by Baton', '', '- Never touch the migrations'])
     expect(shown.indexOf('Mine.')).toBeLessThan(shown.indexOf('aria-label="Added by Baton"'))
     expect(shown.indexOf('aria-label="Added by Baton"')).toBeLessThan(shown.indexOf('Never touch'))
   })
 
-  test('is nothing where nothing was added, even if the text says so', () => {
+  test('a heading written by the agent does not count as an addition of Baton', () => {
     expect(html(text)).not.toContain('aria-label="Added by Baton"')
     expect(addedFrom(text, ['## Added by Baton'])).toBe(4)
     expect(addedFrom(text, ['not in it'])).toBeNull()
@@ -77,18 +77,18 @@ const shown = (before: string, after: string): string[] =>
   lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', gone: '-', new: '+' }[kind]}${text}`)
 
 describe('the difference between two texts', () => {
-  test('tells what went and what came, in its place', () => {
+  test('a difference lists removed and added lines in their places', () => {
     expect(shown('a\nb\nc\nd', 'a\nc\nx\nd')).toEqual([' a', '-b', ' c', '+x', ' d'])
   })
 
-  test('is all new without a text before, all gone without one after, and empty between equal ones', () => {
+  test('a difference to an empty text lists all lines, and equal texts have none', () => {
     expect(shown('', 'a\nb')).toEqual(['+a', '+b'])
     expect(shown('a\nb', '')).toEqual(['-a', '-b'])
     expect(shown('a\n', 'a')).toEqual([' a'])
     expect(shown('', '')).toEqual([])
   })
 
-  test('counts the lines of both', () => {
+  test('lines of a difference have the line numbers of both texts', () => {
     expect(lineDiff('a\nb', 'b\nc').map(({ before, after }) => [before, after])).toEqual([
       [1, null],
       [2, 1],
@@ -96,7 +96,7 @@ describe('the difference between two texts', () => {
     ])
   })
 
-  test('gives back both texts whatever they are, with as few changed lines as can be', () => {
+  test('a difference contains both texts with the smallest number of changed lines', () => {
     let seed = 7
     const next = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -112,7 +112,7 @@ describe('the difference between two texts', () => {
     }
   })
 
-  test('of long texts that have next to nothing in common is not looked for any longer: one takes the place of the other', () => {
+  test('two long texts with almost nothing in common are shown as replaced as a whole', () => {
     const text = (word: string): string => Array.from({ length: 12_000 }, (_, at) => `${word} ${at}`).join('\n')
     const lines = lineDiff(`first\n${text('old')}`, `first\n${text('new')}`)
     expect([lines[0]?.kind, lines[1]?.kind, lines[12_000]?.kind, lines[12_001]?.kind]).toEqual([
@@ -126,7 +126,7 @@ describe('the difference between two texts', () => {
 })
 
 describe('unchanged lines', () => {
-  test('are folded away but for those near a change', () => {
+  test('unchanged lines are folded except those near a change', () => {
     const before = Array.from({ length: 30 }, (_, at) => `line ${at}`)
     const after = before.with(15, 'other')
     const parts = foldUnchanged(lineDiff(before.join('\n'), after.join('\n')))
@@ -137,7 +137,7 @@ describe('unchanged lines', () => {
     ])
   })
 
-  test('are not folded one by one', () => {
+  test('a single unchanged line is not folded', () => {
     expect(foldUnchanged(lineDiff('a\nb\nc\nd\ne', 'a\nb\nc\nd\nx'))).toMatchObject([
       { folded: false },
       { folded: false },

@@ -1,19 +1,22 @@
 import { createElement, memo, type ReactNode, useMemo, useState } from 'react'
 import { plural } from '../../parts/format.js'
 
-/** The text of a brief with its headings, lists and code set as such: React's text nodes, never markup. What Baton added stands apart. */
+/**
+ * Text of a brief with headings, lists and code, rendered as text nodes and never as markup.
+ * Baton's additions are shown in a section of their own.
+ */
 export const BriefText = memo(function BriefText({ text, added = [] }: { text: string; added?: readonly string[] }) {
   const blocks = parseMarkdown(text)
   const from = addedFrom(text, added)
-  const own = from === null ? blocks : blocks.filter(({ line }) => line < from)
-  const ours = from === null ? [] : blocks.filter(({ line }) => line >= from)
+  const authored = from === null ? blocks : blocks.filter(({ line }) => line < from)
+  const additions = from === null ? [] : blocks.filter(({ line }) => line >= from)
   return (
     <div className="prose">
-      {own.map(blockOf)}
-      {ours.length > 0 && (
+      {authored.map(blockOf)}
+      {additions.length > 0 && (
         <section className="added" aria-label="Added by Baton">
           <p className="added-note">Not by the author: from the transcript, by code</p>
-          {ours.map(blockOf)}
+          {additions.map(blockOf)}
         </section>
       )}
     </div>
@@ -24,7 +27,7 @@ function blockOf(block: Block): ReactNode {
   const key = block.line
   switch (block.kind) {
     case 'heading':
-      // The page has one first heading, and this part has one of its own.
+      // Levels 1 and 2 are the headings of the page and of this section.
       return createElement(`h${Math.min(6, block.level + 2)}`, { key, 'data-level': block.level }, inline(block.text))
     case 'paragraph':
       return (
@@ -36,7 +39,7 @@ function blockOf(block: Block): ReactNode {
       return <blockquote key={key}>{inline(block.text)}</blockquote>
     case 'code':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         <pre key={key} tabIndex={0}>
           {block.text}
         </pre>
@@ -74,8 +77,8 @@ function inline(text: string): ReactNode {
 }
 
 /**
- * As much of Markdown as makes a brief readable. Nothing is left out and nothing is followed: links, HTML and comments stay the text they
- * are, for what a reader does not see here an agent would still read.
+ * Block of the Markdown subset that makes a brief readable. Links, HTML and comments are shown as
+ * text, because an agent would read what a user does not see.
  */
 type Block = { line: number } & (
   | { kind: 'heading'; level: number; text: string }
@@ -88,9 +91,9 @@ type Block = { line: number } & (
 
 interface ListItem {
   depth: number
-  /** `1.` of an ordered list; null: a point. */
+  /** Number of an item in an ordered list, as `1.`. Null in an unordered list. */
   mark: string | null
-  /** Of a todo; null: none. */
+  /** State of a todo's checkbox. Null when the item has no checkbox. */
   done: boolean | null
   text: string
 }
@@ -101,7 +104,7 @@ const FENCE = /^\s*(`{3,}|~{3,})/
 const RULE = /^\s*([-*_])(\s*\1){2,}\s*$/
 const TABLE = /^\s*\|/
 
-/** `line`: where each block begins, from 0. */
+/** Parses a text into blocks. `line` is the number of a block's first line, from 0. */
 export function parseMarkdown(text: string): Block[] {
   const lines = text.split('\n')
   const blocks: Block[] = []
@@ -124,8 +127,8 @@ function blockAt(lines: readonly string[], line: number): [Block | null, number]
   if (ITEM.test(first)) return parseList(lines, line)
   const kind = first.startsWith('>') ? 'quote' : TABLE.test(first) ? 'code' : 'paragraph'
   const end = endOf(lines, line, kind)
-  const own = lines.slice(line, end)
-  const text = (kind === 'quote' ? own.map((each) => each.replace(/^> ?/, '')) : own).join('\n')
+  const blockLines = lines.slice(line, end)
+  const text = (kind === 'quote' ? blockLines.map((each) => each.replace(/^> ?/, '')) : blockLines).join('\n')
   return [{ kind, line, text }, end]
 }
 
@@ -177,7 +180,7 @@ interface Span {
   text: string
 }
 
-/** Code and emphasis within a line; a star that closes nothing is a star. */
+/** Splits a line into text, code and emphasis. A star without its pair stays a star. */
 export function spansOf(text: string): Span[] {
   const spans: Span[] = []
   let from = 0
@@ -190,7 +193,7 @@ export function spansOf(text: string): Span[] {
   return spans
 }
 
-/** Where what Baton appended begins; null: it appended nothing. */
+/** Line at which Baton's additions begin. Null when it added nothing. */
 export function addedFrom(text: string, added: readonly string[]): number | null {
   const first = added.find((line) => line.trim() !== '')
   if (first === undefined) return null
@@ -198,7 +201,7 @@ export function addedFrom(text: string, added: readonly string[]): number | null
   return at < 0 ? null : at
 }
 
-/** Line by line, against the brief this seat was given before. */
+/** Line-by-line difference to the previous brief of the seat. */
 export function BriefDiff({ before, after, label }: { before: string; after: string; label: string }) {
   const lines = useMemo(() => lineDiff(before, after), [before, after])
   const gone = lines.filter(({ kind }) => kind === 'gone').length
@@ -229,7 +232,7 @@ function Part({ part }: { part: DiffPart }) {
   return part.lines.map((line) => <Line key={`${line.before} ${line.after}`} line={line} />)
 }
 
-const SIGNS = { same: ' ', gone: '−', new: '+' } as const
+const CHANGE_SIGNS = { same: ' ', gone: '−', new: '+' } as const
 const CHANGE_LABELS = { same: '', gone: 'gone: ', new: 'new: ' } as const
 
 function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
@@ -239,7 +242,7 @@ function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
         {after ?? before}
       </span>
       <span className="diff-sign" aria-hidden="true">
-        {SIGNS[kind]}
+        {CHANGE_SIGNS[kind]}
       </span>
       <span className="diff-text">
         {CHANGE_LABELS[kind] !== '' && <span className="unseen">{CHANGE_LABELS[kind]}</span>}
@@ -249,19 +252,19 @@ function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
   )
 }
 
-/** The lines of two texts, told as one list: what stayed, what went, what came. */
+/** Line of a difference: unchanged, removed or added. */
 interface DiffLine {
   kind: 'same' | 'gone' | 'new'
   text: string
-  /** Numbers from 1; null where the line is not in that text. */
+  /** Line number from 1. Null when the line is not in that text. */
   before: number | null
   after: number | null
 }
 
-/** Beyond so many differing lines nobody reads a difference: the middle is then told as replaced whole. */
+/** Beyond this number of changed lines the middle is shown as replaced: nobody reads that much. */
 const MAX_DIFFERENCES = 1_500
 
-/** The fewest lines that go and come, after Myers (1986). */
+/** Computes the smallest difference between two texts, after Myers (1986). */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const old = linesOf(before)
   const fresh = linesOf(after)
@@ -280,7 +283,7 @@ export function lineDiff(before: string, after: string): DiffLine[] {
 const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 const range = (length: number): number[] => Array.from({ length }, (_, at) => at)
 
-/** `pairs`: places of lines that stay, rising in both. What lies between goes first, then comes. */
+/** Lists all lines. `pairs` are the unchanged ones; between them removed lines come first. */
 function mergeLines(
   old: readonly string[],
   fresh: readonly string[],
@@ -296,12 +299,12 @@ function mergeLines(
   return lines
 }
 
-/** The pairs of equal lines on a shortest way from the beginning of both to the end of both. */
+/** Pairs of equal lines on a shortest edit path through both texts. */
 function shortestEdit(old: readonly string[], fresh: readonly string[]): [number, number][] {
   const [n, m] = [old.length, fresh.length]
   if (n === 0 || m === 0) return []
   const most = Math.min(n + m, MAX_DIFFERENCES)
-  // The furthest place reached in `old` on each diagonal, after so many differences; kept for the way back.
+  // Furthest index reached in `old` on each diagonal, by number of differences, for the backtrack.
   let furthest = new Int32Array([0])
   const trace: Int32Array[] = []
   const at = (row: Int32Array, differences: number, diagonal: number): number =>
@@ -309,8 +312,8 @@ function shortestEdit(old: readonly string[], fresh: readonly string[]): [number
   for (let d = 0; d <= most; d++) {
     const row = new Int32Array(d + 1)
     for (let k = -d; k <= d; k += 2) {
-      const comes = d > 0 && (k === -d || (k !== d && at(furthest, d - 1, k - 1) < at(furthest, d - 1, k + 1)))
-      let x = d === 0 ? 0 : comes ? at(furthest, d - 1, k + 1) : at(furthest, d - 1, k - 1) + 1
+      const isInsertion = d > 0 && (k === -d || (k !== d && at(furthest, d - 1, k - 1) < at(furthest, d - 1, k + 1)))
+      let x = d === 0 ? 0 : isInsertion ? at(furthest, d - 1, k + 1) : at(furthest, d - 1, k - 1) + 1
       while (x < n && x - k < m && old[x] === fresh[x - k]) x++
       row[(k + d) >> 1] = x
       if (x >= n && x - k >= m) return backtrack([...trace, row], n, m)
@@ -328,20 +331,20 @@ function backtrack(trace: readonly Int32Array[], n: number, m: number): [number,
     const k = x - y
     const row = d === 0 ? null : trace[d - 1]!
     const of = (diagonal: number): number => row?.[(diagonal + d - 1) >> 1] ?? -1
-    const comes = d > 0 && (k === -d || (k !== d && of(k - 1) < of(k + 1)))
-    const startX = d === 0 ? 0 : comes ? of(k + 1) : of(k - 1) + 1
+    const isInsertion = d > 0 && (k === -d || (k !== d && of(k - 1) < of(k + 1)))
+    const startX = d === 0 ? 0 : isInsertion ? of(k + 1) : of(k - 1) + 1
     while (x > startX) pairs.push([--x, --y])
     if (d === 0) break
-    if (comes) y--
+    if (isInsertion) y--
     else x--
   }
   return pairs.reverse()
 }
 
-/** A stretch of a difference: shown, or a run of unchanged lines that is folded away. */
+/** Part of a difference. `folded` is true for a run of unchanged lines that is hidden. */
 type DiffPart = { folded: boolean; lines: DiffLine[] }
 
-/** Unchanged lines stay only near what changed. */
+/** Folds unchanged lines that are more than `around` lines away from a change. */
 export function foldUnchanged(lines: readonly DiffLine[], around = 3): DiffPart[] {
   const near = new Uint8Array(lines.length)
   lines.forEach((line, at) => {
@@ -354,6 +357,6 @@ export function foldUnchanged(lines: readonly DiffLine[], around = 3): DiffPart[
     if (last !== undefined && last.folded === isFolded) last.lines.push(line)
     else parts.push({ folded: isFolded, lines: [line] })
   })
-  // A single line takes no more room than the words that it is hidden.
+  // A single line takes no more room than the note that it is hidden.
   return parts.map((part) => (part.folded && part.lines.length < 2 ? { ...part, folded: false } : part))
 }

@@ -3,12 +3,12 @@ import { fold, INITIAL_STATE } from '../../live/live-state.js'
 import { makeEvent, makeSessionRow, makeSnapshot } from '../../testing/live-rows.js'
 import { barsOf, type Day, datedBars, dateText, scaleOf, spentMark } from './history-page.js'
 
-test('the mark of a history changes with what is spent and with what it counts, and with nothing else', () => {
+test('the mark of a history changes only with spend and with the events it counts', () => {
   expect(spentMark(INITIAL_STATE)).toBe('')
-  const begun = fold(INITIAL_STATE, [{ kind: 'snapshot', snapshot: makeSnapshot() }])
-  const mark = spentMark(begun)
+  const started = fold(INITIAL_STATE, [{ kind: 'snapshot', snapshot: makeSnapshot() }])
+  const mark = spentMark(started)
   expect(mark).not.toBe('')
-  const after = (...frames: Parameters<typeof fold>[1]) => spentMark(fold(begun, frames))
+  const after = (...frames: Parameters<typeof fold>[1]) => spentMark(fold(started, frames))
   expect(
     after(
       { kind: 'session', row: makeSessionRow({ state: 'idle' }) },
@@ -43,7 +43,7 @@ function days(count: number, change: (n: number) => Partial<Day> = () => ({})): 
 }
 
 describe('bars of a history', () => {
-  test('are days, and weeks where there are too many; nothing is left out or counted twice', () => {
+  test('a history has a bar per day, or per week beyond a hundred days, without gaps or overlaps', () => {
     expect(barsOf(days(90), 'sessions')).toHaveLength(90)
     const weeks = barsOf(days(365), 'steps')
     expect(weeks).toHaveLength(53)
@@ -52,7 +52,7 @@ describe('bars of a history', () => {
     expect(weeks.reduce((all, { value }) => all + (value ?? 0), 0)).toBe(3_650)
   })
 
-  test('a cost nobody told is not known, and does not hide one that was told the same week', () => {
+  test('an unreported cost is unknown and does not hide a reported one of the same week', () => {
     const weeks = barsOf(
       days(120, (n) => (n === 119 ? { cost_usd: 2.5 } : {})),
       'cost_usd',
@@ -60,7 +60,7 @@ describe('bars of a history', () => {
     expect([weeks.at(-1)?.value, weeks.at(-2)?.value]).toEqual([2.5, null])
   })
 
-  test('the scale ends a little above the greatest bar, in round steps', () => {
+  test('the scale of a chart ends just above the greatest bar, in round steps', () => {
     expect(scaleOf(7.3, false)).toEqual({ top: 7.5, lines: [2.5, 5, 7.5] })
     expect(scaleOf(2, true)).toEqual({ top: 2, lines: [1, 2] })
     expect(scaleOf(1, true)).toEqual({ top: 1, lines: [1] })
@@ -73,7 +73,7 @@ describe('bars of a history', () => {
     }
   })
 
-  test('few dates are written, always the first of months where there are several', () => {
+  test('a chart labels few dates, and the first day of each month when it spans several', () => {
     const month = barsOf(days(30), 'sessions')
     expect(datedBars(month).map((at) => month[at]!.from)).toEqual([
       '2026-01-06',

@@ -14,15 +14,15 @@ import { PageHead, Section } from '../../parts/page-head.js'
 import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
 
 const SPANS = ['30', '90', '365'] as const
-const EVERY_MS = 30_000
+const REFETCH_MS = 30_000
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** What Baton has recorded, by day, project and model, in the days of whoever looks. */
+/** Recorded usage by day, project and model, in days of the browser's time zone. */
 export default function HistoryPage() {
   const [days, setDays] = useParameter('days')
   const span = SPANS.find((each) => each === days) ?? '30'
   const asked = useCall('history', { query: { days: Number(span), timezone } })
-  useRefetchWhileVisible(useLive(spentMark), asked.again, EVERY_MS)
+  useRefetchWhileVisible(useLive(spentMark), asked.again, REFETCH_MS)
   return (
     <>
       <PageHead title="History" label="History">
@@ -86,7 +86,7 @@ function Recorded({ history, since }: { history: History; since: string }) {
 const NO_COST = 'No client reported costs.'
 
 function Totals({ totals }: { totals: History['totals'] }) {
-  const figures: [name: string, value: string, told: string][] = [
+  const figures: [name: string, value: string, description: string][] = [
     ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as the clients report it'],
     ['Sessions', groupedText(totals.sessions), plural(totals.steps, 'step')],
     ['Tokens in', tokensText(inputOf(totals)), `${tokensText(totals.output_tokens)} tokens out`],
@@ -96,12 +96,12 @@ function Totals({ totals }: { totals: History['totals'] }) {
   ]
   return (
     <dl className="totals">
-      {figures.map(([name, value, told]) => (
+      {figures.map(([name, value, description]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
             <strong>{value}</strong>
-            <span className="totals-told">{told}</span>
+            <span className="totals-told">{description}</span>
           </dd>
         </div>
       ))}
@@ -117,7 +117,7 @@ function ByDay({ days }: { days: History['days'] }) {
   const bars = barsOf(days, measure)
   const each = bars.length === days.length ? 'day' : 'week'
   const most = bars.reduce((best, bar) => ((bar.value ?? 0) > (best?.value ?? 0) ? bar : best), bars[0])
-  const told = `${noun[0]!.toUpperCase()}${noun.slice(1)} by ${each}`
+  const heading = `${noun[0]!.toUpperCase()}${noun.slice(1)} by ${each}`
   return (
     <Section
       title="Over time"
@@ -134,8 +134,11 @@ function ByDay({ days }: { days: History['days'] }) {
         bars={bars}
         format={format}
         isWhole={isWhole}
-        told={told}
-        label={`${told} from ${dateText(days[0]!.date)} to ${dateText(days.at(-1)!.date)}. The most: ${format(most?.value ?? null)} on ${dateText(most!.from)}.`}
+        heading={heading}
+        label={
+          `${heading} from ${dateText(days[0]!.date)} to ${dateText(days.at(-1)!.date)}. ` +
+          `The most: ${format(most?.value ?? null)} on ${dateText(most!.from)}.`
+        }
       />
       <details className="as-table">
         <summary>As a table</summary>
@@ -153,34 +156,34 @@ function ByDay({ days }: { days: History['days'] }) {
   )
 }
 
-/** What went in: fresh, written to the cache, and read from it. */
+/** All input tokens: uncached, written to the cache, and read from it. */
 const inputOf = (figures: Figures): number =>
   figures.input_tokens + figures.cache_creation_tokens + figures.cache_read_tokens
 
-const some = (count: number): ReactNode => (count === 0 ? <span className="quiet">0</span> : groupedText(count))
+const countText = (count: number): ReactNode => (count === 0 ? <span className="quiet">0</span> : groupedText(count))
 const tokens = (count: number): ReactNode => <span title={`${groupedText(count)} tokens`}>{tokensText(count)}</span>
 
-/** The figures of a day, a project, a model, as columns of a table. What is left out where room is scarce stands in the totals. */
+/** Table columns with the figures of a day, project or model. Hidden ones are in the totals. */
 function figureColumns<Row extends Figures>(): Column<Row>[] {
   return [
-    { id: 'sessions', head: 'Sessions', cell: (row) => some(row.sessions), figure: true },
-    { id: 'steps', head: 'Steps', cell: (row) => some(row.steps), figure: true },
+    { id: 'sessions', head: 'Sessions', cell: (row) => countText(row.sessions), figure: true },
+    { id: 'steps', head: 'Steps', cell: (row) => countText(row.steps), figure: true },
     { id: 'in', head: 'Tokens in', cell: (row) => tokens(inputOf(row)), figure: true, spare: true },
     { id: 'out', head: 'Tokens out', cell: (row) => tokens(row.output_tokens), figure: true },
     { id: 'cache', head: 'Cache hits', cell: (row) => rateText(row.cache_hit_rate), figure: true, spare: true },
-    { id: 'compactions', head: 'Compactions', cell: (row) => some(row.compactions), figure: true, spare: true },
-    { id: 'handoffs', head: 'Handoffs', cell: (row) => some(row.handoffs), figure: true, spare: true },
+    { id: 'compactions', head: 'Compactions', cell: (row) => countText(row.compactions), figure: true, spare: true },
+    { id: 'handoffs', head: 'Handoffs', cell: (row) => countText(row.handoffs), figure: true, spare: true },
     { id: 'saved', head: 'Tokens saved', cell: (row) => tokens(row.tokens_saved), figure: true },
     { id: 'cost', head: 'Spend', cell: (row) => moneyText(row.cost_usd), figure: true },
   ]
 }
 
-/** The client's rate goes from 0 to 1. */
+/** Percentage of a rate between 0 and 1, as clients report it. */
 const rateText = (rate: number | null): string => percentText(rate === null ? null : rate * 100)
 
 interface MeasureWords {
   label: string
-  /** Named in a sentence: "spend by day". */
+  /** Name of the measure inside a sentence: "spend by day". */
   noun: string
   format: (value: number | null) => string
   isWhole: boolean
@@ -198,7 +201,7 @@ const MEASURES: Record<Measure, MeasureWords> = {
 
 const isMeasure = (name: string): name is Measure => Object.hasOwn(MEASURES, name)
 
-/** Who took how much: a bar for the share, and every figure beside it. By spend where it is known, else by steps. */
+/** Table with a bar for each row's share of the spend, or of the steps if no spend is known. */
 function ShareTable<Row extends Figures>({
   rows,
   name,
@@ -242,14 +245,14 @@ const percent = (part: number, all: number): string => (all === 0 ? '0%' : `${Ma
 
 const COUNTED: ReadonlySet<Event['type']> = new Set(['session_started', 'compaction_complete', 'handoff_completed'])
 
-/** Another one when something has happened that a history counts; '': nothing was heard yet. */
+/** Text that changes when an event that the history counts arrives. '' before a snapshot. */
 export function spentMark({ spendToday, feed }: Pick<LiveState, 'spendToday' | 'feed'>): string {
   if (spendToday === null) return ''
   const { cost_usd, input_tokens, output_tokens } = spendToday
   return [cost_usd, input_tokens, output_tokens, feed.findLast(({ type }) => COUNTED.has(type))?.id].join(' ')
 }
 
-/** One of a few, all in sight: radio buttons that look like one instrument. */
+/** Choice among a few values: radio buttons drawn as one segmented control. */
 function Choice<Id extends string>({
   label,
   options,
@@ -281,21 +284,21 @@ function Choice<Id extends string>({
   )
 }
 
-/** Bars over time. Who points at one reads it above; who listens is told the whole in a sentence, and the table has it all. */
+/** Bar chart over time. The bar under the pointer is described above the chart. */
 function BarChart({
   bars,
   format,
   isWhole,
   label,
-  told,
+  heading,
 }: {
   bars: readonly Bar[]
   format: (value: number | null) => string
   isWhole: boolean
-  /** What a screen reader says of it. */
+  /** Summary of the chart for screen readers. */
   label: string
-  /** What stands above while nothing is pointed at. */
-  told: string
+  /** Heading above the chart while the pointer is on no bar. */
+  heading: string
 }) {
   const [at, setAt] = useState<number | null>(null)
   const { top, lines } = scaleOf(Math.max(0, ...bars.map(({ value }) => value ?? 0)), isWhole)
@@ -309,7 +312,7 @@ function BarChart({
     <figure className="bar-chart">
       <p className="bar-chart-told" aria-hidden="true">
         {bar === undefined ? (
-          <span className="quiet">{told}</span>
+          <span className="quiet">{heading}</span>
         ) : (
           <>
             <strong>{format(bar.value)}</strong> <span className="quiet">{spanText(bar)}</span>
@@ -358,16 +361,16 @@ type Figures = History['totals']
 export type Day = History['days'][number]
 
 interface Bar {
-  /** `2026-11-16`, or the first and the last day of a week. */
+  /** Date of the day, as `2026-11-16`, or of the first day of the week. */
   from: string
   to: string
-  /** null: not known. */
+  /** Null when the value is unknown. */
   value: number | null
 }
 
 type Measure = 'cost_usd' | 'sessions' | 'steps' | 'output_tokens' | 'compactions' | 'handoffs' | 'tokens_saved'
 
-/** A bar a day; beyond a hundred of them a bar a week, the last week ending with the last day. */
+/** Returns a bar per day, or per week beyond a hundred days. The last week ends on the last day. */
 export function barsOf(days: readonly Day[], measure: Measure): Bar[] {
   const size = days.length > 100 ? 7 : 1
   const bars: Bar[] = []
@@ -378,13 +381,13 @@ export function barsOf(days: readonly Day[], measure: Measure): Bar[] {
   return bars
 }
 
-/** What is known of it; null where nothing is. */
+/** Sum of the known values. Null when no value is known. */
 function total(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((all, one) => all + one, 0)
 }
 
-/** A round figure a little above the greatest one, and steps to it: at most four lines, each with a short name. */
+/** Returns a round maximum just above the greatest value, and at most four grid lines up to it. */
 export function scaleOf(greatest: number, isWhole: boolean): { top: number; lines: number[] } {
   if (greatest <= 0) return { top: 1, lines: [] }
   const rough = greatest / 3
@@ -396,7 +399,7 @@ export function scaleOf(greatest: number, isWhole: boolean): { top: number; line
   return { top, lines }
 }
 
-/** Which bars get their date written: the first of each month where there are several, else some at even distances from the end. */
+/** Bars that get a date label: the first of each month, or evenly spaced ones within one month. */
 export function datedBars(bars: readonly Bar[]): number[] {
   const months = bars.flatMap(({ from }, at) =>
     at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : [],
@@ -408,7 +411,7 @@ export function datedBars(bars: readonly Bar[]): number[] {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `16 Nov`; with the year where it is not this one's. */
+/** Short date as `16 Nov`, with the year if it differs from `year`. */
 export function dateText(date: string, year?: string): string {
   const [y, month, day] = date.split('-')
   return `${Number(day)} ${MONTHS[Number(month) - 1]}${year !== undefined && year !== y ? ` ${y}` : ''}`

@@ -96,7 +96,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
   )
 }
 
-/** The session at work, and the figures of the whole. */
+/** The job's current session, and the totals of the whole job. */
 function CurrentSession({ job }: { job: JobShown }) {
   const last = job.sessions.at(-1)
   const ran = useClock((now) => durationText(ranMs(job, now)))
@@ -127,11 +127,11 @@ function CurrentSession({ job }: { job: JobShown }) {
   )
 }
 
-/** What ended sessions took, and the one at work until now. */
+/** Milliseconds that all sessions of the job ran, including the current one until now. */
 function ranMs(job: JobShown, now: number): number {
   const last = job.sessions.at(-1)
-  const begun = isWorking(job) && last?.ended_at === null ? Date.parse(last.started_at) : null
-  return Math.max(job.ran_ms, begun === null ? 0 : now - begun)
+  const startedAt = isWorking(job) && last?.ended_at === null ? Date.parse(last.started_at) : null
+  return Math.max(job.ran_ms, startedAt === null ? 0 : now - startedAt)
 }
 
 function Figure({ name, value }: { name: string; value: ReactNode }) {
@@ -171,10 +171,10 @@ function JobFolder({ job }: { job: JobDetail | JobShown }) {
 
 type Attempt = JobShown['sessions'][number]
 
-/** Of a long chain the newest count. */
+/** Number of sessions shown of a long chain: the newest ones. */
 const SHOWN = 4
 
-/** Every session of the job, oldest first, and what each was begun with. */
+/** All sessions of the job, oldest first, and how each was started. */
 function AttemptChain({ sessions, atWork }: { sessions: readonly Attempt[]; atWork: boolean }) {
   const [all, setAll] = useState(false)
   const hidden = all || sessions.length <= SHOWN + 1 ? 0 : sessions.length - SHOWN
@@ -251,7 +251,7 @@ function AttemptFacts({ attempt, atWork }: { attempt: Attempt; atWork: boolean }
 
 type ConfiguredCheck = JobDetail['configured_checks'][number]
 
-/** What Baton ran itself before it believed that the job is done, the newest round first. */
+/** Rounds of checks that Baton ran to confirm that the job is done, newest first. */
 function CheckRounds({ checks, configured }: { checks: readonly Check[]; configured: readonly ConfiguredCheck[] }) {
   const rounds = roundsOf(checks)
   if (rounds.length === 0 && configured.length === 0)
@@ -331,7 +331,7 @@ const TEXT: Record<Budget['id'], (figure: number | null) => string> = {
   handoffs: groupedText,
 }
 
-/** Used of what is allowed. What has no limit is told as a figure alone. */
+/** Bars of the used part of each budget. Without a limit only the number is shown. */
 function BudgetBars({ job }: { job: JobDetail | JobShown }) {
   return (
     <dl className="budgets">

@@ -15,8 +15,8 @@ import {
 const now = Date.parse('2026-11-16T10:00:00.000Z')
 const gone = { pid: 7, alive: false }
 
-describe('a job', () => {
-  test('has lost its runner where it says it goes on and nobody carries it', () => {
+describe('facts of a job', () => {
+  test('a running or waiting job without a live runner counts as lost', () => {
     expect(isLost(makeJobRow(), now)).toBe(false)
     expect(isLost(makeJobRow({ runner: gone }), now)).toBe(true)
     expect(isLost(makeJobRow({ status: 'waiting', runner: null }), now)).toBe(true)
@@ -24,12 +24,12 @@ describe('a job', () => {
     expect(isLost(makeJobRow({ status: 'completed', runner: gone }), now)).toBe(false)
   })
 
-  test('that was only just asked for has not lost it yet', () => {
-    const asked = makeJobRow({ status: 'pending', runner: null, created_at: '2026-11-16T09:59:55.000Z' })
-    expect([isLost(asked, now), isLost(asked, now + 6_000)]).toEqual([false, true])
+  test('a pending job counts as lost only ten seconds after it was created', () => {
+    const pending = makeJobRow({ status: 'pending', runner: null, created_at: '2026-11-16T09:59:55.000Z' })
+    expect([isLost(pending, now), isLost(pending, now + 6_000)]).toEqual([false, true])
   })
 
-  test('can be resumed when it rests, cancelled until it is over', () => {
+  test('a paused, failed or lost job can be resumed, and any job can be cancelled until it ends', () => {
     const may = (status: Parameters<typeof makeJobRow>[0] & object) => [
       mayResume(makeJobRow(status), now),
       mayCancel(makeJobRow(status)),
@@ -42,19 +42,19 @@ describe('a job', () => {
     expect(may({ status: 'completed', runner: null })).toEqual([false, false])
   })
 
-  test('is called by its work item, else by the first line of its task, else by its agent', () => {
+  test('a job is named by its work item, else the first line of its prompt, else its agent', () => {
     expect(taskOf(makeJobRow({ work_item: 'LIN-42' }))).toBe('LIN-42')
     expect(taskOf(makeJobRow({ prompt: '\n  Make it so.\nNow.' }))).toBe('Make it so.')
     expect(taskOf(makeJobRow({ prompt: '' }))).toBe('coder')
     expect(taskOf(makeJobRow({ prompt: ' ', agent: null }))).toBeNull()
   })
 
-  test('is found by all the words that are looked for', () => {
+  test('a job is found when it contains all the searched words', () => {
     expect(jobMatches(makeJobRow(), 'TESTS coder')).toBe(true)
     expect(jobMatches(makeJobRow(), 'tests reviewer')).toBe(false)
   })
 
-  test('has used what its sessions used, of what it may', () => {
+  test('the budgets of a job show what its sessions used', () => {
     const job = { ...makeJobRow(), budgets: { usd: 5, tokens: null, turns: 100, minutes: 60 }, files: '/x' }
     expect(budgetsOf(job).map(({ id, used, allowed }) => [id, used, allowed])).toEqual([
       ['usd', 0.42, 5],
@@ -66,14 +66,14 @@ describe('a job', () => {
   })
 })
 
-test('open jobs stand before those that are over, newest first', () => {
+test('open jobs are listed before ended ones, newest first', () => {
   const at = (job_id: string, status: 'running' | 'failed', hour: number) =>
     makeJobRow({ job_id, status, created_at: `2026-11-16T0${hour}:00:00.000Z` })
   const jobs = [at('a', 'failed', 9), at('b', 'running', 1), at('c', 'running', 2), at('d', 'failed', 8)]
   expect(inOrder(jobs).map(({ job_id }) => job_id)).toEqual(['c', 'b', 'a', 'd'])
 })
 
-test('checks stand by their rounds, the newest first', () => {
+test('checks are grouped by round, newest first', () => {
   const check = (round: number, ok: boolean): Check => ({
     name: 'npm test',
     command: 'npm test',

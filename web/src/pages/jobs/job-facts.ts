@@ -2,27 +2,27 @@ import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
 import { containsWords } from '../../parts/contains-words.js'
 import { shortId } from '../../parts/format.js'
 
-/** What a job's row means for who looks at it. Pure. */
+/** Pure functions that derive from a job's row what the page shows. */
 
 export type Check = JobShown['checks'][number]
 
 const OVER: ReadonlySet<JobShown['status']> = new Set(['completed', 'failed', 'cancelled'])
-/** In the background its process needs a moment until it has taken the job. */
-const STARTS_MS = 10_000
+/** Time a background runner has to claim a new job before the job counts as lost. */
+const START_GRACE_MS = 10_000
 
 export const isOver = ({ status }: Pick<JobShown, 'status'>): boolean => OVER.has(status)
 
-/** Somebody carries it, and it does not wait. */
+/** True while a live runner works on the job and does not wait. */
 export const isWorking = ({ status, runner }: Pick<JobShown, 'status' | 'runner'>): boolean =>
   (status === 'running' || status === 'handing-off') && runner !== null && runner.alive
 
-/** It says that it goes on, and nobody carries it: its runner was killed, or the machine went down. */
+/** True for an open job without a live runner: it was killed, or the machine went down. */
 export function isLost(
   { status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>,
   now: number,
 ): boolean {
   if (OVER.has(status) || status === 'paused') return false
-  if (status === 'pending' && runner === null) return now - Date.parse(created_at) > STARTS_MS
+  if (status === 'pending' && runner === null) return now - Date.parse(created_at) > START_GRACE_MS
   return runner === null || !runner.alive
 }
 
@@ -76,7 +76,7 @@ export interface Round {
   failed: number
 }
 
-/** Newest first: whether it passes now is what is looked for. */
+/** Groups checks into rounds, newest first, because the current result matters most. */
 export function roundsOf(checks: readonly Check[]): Round[] {
   const rounds = new Map<number, Check[]>()
   for (const check of checks) rounds.set(check.round, [...(rounds.get(check.round) ?? []), check])
@@ -88,11 +88,11 @@ export function roundsOf(checks: readonly Check[]): Round[] {
 export interface Budget {
   id: 'usd' | 'tokens' | 'turns' | 'minutes' | 'handoffs'
   used: number | null
-  /** null: no limit. */
+  /** Null when there is no limit. */
   allowed: number | null
 }
 
-/** What it has used of what it may. The minutes of the session at work are counted when it ends. */
+/** Used and allowed amounts of a job. Minutes of the current session count when it ends. */
 export function budgetsOf(job: JobDetail | JobShown): Budget[] {
   const allowed =
     'budgets' in job ? (job as JobDetail).budgets : { usd: null, tokens: null, turns: null, minutes: null }
@@ -110,7 +110,7 @@ export function spentTokens({ spend }: Pick<JobShown, 'spend'>): number {
   return spend.input_tokens + spend.output_tokens + (cache.cache_creation_tokens ?? 0) + (cache.cache_read_tokens ?? 0)
 }
 
-/** Open ones first, then the newest. */
+/** Sorts jobs: open ones first, then by newest creation. */
 export function inOrder(jobs: Iterable<JobShown>): JobShown[] {
   return [...jobs].sort((a, b) => Number(isOver(a)) - Number(isOver(b)) || b.created_at.localeCompare(a.created_at))
 }

@@ -10,7 +10,7 @@ import { StateBadge } from '../../parts/state-badge.js'
 import { toast } from '../../parts/toast.js'
 import { EXIT_TELLS, isLost, isOver, mayCancel, mayPause, mayResume, STATUS_TELLS } from './job-facts.js'
 
-/** Its state, why it ended, and whether whoever ran it is gone. */
+/** Status of a job, why it ended, and whether its runner died. */
 export function JobStatus({ job }: { job: JobShown }) {
   const lost = useClock((now) => isLost(job, now))
   const { status, exit_reason: reason, runner } = job
@@ -32,7 +32,7 @@ export function JobStatus({ job }: { job: JobShown }) {
   )
 }
 
-/** Why it waits, rests or ended otherwise than well, and what can be done about it. Nothing while all goes well. */
+/** Says why a job waits, rests or failed, and what to do. Empty while the job runs normally. */
 export function StatusNote({ job }: { job: JobShown }) {
   const lost = useClock((now) => isLost(job, now))
   const until = useClock((now) => (job.wait_until === null ? '' : relativeText(job.wait_until, now)))
@@ -82,13 +82,13 @@ export function StatusNote({ job }: { job: JobShown }) {
   )
 }
 
-/** `It failed: its time was up.` A plain error is told by its detail alone. */
+/** Says why a job failed: `It failed: its time was up.` The detail of an error says more. */
 function failedText({ exit_reason: reason, detail }: JobShown): string {
   if (reason === null || (reason === 'error' && detail !== null)) return 'It failed.'
   return `It failed: ${EXIT_TELLS[reason]}.`
 }
 
-/** The failure, and when which attempt follows; '' where nothing is tried again. */
+/** The failure and when the next attempt follows. Empty when no retry is planned. */
 function retryText({ retry }: JobShown, now: number): string {
   if (retry === null) return ''
   const number = `attempt ${retry.attempt}${retry.max_attempts === null ? '' : ` of ${retry.max_attempts}`}`
@@ -110,17 +110,17 @@ function Note({ grave = false, children }: { grave?: boolean; children: ReactNod
   )
 }
 
-/** Pause, resume, and cancel, which asks first. `done`: something was done. */
+/** Buttons to pause, resume and cancel a job. Cancel asks first. Calls `done` after each action. */
 export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
   const resumable = useClock((now) => mayResume(job, now))
   const pausable = useClock((now) => mayPause(job, now))
   const [asking, setAsking] = useState(false)
   const { busy, trouble, act } = useAct()
-  const order = (what: 'cancelJob' | 'pauseJob' | 'resumeJob', says: string): void =>
+  const runAction = (route: 'cancelJob' | 'pauseJob' | 'resumeJob', confirmation: string): void =>
     act(async () => {
       try {
-        await call(what, { id: job.job_id })
-        toast(says)
+        await call(route, { id: job.job_id })
+        toast(confirmation)
       } finally {
         setAsking(false)
         done()
@@ -134,7 +134,7 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
             type="button"
             className="button primary"
             disabled={busy}
-            onClick={() => order('resumeJob', 'The job goes on')}
+            onClick={() => runAction('resumeJob', 'The job goes on')}
           >
             Resume
           </button>
@@ -144,7 +144,7 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
             type="button"
             className="button"
             disabled={busy}
-            onClick={() => order('pauseJob', 'The job is paused')}
+            onClick={() => runAction('pauseJob', 'The job is paused')}
           >
             {busy && !asking ? 'Pausing…' : 'Pause'}
           </button>
@@ -162,7 +162,7 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
         yes={busy ? 'Ending it' : 'End the job'}
         busy={busy}
         grave
-        onYes={() => order('cancelJob', 'The job is cancelled')}
+        onYes={() => runAction('cancelJob', 'The job is cancelled')}
         onClose={() => setAsking(false)}
       >
         <p>Its agent and everything it started are ended now. A cancelled job cannot be resumed.</p>

@@ -31,7 +31,7 @@ function JobList() {
   const [words, setWords] = useParameter('q')
   const asked = useCall('jobs', { query: older ? { all: true } : {} })
   const isEmpty = asked.data?.jobs.length === 0
-  // Who has none of late may still have older ones.
+  // Without recent jobs, load older ones too.
   useEffect(() => {
     if (isEmpty) setOlder(true)
   }, [isEmpty])
@@ -85,9 +85,9 @@ function JobList() {
   )
 }
 
-/** What is live is newer than what was asked for. */
-function mergeJobs(asked: readonly JobShown[], live: ReadonlyMap<string, JobShown>): JobShown[] {
-  return inOrder(new Map([...asked.map((job) => [job.job_id, job] as const), ...live]).values())
+/** Merges fetched jobs with live rows; a live row is newer and replaces the fetched one. */
+function mergeJobs(fetched: readonly JobShown[], live: ReadonlyMap<string, JobShown>): JobShown[] {
+  return inOrder(new Map([...fetched.map((job) => [job.job_id, job] as const), ...live]).values())
 }
 
 const COLUMNS: readonly Column<JobShown>[] = [
@@ -139,7 +139,7 @@ function JobName({ job }: { job: JobShown }) {
 
 const SHOWN = 4
 
-/** Its sessions as small gauges, the newest last: how often it was full, and how far the one at work is. */
+/** The job's last sessions as small gauges, newest last. */
 function Chain({ job: { sessions } }: { job: JobShown }) {
   if (sessions.length === 0) return <span className="quiet none">{UNKNOWN}</span>
   const hidden = Math.max(0, sessions.length - SHOWN)
@@ -173,7 +173,7 @@ function ChecksShort({ job }: { job: JobShown }) {
   )
 }
 
-/** Starts a job in a project Baton knows: a named agent, or a task alone. */
+/** Button that starts a job in a known project: with a named agent, or with a task alone. */
 function StartJob() {
   const [open, setOpen] = useState(false)
   return (
@@ -219,8 +219,8 @@ function ChooseAgent({ onClose }: { onClose: () => void }) {
 
 const PERMISSION_MODES = ['acceptEdits', 'bypassPermissions', 'dontAsk', 'plan', 'default'] as const
 
-/** Nobody can be asked in a job, so a call that needs a yes is denied. */
-const MODE_TELLS: Readonly<Record<string, string>> = {
+/** Explains the permission modes. A job has no user to ask: a call that needs a yes is denied. */
+const MODE_TEXTS: Readonly<Record<string, string>> = {
   '': 'In a job nobody can be asked: whatever the client’s settings do not allow is denied.',
   default: 'In a job nobody can be asked: whatever the client’s settings do not allow is denied.',
   acceptEdits: 'Edits of files in the project are allowed; other calls need a rule in the client’s settings.',
@@ -238,8 +238,8 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const said = (name: string): string | null => String(form.get(name) ?? '').trim() || null
-    if (agent?.has_prompt !== true && said('prompt') === null)
+    const readField = (name: string): string | null => String(form.get(name) ?? '').trim() || null
+    if (agent?.has_prompt !== true && readField('prompt') === null)
       return setTrouble({
         error: agent === null ? 'Write the task first.' : `${agent.name} has no task of its own: write one.`,
       })
@@ -248,8 +248,8 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
       const body = {
         project: project.project,
         agent: agent?.name ?? null,
-        prompt: said('prompt'),
-        work_item: said('work_item'),
+        prompt: readField('prompt'),
+        work_item: readField('work_item'),
         permission_mode: PERMISSION_MODES.find((one) => one === mode) ?? null,
       }
       const job = await call('startJob', { body })
@@ -321,7 +321,7 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
           ))}
         </select>
         <span className="quiet field-note" id="mode-tells">
-          {MODE_TELLS[mode || (agent?.permission_mode ?? '')] ?? MODE_TELLS['']}
+          {MODE_TEXTS[mode || (agent?.permission_mode ?? '')] ?? MODE_TEXTS['']}
         </span>
       </label>
       {trouble !== null && <Problem problem={trouble} />}
@@ -346,7 +346,7 @@ const EXAMPLE = `agents:
     budgets: { usd: 5 }
 `
 
-/** The two ways to a first job. */
+/** Explains the two ways to start a first job. */
 function HowToBegin() {
   return (
     <>
@@ -368,7 +368,7 @@ function YamlExample() {
         <code>baton.yaml</code>
         <CopyButton text={EXAMPLE} label="example" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
       <pre tabIndex={0}>{EXAMPLE}</pre>
     </figure>
   )

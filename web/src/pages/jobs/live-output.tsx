@@ -7,12 +7,12 @@ import { Command } from '../../parts/copy-button.js'
 import { clockText, exactText, groupedText, plural } from '../../parts/format.js'
 import { Problem, Skeleton } from '../../parts/page-states.js'
 
-/** So near the end, the end is what is looked at. */
-const NEAR = 40
-/** A scroll so soon after a wheel, a key, a finger or a button is a person's, and so is what follows it. */
+/** Pixels from the end within which the view counts as being at the end. */
+const NEAR_END_PX = 40
+/** A scroll this soon after a wheel, key, touch or mouse event was made by the user. */
 const BY_HAND_MS = 400
 
-/** What the job's clients say, as it comes. Stays at the end until somebody scrolls up. */
+/** Output of the job's clients as it arrives. Scrolls along until the user scrolls up. */
 export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   const { log, read, problem, again } = useJobLog(jobId, atWork)
   const box = useRef<HTMLDivElement>(null)
@@ -21,27 +21,27 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
   const lastTop = useRef(0)
   const touched = useRef(0)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to go to the end
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to scroll to the end
   useLayoutEffect(() => {
     if (follows.current) toEnd(box.current)
   }, [log])
   useEffect(() => {
     const element = box.current
     if (element === null) return
-    // Lines that were only guessed at get their true height when they are drawn.
-    const grown = new ResizeObserver(() => follows.current && toEnd(element))
-    for (const child of element.children) grown.observe(child)
-    return () => grown.disconnect()
+    // Estimated heights of lines become exact when the lines are drawn.
+    const resizeObserver = new ResizeObserver(() => follows.current && toEnd(element))
+    for (const child of element.children) resizeObserver.observe(child)
+    return () => resizeObserver.disconnect()
   })
   const touch = (): void => {
     touched.current = performance.now()
   }
-  const scrolled = (): void => {
+  const onScroll = (): void => {
     const { scrollHeight, scrollTop, clientHeight } = box.current!
     const byHand = performance.now() - touched.current < BY_HAND_MS
     if (byHand) touch()
-    // Only a person who goes up wants to stay there: lines that get their true height, and windows that change, move things too.
-    if (scrollHeight - scrollTop - clientHeight < NEAR) follows.current = true
+    // Stop following only when the user scrolled up: resized lines and windows also cause scrolls.
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END_PX) follows.current = true
     else if (byHand && scrollTop < lastTop.current) follows.current = false
     lastTop.current = scrollTop
     setFollowing(follows.current)
@@ -67,7 +67,7 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
       <div
         className="output-box"
         ref={box}
-        onScroll={scrolled}
+        onScroll={onScroll}
         onWheel={touch}
         onTouchMove={touch}
         onPointerDown={touch}
@@ -75,7 +75,7 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
         role="log"
         aria-live="off"
         aria-label="Output of the job"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
       >
         <div className="output-lines">
@@ -134,7 +134,7 @@ function Line({ line, before }: { line: LogLine; before: LogLine | null }) {
   )
 }
 
-/** What tools gave back is long, and mostly looked past. */
+/** Number of lines shown of a tool's result until it is unfolded: results are long. */
 const SHOWN = 6
 
 function Folded({ text }: { text: string }) {
@@ -155,26 +155,26 @@ function Folded({ text }: { text: string }) {
 
 export type LogLine = JobLogPart['lines'][number]
 
-/** Lines that are drawn together: one that is full never changes again, so that it is never drawn again either. */
+/** Lines that are drawn together. A full chunk never changes, so that it is drawn only once. */
 interface LogChunk {
-  /** The number of its first line, from 0 over the whole log: its name. */
+  /** Number of the chunk's first line in the whole log, from 0; also the chunk's key. */
   first: number
   lines: readonly LogLine[]
 }
 
 export interface LogState {
   chunks: readonly LogChunk[]
-  /** How many lines were heard, those left out again among them. */
+  /** Number of lines received, including those dropped since. */
   count: number
-  /** Where to read on; null: nothing was read. */
+  /** Cursor at which the next part starts. Null before the first part. */
   next: string | null
-  /** There is more right now. */
+  /** True when the server already has the next part. */
   more: boolean
 }
 
 export const EMPTY_LOG: LogState = { chunks: [], count: 0, next: null, more: true }
 export const CHUNK = 100
-/** What a page keeps of a log; `baton jobs logs` has all of it. */
+/** Maximum number of lines the page holds; `baton jobs logs` prints the whole log. */
 export const MAX_LINES = 20_000
 
 export function appendLog(state: LogState, part: JobLogPart): LogState {
@@ -194,42 +194,42 @@ export function appendLog(state: LogState, part: JobLogPart): LogState {
   return { chunks: chunks.slice(-MAX_LINES / CHUNK), count, next, more }
 }
 
-/** How many of the first lines are left out. */
+/** Number of lines dropped from the start of the log. */
 export const countDropped = ({ chunks }: LogState): number => chunks[0]?.first ?? 0
 
 interface LogReader {
-  /** There may be more: it is read on to the end. While it is being read, that is done once more behind it. */
+  /** Reads to the end of the log. A call during a read starts one more read after it. */
   readOn(): void
-  /** Nothing is told any more. */
+  /** Ends the reader; its callbacks are not called any more. */
   stop(): void
 }
 
-interface Reading {
-  /** What stands behind `after`; null: from the beginning. */
-  part(after: string | null, signal: AbortSignal): Promise<JobLogPart>
-  /** After every part. `read`: that was the end. */
-  told(log: LogState, read: boolean): void
-  failed(error: unknown): void
+interface LogSource {
+  /** Fetches the part after a cursor. Null fetches the first part. */
+  fetchPart(after: string | null, signal: AbortSignal): Promise<JobLogPart>
+  /** Called after every part. `read` is true when the part reached the end of the log. */
+  onPart(log: LogState, read: boolean): void
+  onFailure(error: unknown): void
 }
 
-/** Reads a log part by part, one at a time: a part that takes long is waited for, whatever happens meanwhile. It goes on behind `from`. */
-export function makeLogReader({ part, told, failed }: Reading, from: LogState = EMPTY_LOG): LogReader {
+/** Reads a log one part at a time, starting after `from`. Only one request runs at any time. */
+export function makeLogReader(source: LogSource, from: LogState = EMPTY_LOG): LogReader {
   const stopped = new AbortController()
   let log = from
   let isReading = false
   let isWanted = false
 
-  const toTheEnd = async (): Promise<void> => {
+  const readToEnd = async (): Promise<void> => {
     isReading = true
     try {
       do {
         isWanted = false
-        log = appendLog(log, await part(log.next, stopped.signal))
+        log = appendLog(log, await source.fetchPart(log.next, stopped.signal))
         if (stopped.signal.aborted) return
-        told(log, !log.more)
+        source.onPart(log, !log.more)
       } while (log.more || isWanted)
     } catch (error) {
-      if (!stopped.signal.aborted) failed(error)
+      if (!stopped.signal.aborted) source.onFailure(error)
     } finally {
       isReading = false
     }
@@ -238,18 +238,19 @@ export function makeLogReader({ part, told, failed }: Reading, from: LogState = 
   return {
     readOn() {
       isWanted = true
-      if (!isReading && !stopped.signal.aborted) void toTheEnd()
+      if (!isReading && !stopped.signal.aborted) void readToEnd()
     },
     stop: () => stopped.abort(),
   }
 }
 
-/** A client says things between two events of its job: while it works it is listened to more often. */
-const EVERY_MS = 1_000
+/** Polling interval while a client works: it writes output between two events of its job. */
+const POLL_MS = 1_000
 
 /**
- * The log of a job, read to its end, and on when the job tells something. `atWork`: its clients may say something at any time. It is of one
- * job as long as it is used: another job is another component.
+ * Reads the log of a job to its end, and further whenever an event of the job arrives.
+ * `atWork` also polls, because a working client may write at any time.
+ * Must not be reused for another job: the log read so far would remain.
  */
 function useJobLog(
   jobId: string,
@@ -257,44 +258,44 @@ function useJobLog(
 ): { log: LogState; read: boolean; problem: CallProblem | null; again: () => void } {
   const key = useKey()
   const epoch = useLive((live) => live.epoch)
-  const told = useLive((live) => live.feed.findLast((event) => event.job_id === jobId)?.id ?? 0)
+  const lastEventId = useLive((live) => live.feed.findLast((event) => event.job_id === jobId)?.id ?? 0)
   const [turn, setTurn] = useState(0)
   const [log, setLog] = useState(EMPTY_LOG)
   const [read, setRead] = useState(false)
   const [problem, setProblem] = useState<CallProblem | null>(null)
-  const known = useRef(EMPTY_LOG)
+  const latestLog = useRef(EMPTY_LOG)
   const reader = useRef<LogReader | null>(null)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is a reason to ask again, behind what is known
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key starts a new reader after the log so far
   useEffect(() => {
-    const own = makeLogReader(
+    const newReader = makeLogReader(
       {
-        part: (after, signal) => call('jobLog', { id: jobId, query: after === null ? {} : { after }, signal }),
-        told(next, isEnd) {
-          known.current = next
+        fetchPart: (after, signal) => call('jobLog', { id: jobId, query: after === null ? {} : { after }, signal }),
+        onPart(next, isEnd) {
+          latestLog.current = next
           setLog(next)
           if (!isEnd) return
           setRead(true)
           setProblem(null)
         },
-        failed: (error) => setProblem(problemFrom(error)),
+        onFailure: (error) => setProblem(problemFrom(error)),
       },
-      known.current,
+      latestLog.current,
     )
-    reader.current = own
-    return () => own.stop()
+    reader.current = newReader
+    return () => newReader.stop()
   }, [jobId, key])
 
   useEffect(() => {
     if (!atWork) return
-    const timer = setInterval(() => document.visibilityState === 'visible' && setTurn((before) => before + 1), EVERY_MS)
+    const timer = setInterval(() => document.visibilityState === 'visible' && setTurn((before) => before + 1), POLL_MS)
     return () => clearInterval(timer)
   }, [atWork])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is told, the clock and a new stream are reasons to read on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: events, the timer and a new stream are reasons to read on
   useEffect(() => {
     reader.current?.readOn()
-  }, [jobId, key, epoch, told, turn])
+  }, [jobId, key, epoch, lastEventId, turn])
 
   const again = useCallback(() => setTurn((before) => before + 1), [])
   return { log, read, problem, again }

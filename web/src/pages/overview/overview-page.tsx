@@ -16,12 +16,12 @@ import { type Alarm, alarmsOf, DEFAULT_SORT, isSort, SORTS, sortSeats } from './
 import { SeatList } from './seat-list.js'
 
 export default function OverviewPage() {
-  const heard = useLive((live) => live.epoch > 0)
+  const hasSnapshot = useLive((live) => live.epoch > 0)
   const sessions = useLive((live) => live.sessions)
   const briefs = useLive((live) => live.briefs)
   const feed = useLive((live) => live.feed)
   const [typed, setWords] = useParameter('q')
-  // Typing goes before finding.
+  // Typing stays responsive while the list is filtered.
   const words = useDeferredValue(typed)
   const [show] = useParameter('show')
   const [sort] = useParameter('sort')
@@ -33,14 +33,14 @@ export default function OverviewPage() {
     const found = words.trim() === '' ? some : some.filter((seat) => seatMatches(seat, words.trim()))
     return sortSeats(found, isSort(sort) ? sort : DEFAULT_SORT, alarms)
   }, [seats, active, show, words, sort, alarms])
-  useSpokenAlarms(alarms)
+  useAlarmAnnouncements(alarms)
 
   return (
     <>
       <PageHead title="Overview" label="Overview">
         <SpendToday />
       </PageHead>
-      {!heard ? (
+      {!hasSnapshot ? (
         <Skeleton lines={8} label="Waiting for the first figures" />
       ) : seats.length === 0 ? (
         <NoSessions />
@@ -78,31 +78,31 @@ function SpendToday() {
   )
 }
 
-/** New ones are said to who listens; those that were there when the page opened are read with it. */
-function useSpokenAlarms(alarms: readonly Alarm[]): void {
-  const known = useRef<ReadonlySet<string> | null>(null)
+/** Announces new alarms to screen readers. Alarms of the first render are read with the page. */
+function useAlarmAnnouncements(alarms: readonly Alarm[]): void {
+  const announced = useRef<ReadonlySet<string> | null>(null)
   useEffect(() => {
-    const before = known.current
-    known.current = new Set(alarms.map(({ key }) => key))
+    const before = announced.current
+    announced.current = new Set(alarms.map(({ key }) => key))
     const fresh = before === null ? [] : alarms.filter(({ key }) => !before.has(key))
     if (fresh.length > 0) announce(fresh.map(({ name, text }) => `${name} ${text}`).join('. '))
   }, [alarms])
 }
 
 const ALARM_SEVERITY: Record<Alarm['kind'], number> = { critical: 4, review: 2, waiting: 2, silent: 3, stale: 3 }
-const MOST = 6
+const MAX_ALARMS = 6
 
-/** What wants a person, before everything else. */
+/** The alarms that need the user, above everything else on the page. */
 function Alarms({ alarms }: { alarms: readonly Alarm[] }) {
   if (alarms.length === 0) return null
-  const more = alarms.length - MOST
+  const more = alarms.length - MAX_ALARMS
   return (
     <section className="alarms" aria-labelledby="alarms-title">
       <h2 id="alarms-title" className="unseen">
         Needs attention
       </h2>
       <ul>
-        {alarms.slice(0, MOST).map((alarm) => (
+        {alarms.slice(0, MAX_ALARMS).map((alarm) => (
           <li key={alarm.key} className="alarm" data-severity={ALARM_SEVERITY[alarm.kind]} data-kind={alarm.kind}>
             <AlarmShape kind={alarm.kind} />
             <Link href={alarm.brief_id === null ? sessionHref(alarm.session_id) : briefHref(alarm.brief_id)}>
@@ -117,7 +117,7 @@ function Alarms({ alarms }: { alarms: readonly Alarm[] }) {
   )
 }
 
-/** Until when a brief waits; nothing once that is over. */
+/** Time until which a brief waits for a review. Empty once it has passed. */
 function Until({ at }: { at: string }) {
   const isAhead = useClock((now) => Date.parse(at) > now)
   if (!isAhead) return null
@@ -128,7 +128,7 @@ function Until({ at }: { at: string }) {
   )
 }
 
-/** A shape of its own for each kind: colour alone tells nothing. */
+/** Icon of an alarm with a shape per kind, because colour alone is not accessible. */
 function AlarmShape({ kind }: { kind: Alarm['kind'] }) {
   return (
     <LineIcon size={14} strokeWidth={1.5}>
@@ -140,7 +140,7 @@ function AlarmShape({ kind }: { kind: Alarm['kind'] }) {
   )
 }
 
-/** Search, filter and order, all in the address: what is seen can be linked to. */
+/** Search, filter and sort order. They are stored in the address, so that a view can be linked. */
 function Toolbar({ active, all }: { active: number; all: number }) {
   const [words, setWords] = useParameter('q')
   const [show, setShow] = useParameter('show')
@@ -183,7 +183,7 @@ function Toolbar({ active, all }: { active: number; all: number }) {
   )
 }
 
-/** Nothing was ever heard: how to begin. */
+/** Shown before the first session was ever recorded: how to begin. */
 function NoSessions() {
   return (
     <Empty title="No sessions yet">

@@ -8,7 +8,7 @@ import { compareSessions, sortSeats } from './rank-seats.js'
 const at = (minute: number): string => new Date(Date.UTC(2026, 10, 16, 11, minute)).toISOString()
 const STATES: readonly SessionRow['state'][] = ['ended', 'unknown', 'idle', 'compacting', 'working', 'waiting']
 
-/** Three sessions of each state: one begun late, one early that was heard of last, and two begun at the same time. */
+/** Sessions of each state: started late, started early but seen last, and two at the same time. */
 const ROWS = STATES.flatMap((state) => {
   const isEnded = state === 'ended'
   const row = (name: string, started: number, seen: number): SessionRow =>
@@ -23,7 +23,7 @@ const ROWS = STATES.flatMap((state) => {
   return [row('early', 5, 50), row('late', 20, 30), row('late-twin', 20, 30)]
 })
 
-test('sessions come as waiting, working, idle and ended, in each by the newest start, and those that are over by the newest end', () => {
+test('sessions are sorted by state, running ones by their newest start and ended ones by their newest end', () => {
   const order = ROWS.toSorted(compareSessions).map(({ session_id }) => session_id)
   expect(order).toEqual([
     'waiting-late',
@@ -55,13 +55,13 @@ test('the page orders any two sessions as baton status and /api/sessions do', ()
     )
 })
 
-test('a signal of a session that runs does not move its row', () => {
+test('a signal of a running session does not move its row', () => {
   const before = ROWS.toSorted(compareSessions).map(({ session_id }) => session_id)
   const after = ROWS.map((row) => (row.session_id === 'working-early' ? { ...row, seen_at: at(59) } : row))
   expect(after.toSorted(compareSessions).map(({ session_id }) => session_id)).toEqual(before)
 })
 
-test('a full session that works stays below one that waits for the user unless alarms are chosen to come first', () => {
+test('a full working session sorts below one that waits for the user unless the order is by alarms', () => {
   const seats = seatsOf([
     makeSessionRow({ session_id: 'full', seat_id: 'full', level: 'critical', compaction_percent: 96 }),
     makeSessionRow({ session_id: 'asks', seat_id: 'asks', state: 'waiting' }),

@@ -5,17 +5,17 @@ import { isOver, type Seat, seatName } from '../../live/seats.js'
 import { percentText } from '../../parts/format.js'
 import { severityOf } from '../../parts/severity.js'
 
-/** What somebody should look at now, gravest first. */
+/** Alarm about a session or brief that needs the user's attention now. */
 export interface Alarm {
   key: string
   kind: 'critical' | 'review' | 'waiting' | 'silent' | 'stale'
-  /** What it is about, and what is so: two parts of one sentence. */
+  /** Subject of the alarm's sentence: the seat's name. `text` is the rest of the sentence. */
   name: string
   text: string
   seat_id: string
   session_id: string
   brief_id: string | null
-  /** Since or until when; null: not told. */
+  /** Time at which a review ends. Null when the alarm has no such time. */
   until: string | null
 }
 
@@ -29,7 +29,7 @@ export function alarmsOf(seats: readonly Seat[], briefs: Iterable<BriefRow>, fee
   return alarms.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
 }
 
-/** The gravest of one session; null: nothing. What is over or silenced alarms nobody. */
+/** Returns a session's most severe alarm. Null when it has none, has ended or is disabled. */
 function alarmOfSession(row: SessionRow, silence?: string): Alarm | null {
   if (row.state === 'ended' || row.state === 'unknown') return null
   const about = (kind: Alarm['kind'], text: string): Alarm => ({
@@ -51,7 +51,7 @@ function alarmOfSession(row: SessionRow, silence?: string): Alarm | null {
   return null
 }
 
-/** Heard of for ten minutes without any reading, or an alarm of it was raised since the last one. */
+/** True after ten minutes without a reading, or when a silence alarm follows the last reading. */
 function isSilent(row: SessionRow, alarmedAt: string | undefined): boolean {
   if (row.updated_at !== null) return alarmedAt !== undefined && alarmedAt > row.updated_at
   return (
@@ -83,7 +83,7 @@ function alarmOfBrief(brief: BriefRow): Alarm {
   }
 }
 
-/** The first is the order of the page, of `baton status` and of `/api/sessions`; the user may choose another. */
+/** Sort orders by name. The first is the default, the same as in `baton status`. */
 export const SORTS = {
   state: 'Waiting for you first',
   alarms: 'Alarms first',
@@ -97,7 +97,7 @@ export const DEFAULT_SORT: Sort = 'state'
 
 export const isSort = (text: string): text is Sort => text in SORTS
 
-/** Seats in the order that the user chose; equals follow each other by their start, so that rows do not move with every signal. */
+/** Sorts seats in the chosen order. Equal ones are sorted by start, so that signals move no row. */
 export function sortSeats(seats: readonly Seat[], sort: Sort, alarms: readonly Alarm[]): Seat[] {
   if (sort === 'state') return [...seats].sort((a, b) => compareSessions(a.current, b.current))
   const rank = new Map(alarms.map((alarm, n) => [alarm.seat_id, alarms.length - n] as const).reverse())
@@ -117,9 +117,9 @@ const STATES: Record<SessionRow['state'], number> = {
 
 /**
  * Compares two sessions: waiting for the user, working, idle, ended; the newest first within each.
- * A session that runs is placed by its start, one that is over by its end. Repeats
- * `compareSessions` of src/engine/views/session-queries.ts, because the page imports only types of the program;
- * the test compares both.
+ * A running session is sorted by its start, an ended one by its end.
+ * Repeats `compareSessions` of src/engine/views/session-queries.ts, because the page imports
+ * only types of the program; the test compares both.
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
   if (STATES[a.state] !== STATES[b.state]) return STATES[a.state] - STATES[b.state]
@@ -138,7 +138,7 @@ function sortFigure(seat: Seat, sort: Sort, rank: ReadonlyMap<string, number>): 
   return 0
 }
 
-/** Between the alarms and what is over, below 1: by the level it crossed, which changes seldom; last those nobody has a figure of. */
+/** Rank, below 1, of a seat without alarm: by its level, which rarely changes. */
 function levelRank({ current: { level, compaction_percent: percent, enabled } }: Seat): number {
   if (percent === null) return 0.1
   return 0.2 + (enabled ? severityOf(level, percent) / 10 : 0)

@@ -34,7 +34,7 @@ export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: re
   )
 }
 
-/** One seat: its name, its climb, what it does. Behind it, folded: its subagents and the sessions before. */
+/** Row of a seat with its gauge and state. Subagents and earlier sessions are folded below it. */
 const SeatRow = memo(Row, (a, b) => a.alarm === b.alarm && isSameSeat(a.seat, b.seat))
 
 function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
@@ -45,7 +45,7 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
     setOpen(!open)
   }
   const { current, earlier } = seat
-  const behind = current.subagents.length + earlier.length
+  const folded = current.subagents.length + earlier.length
   return (
     <div className="seat" data-over={current.state === 'ended' || undefined} data-alarm={alarm ?? undefined}>
       <div className="seat-line">
@@ -85,7 +85,7 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
           </div>
           <div className="seat-spend">
             <span>{moneyText(seat.cost_usd)}</span>
-            {behind > 0 && (
+            {folded > 0 && (
               <button type="button" className="fold" aria-expanded={open} onClick={toggle}>
                 {summary(current.subagents.length, earlier.length)}
               </button>
@@ -98,7 +98,7 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
   )
 }
 
-/** What somebody unfolded stays so while its row is out of sight. */
+/** Seats whose rows are unfolded; remembered while a row is out of view and not drawn. */
 const EXPANDED_SEATS = new Set<string>()
 
 function SeatOrigin({ row, name }: { row: SessionRow; name: string }) {
@@ -131,9 +131,9 @@ function Forecast({ row }: { row: SessionRow }) {
   )
 }
 
-/** What else is so: the level, a handoff under way, compactions behind it, Baton silenced. */
+/** Badges of a seat: its level, a running handoff, its compactions, and whether Baton is off. */
 function SeatSigns({ row }: { row: SessionRow }) {
-  // Where an ended session stood is no alarm any more.
+  // The level of an ended session no longer matters.
   const level = row.state === 'ended' ? null : row.level
   const isCalm = level === null && row.handoff === null && row.enabled
   return (
@@ -157,7 +157,7 @@ function summary(subagents: number, earlier: number): string {
   return parts.filter((part) => part !== null).join(', ')
 }
 
-/** What is folded under a seat. A subagent has a window of its own, and its gauge is of that. */
+/** Subagents, each with the gauge of its own window, and earlier sessions of a seat. */
 function SeatDetails({ seat: { current, earlier } }: { seat: Seat }) {
   return (
     <ul className="behind">
@@ -198,8 +198,8 @@ function SeatDetails({ seat: { current, earlier } }: { seat: Seat }) {
 const CHUNK = 20
 
 /**
- * A list of any length: only what is near the screen is drawn, in chunks; the others keep their place by their height. `estimate` is the
- * height of one item before it was ever drawn.
+ * List of any length that draws only the chunks near the screen; other chunks keep their height.
+ * `estimate` is the height of one item before it is drawn for the first time.
  */
 function LongList<T>(props: {
   items: readonly T[]
@@ -216,7 +216,7 @@ function LongList<T>(props: {
   return (
     <div role="list" aria-label={label} className={className}>
       {chunks.map((chunk, n) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a chunk is its place, whatever stands in it
+        // biome-ignore lint/suspicious/noArrayIndexKey: a chunk is identified by its position
         <Chunk key={n} count={chunk.length} estimate={estimate} near={n === 0}>
           {() =>
             chunk.map((item, place) => (
@@ -254,10 +254,10 @@ function Chunk({
     const element = ref.current!
     const observer = new IntersectionObserver(
       (entries) => {
-        // Several may have gathered: only the last is so now.
+        // Several changes may have gathered: only the last one is current.
         const entry = entries.at(-1)
         if (entry === undefined) return
-        // What is left behind keeps the height it had; focus in it is never taken away.
+        // A hidden chunk keeps its height; one that holds the focus is never hidden.
         if (!entry.isIntersecting && element.childElementCount > 0)
           each.current = entry.boundingClientRect.height / element.childElementCount
         setShown(entry.isIntersecting || element.contains(document.activeElement))

@@ -11,14 +11,14 @@ const columns = {
   compaction_tokens: [167, 167, null],
 }
 
-describe('the climb', () => {
-  test('of one reading is shown a minute wide', () => {
+describe('the curve of context use', () => {
+  test('the curve of a single reading is shown one minute wide', () => {
     expect(spanOfLone([[100], [10], [167]])).toEqual({ min: 70, max: 130 })
     expect(spanOfLone(curveData(columns, []))).toBeNull()
     expect(spanOfLone([[], [], []])).toBeNull()
   })
 
-  test('breaks where a cycle ends, so that a compaction is no slope', () => {
+  test('the curve breaks where a cycle ends, so that a compaction is not drawn as a slope', () => {
     expect(curveData(columns, [])).toEqual([
       [1, 2, 2.001, 3],
       [10, 20, null, 5],
@@ -26,7 +26,7 @@ describe('the climb', () => {
     ])
   })
 
-  test('goes on with what comes live, and takes no reading twice', () => {
+  test('the curve continues with live readings and has no reading twice', () => {
     const live = [
       { at: 3_000, used: 5, cycle: 2, point: 167 },
       { at: 4_000, used: 9, cycle: 2, point: 167 },
@@ -34,7 +34,7 @@ describe('the climb', () => {
     expect(curveData(columns, live)[1]).toEqual([10, 20, null, 5, 9])
   })
 
-  test('shows warnings where they were, and compactions only when they happened', () => {
+  test('the curve marks warnings at their tokens, and only compactions that completed', () => {
     const events = [
       makeEvent(1, 'context_warning', { level: 'handoff', usedTokens: 142_000, contextUsedPercent: 85 }),
       makeEvent(2, 'cycle_started', { reason: 'start' }),
@@ -48,7 +48,7 @@ describe('the climb', () => {
     ])
   })
 
-  test('finds the reading under the pointer, never the break between cycles', () => {
+  test('the nearest reading to the pointer is never the break between two cycles', () => {
     const [at, used] = curveData(columns, [])
     expect([0, 1.6, 2.01, 99].map((time) => used[nearest(at, used, time)!])).toEqual([10, 20, 20, 5])
     expect(nearest([], [], 1)).toBeNull()

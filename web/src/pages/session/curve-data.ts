@@ -2,7 +2,7 @@ import type { ReadingColumns } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { type Severity, severityOf } from '../../parts/severity.js'
 
-/** Seconds, tokens used, the compaction point: what is drawn. A cycle's end breaks the line. */
+/** Chart columns: seconds, used tokens, compaction point. A null breaks the line between cycles. */
 export type CurveData = [at: number[], used: (number | null)[], point: (number | null)[]]
 
 export interface Live {
@@ -12,22 +12,22 @@ export interface Live {
   point: number | null
 }
 
-/** The climb as it was asked for, and what came after it. */
+/** Merges the fetched readings with the live ones that arrived after them. */
 export function curveData(columns: ReadingColumns | null, live: readonly Live[]): CurveData {
   const data: CurveData = [[], [], []]
   let cycle: number | null = null
   let last = Number.NEGATIVE_INFINITY
-  const add = (at: number, used: number, its: number, point: number | null): void => {
+  const add = (at: number, used: number, readingCycle: number, point: number | null): void => {
     if (at <= last) return
-    if (cycle !== null && its !== cycle) push(data, last / 1_000 + 0.001, null, point)
-    cycle = its
+    if (cycle !== null && readingCycle !== cycle) push(data, last / 1_000 + 0.001, null, point)
+    cycle = readingCycle
     last = at
     push(data, at / 1_000, used, point)
   }
   columns?.at.forEach((at, n) => {
     add(at, columns.used_tokens[n]!, columns.cycle[n]!, columns.compaction_tokens[n]!)
   })
-  for (const { at, used, cycle: its, point } of live) add(at, used, its, point)
+  for (const { at, used, cycle: readingCycle, point } of live) add(at, used, readingCycle, point)
   return data
 }
 
@@ -37,13 +37,13 @@ function push([at, used, point]: CurveData, x: number, y: number | null, p: numb
   point.push(p)
 }
 
-/** Something that happened on the way, at its place in the climb. */
+/** Mark of an event on the curve. */
 export interface Mark {
   at: number
   kind: 'warning' | 'compaction' | 'handoff'
   label: string
   severity: Severity
-  /** Where on the climb; null: it is drawn over the whole height. */
+  /** Tokens at which the mark is drawn. Null for a mark over the whole height. */
   used: number | null
 }
 
@@ -58,7 +58,7 @@ export function marksOf(events: readonly Event[]): Mark[] {
         const percent = typeof data.contextUsedPercent === 'number' ? data.contextUsedPercent : null
         return [{ at, kind: 'warning', label: level, severity: severityOf(level, percent), used }]
       }
-      // Its end may be told much later: the new cycle begins where the climb falls.
+      // The end of a compaction may be reported much later: use the start of the new cycle.
       case 'cycle_started':
         return data.reason === 'compaction'
           ? [{ at, kind: 'compaction', label: 'compacted', severity: 0, used: null }]
@@ -71,13 +71,13 @@ export function marksOf(events: readonly Event[]): Mark[] {
   })
 }
 
-const ALONE_S = 30
+const LONE_MARGIN_S = 30
 
-/** From when to when a lone reading is shown: a moment has no length, and nothing could be read off it. null: there are more, or none. */
+/** Time range for a single reading, which has no width of its own. Null for none or several. */
 export const spanOfLone = ([at]: CurveData): { min: number; max: number } | null =>
-  at.length === 1 ? { min: at[0]! - ALONE_S, max: at[0]! + ALONE_S } : null
+  at.length === 1 ? { min: at[0]! - LONE_MARGIN_S, max: at[0]! + LONE_MARGIN_S } : null
 
-/** The place of the reading nearest to a time; null: there is none. */
+/** Index of the reading nearest to a time. Null when there are no readings. */
 export function nearest(at: readonly number[], used: readonly (number | null)[], time: number): number | null {
   let low = 0
   let high = at.length - 1

@@ -12,12 +12,12 @@ export interface CurveProps {
   data: CurveData
   marks: readonly Mark[]
   levels: readonly GaugeLevel[]
-  /** When this cycle began, in seconds. */
+  /** Start of the current cycle, in seconds. Null when unknown. */
   cycleFrom: number | null
   label: string
 }
 
-/** The climb over time. Drag to zoom, twice to see all; the timeline beside it tells the same in words. */
+/** Chart of used tokens over time. Dragging zooms in, a double click shows everything. */
 export default function Curve({ data, marks, levels, cycleFrom, label }: CurveProps) {
   const host = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
@@ -26,19 +26,19 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
   const [zoomed, setZoomed] = useState(false)
   const dark = useDark()
   scene.current = { levels, marks }
-  const newest = useRef(data)
-  newest.current = data
+  const latestData = useRef(data)
+  latestData.current = data
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours are a new drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours need a new plot
   useEffect(() => {
     const element = host.current!
-    const drawn = drawCurve(element, newest.current, () => scene.current, { point: setPointed, zoom: setZoomed })
-    plot.current = drawn
-    const resized = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height: heightOf(element) }))
+    const newPlot = drawCurve(element, latestData.current, () => scene.current, { point: setPointed, zoom: setZoomed })
+    plot.current = newPlot
+    const resized = new ResizeObserver(() => newPlot.setSize({ width: element.clientWidth, height: heightOf(element) }))
     resized.observe(element)
     return () => {
       resized.disconnect()
-      drawn.destroy()
+      newPlot.destroy()
       plot.current = null
     }
   }, [dark])
@@ -47,7 +47,7 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
     // that arrives in between would undo the zoom.
     if (plot.current !== null) showData(plot.current, data, !isZoomed(plot.current))
   }, [data])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: they are read from the scene when it is drawn
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks and levels are read from the scene
   useEffect(() => plot.current?.redraw(false), [marks, levels])
 
   const show = (from: number | undefined, to: number | undefined): void => {
@@ -133,7 +133,7 @@ function Reading({ pointed, plot }: { pointed: Pointed; plot: uPlot | null }) {
   )
 }
 
-/** What the drawing needs to know beside the readings; asked for at every stroke, so that it may change. */
+/** Levels and marks drawn with the readings. Read at every redraw, so that they may change. */
 interface Scene {
   levels: readonly GaugeLevel[]
   marks: readonly Mark[]
@@ -148,7 +148,7 @@ interface Pointed {
   mark: Mark | null
 }
 
-/** The colours of the page as they are now: a canvas does not follow them by itself. */
+/** Current colours of the page. A canvas does not follow the theme by itself. */
 interface Ink {
   line: string
   area: string
@@ -185,7 +185,7 @@ function drawCurve(
   host: HTMLElement,
   data: CurveData,
   scene: () => Scene,
-  told: { point: (pointed: Pointed | null) => void; zoom: (zoomed: boolean) => void },
+  handlers: { point: (pointed: Pointed | null) => void; zoom: (zoomed: boolean) => void },
 ): uPlot {
   const ink = inkOf(host)
   const font = `11px ${getComputedStyle(host).fontFamily}`
@@ -224,8 +224,8 @@ function drawCurve(
       ],
       hooks: {
         draw: [(plot) => drawScene(plot, scene(), ink, font)],
-        setCursor: [(plot) => told.point(pointed(plot, scene()))],
-        setScale: [(plot, key) => key === 'x' && told.zoom(isZoomed(plot))],
+        setCursor: [(plot) => handlers.point(readingAtCursor(plot, scene()))],
+        setScale: [(plot, key) => key === 'x' && handlers.zoom(isZoomed(plot))],
       },
     },
     data as uPlot.AlignedData,
@@ -235,7 +235,7 @@ function drawCurve(
   return plot
 }
 
-/** Other readings; `all`: from the first to the last of them. */
+/** Replaces the readings. `all` resets the zoom to the whole range. */
 function showData(plot: uPlot, data: CurveData, all: boolean): void {
   plot.setData(data as uPlot.AlignedData, all)
   if (all) fitLone(plot, data)
@@ -275,7 +275,7 @@ function drawScene(plot: uPlot, { levels, marks }: Scene, ink: Ink, font: string
       ? []
       : [{ name, y: plot.valToPos(tokens, 'y', true), ink: ink.levels[severityOf(name, null)]!, drawn: true }],
   )
-  // It is drawn as a series, which needs two readings to be a line.
+  // The series of the compaction point needs two readings; draw the line by hand for a single one.
   const lone = plot.data[0].length === 1
   if (top !== null) lines.push({ name: 'compaction', y: plot.valToPos(top, 'y', true), ink: ink.end, drawn: lone })
   let free = 0
@@ -285,7 +285,7 @@ function drawScene(plot: uPlot, { levels, marks }: Scene, ink: Ink, font: string
     ctx.globalAlpha = 0.55
     if (drawn) line(ctx, [bbox.left, y], [right, y], [])
     ctx.globalAlpha = 1
-    // Names that would lie on each other move down.
+    // Move labels down that would overlap.
     const at = Math.max(y, free)
     ctx.fillText(name, right + 6 * ratio, at, 58 * ratio)
     free = at + 12 * ratio
@@ -360,7 +360,7 @@ function shape(ctx: CanvasRenderingContext2D, corners: readonly Place[], outline
   ctx.fill()
 }
 
-function pointed(plot: uPlot, { marks }: Scene): Pointed | null {
+function readingAtCursor(plot: uPlot, { marks }: Scene): Pointed | null {
   const { left } = plot.cursor
   if (left === undefined || left === null || left < 0) return null
   const [at, used, point] = plot.data as unknown as CurveData

@@ -23,7 +23,7 @@ import { AUTHORS } from '../briefs/brief-facts.js'
 import { BriefStatus } from '../briefs/brief-status.js'
 import { useLastEventId } from './session-data.js'
 
-/** What lies around a session: its subagents, chain, briefs and archives, and the small print. */
+/** Sidebar of a session: subagents, chain of sessions, briefs, archives and details. */
 export function Aside({ session }: { session: SessionDetail }) {
   return (
     <>
@@ -163,8 +163,8 @@ function Details({ session }: { session: SessionDetail }) {
   )
 }
 
-function planLimits({ plan_limits: told }: SessionDetail): [string, string][] {
-  return (told ?? []).map((limit) => {
+function planLimits({ plan_limits: limits }: SessionDetail): [string, string][] {
+  return (limits ?? []).map((limit) => {
     const used = (limit as { usedPercent?: unknown }).usedPercent
     return [`limit ${limit.name}`, typeof used === 'number' ? `${percentText(used)} used` : 'told'] as [string, string]
   })
@@ -173,10 +173,10 @@ function planLimits({ plan_limits: told }: SessionDetail): [string, string][] {
 const MESSAGE_EVENTS: ReadonlySet<Event['type']> = new Set(['message_queued', 'message_delivered', 'message_cancelled'])
 const SENDERS: Readonly<Record<string, string>> = { user: 'you', baton: 'Baton' }
 
-const FEW = 4
-const LONG = 240
+const SHOWN_MESSAGES = 4
+const CUT_LENGTH = 240
 
-/** What the seat was told, and a box to tell it more. */
+/** Messages sent to the seat, and a form to send another. */
 export function Messages({ session }: { session: SessionDetail }) {
   const [all, setAll] = useState(false)
   const { data, problem, loading, again } = useCall('messages', { id: session.session_id, query: { limit: 50 } })
@@ -190,13 +190,13 @@ export function Messages({ session }: { session: SessionDetail }) {
         {loading && <Skeleton />}
         {!loading && newest.length === 0 && problem === null && <p className="quiet">No messages yet.</p>}
         <ul className="messages">
-          {newest.slice(0, all ? newest.length : FEW).map((message) => (
+          {newest.slice(0, all ? newest.length : SHOWN_MESSAGES).map((message) => (
             <MessageEntry key={message.message_id} message={message} again={again} />
           ))}
         </ul>
-        {!all && newest.length > FEW && (
+        {!all && newest.length > SHOWN_MESSAGES && (
           <button type="button" className="button messages-more" onClick={() => setAll(true)}>
-            Show {newest.length - FEW} more
+            Show {newest.length - SHOWN_MESSAGES} more
           </button>
         )}
       </div>
@@ -258,12 +258,12 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
   )
 }
 
-/** A long one shows its beginning until all of it is wanted. */
+/** Text of a message. A long one is cut until the user unfolds it. */
 function MessageText({ text }: { text: string }) {
-  const [whole, setWhole] = useState(text.length <= LONG)
+  const [whole, setWhole] = useState(text.length <= CUT_LENGTH)
   return (
     <>
-      <p className="words">{whole ? text : `${text.slice(0, LONG).trimEnd()} …`}</p>
+      <p className="words">{whole ? text : `${text.slice(0, CUT_LENGTH).trimEnd()} …`}</p>
       {!whole && (
         <button type="button" className="fold" onClick={() => setWhole(true)}>
           All of it

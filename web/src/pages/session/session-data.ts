@@ -7,7 +7,7 @@ import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
 import { mergeEvents } from './timeline-items.js'
 
-/** After these the rest of a session's page is another: briefs, archives, losses, levels, its chain. */
+/** Events after which a session is fetched again: they change briefs, archives, losses or chain. */
 const REFETCH_EVENTS: ReadonlySet<Event['type']> = new Set([
   ...([
     'level_crossed',
@@ -23,15 +23,16 @@ const REFETCH_EVENTS: ReadonlySet<Event['type']> = new Set([
 
 interface SessionQuery {
   session: SessionDetail | null
-  /** False: only its live row is here yet. */
+  /** False while only the live row of the session has arrived. */
   whole: boolean
   problem: CallProblem | null
   again: () => void
 }
 
 /**
- * One session as it was asked for, with the figures of its live row, asked for again when what is in neither has changed. Until the answer
- * comes the row alone is shown: whoever opens a row sees at once what it said.
+ * Returns a fetched session merged with its live row, and fetches it again after events that the
+ * row does not include. Until the first reply the row alone is returned, so that the page shows
+ * the known figures at once.
  */
 export function useSession(id: string): SessionQuery {
   const { data, problem, again } = useCall('session', { id })
@@ -39,25 +40,25 @@ export function useSession(id: string): SessionQuery {
   const row = useLive((live) => live.sessions.get(sessionId))
   const changed = useLastEventId(sessionId, REFETCH_EVENTS)
   useRefetchOnChange(again, changed)
-  // The fresh session begins after this one has told its last: its seat's chain is longer then.
+  // A handoff's new session starts after this one's last event and makes the chain longer.
   const seatId = row?.seat_id ?? data?.seat_id
-  const begun = useLive(
+  const lastStartId = useLive(
     (live) => live.feed.findLast((event) => event.type === 'session_started' && event.seat_id === seatId)?.id ?? 0,
   )
-  useRefetchOnChange(again, begun)
-  // What was forgotten of it is not shown again.
+  useRefetchOnChange(again, lastStartId)
+  // Fetch again after rows were removed, so that forgotten briefs and archives disappear.
   const gone = useLive((live) => live.gone)
   useRefetchOnChange(again, gone)
   const session = useMemo(() => {
     if (data === null)
       return row === undefined ? null : { ...row, ...DETAIL_DEFAULTS, cycle_started_at: row.started_at }
-    // A page asked for before the row changed says less; one asked for later says more.
+    // A reply that is newer than the row wins, an older one is overwritten by the row.
     return row === undefined || row.seen_at < data.seen_at ? data : { ...data, ...row }
   }, [data, row])
   return { session, whole: data !== null, problem, again }
 }
 
-/** What no row tells. */
+/** Values of the fields that live rows do not have, until the session is fetched. */
 const DETAIL_DEFAULTS = {
   cycle_reason: '',
   limits_reason: '',
@@ -69,7 +70,7 @@ const DETAIL_DEFAULTS = {
   losses: [],
 } satisfies Omit<SessionDetail, keyof SessionRow | 'cycle_started_at'>
 
-/** The id of the last live event of these types about a session, or its seat; 0: none. */
+/** Id of the last live event of these types about a session or its seat. 0 when there is none. */
 export function useLastEventId(sessionId: string, types: ReadonlySet<Event['type']>): number {
   return useLive(
     (live) => live.feed.findLast((event) => event.session_id === sessionId && types.has(event.type))?.id ?? 0,
@@ -83,16 +84,16 @@ export interface SessionEvents {
   again: () => void
 }
 
-/** Everything but readings that happened in a session, oldest first, and what happens. */
+/** Fetched and live events of a session except readings, oldest first. */
 export function useEvents(id: string): SessionEvents {
   const { data, problem, loading, again } = useCall('events', {
     query: { session: id, without_readings: true, limit: 5_000 },
   })
   const feed = useLive((live) => live.feed)
   const events = useMemo(() => {
-    const told = (data?.events ?? []).filter(({ type }) => type !== 'reading')
+    const fetched = (data?.events ?? []).filter(({ type }) => type !== 'reading')
     return mergeEvents(
-      told,
+      fetched,
       feed.filter(({ session_id }) => session_id === id),
     )
   }, [data, feed, id])

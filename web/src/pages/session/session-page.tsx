@@ -56,14 +56,14 @@ export default function SessionPage({ id }: { id: string }) {
   )
 }
 
-/** What happened is asked for once: the curve and the timeline both tell it. */
+/** Fetches the events once, for both the curve and the timeline. */
 function SessionHistory({ session, whole }: { session: SessionDetail; whole: boolean }) {
-  const happened = useEvents(session.session_id)
+  const history = useEvents(session.session_id)
   return (
     <>
-      <ContextCurve session={session} whole={whole} events={happened.events} />
+      <ContextCurve session={session} whole={whole} events={history.events} />
       <div className="session-columns">
-        <Timeline session={session} happened={happened} />
+        <Timeline session={session} history={history} />
         <div className="session-side">
           <Messages session={session} />
           {whole ? <Aside session={session} /> : <Skeleton lines={6} label="Loading the rest" />}
@@ -73,7 +73,7 @@ function SessionHistory({ session, whole }: { session: SessionDetail; whole: boo
   )
 }
 
-/** The figures: how full, how long it lasts, what it cost. */
+/** Figures of a session: how full its context is, steps left, and spend. */
 function ContextFigures({ session }: { session: SessionDetail }) {
   const { spend } = session
   const sent = spend.input_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
@@ -132,7 +132,7 @@ function ContextFigures({ session }: { session: SessionDetail }) {
   )
 }
 
-/** Steps to the compaction, at the growth of this cycle. Asked for again with every reading that moves it. */
+/** Steps left until compaction at the growth of this cycle. Fetched again when that changes. */
 function StepsLeft({ session }: { session: SessionDetail }) {
   const { data } = useCall('forecast', session.state === 'ended' ? null : { id: session.session_id })
   const steps = session.steps_left
@@ -319,7 +319,7 @@ const HANDOFF_TEXT: Readonly<Record<HandoffShown['state'], string>> = {
   cancelled: 'It was called off.',
 }
 
-/** The handoff that is under way, where it stands, and the way to call it off. */
+/** The running handoff of a session, its state, and a button to cancel it. */
 function HandoffStrip({
   session,
   handoff,

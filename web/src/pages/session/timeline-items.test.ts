@@ -9,11 +9,11 @@ const loss = { compaction_started_at: START, facts: 4, facts_kept: 3 } as never
 const quiet = { all: false }
 
 describe('a session’s timeline', () => {
-  test('a compaction is under way until it ends, and then one entry with its loss and what was put back', () => {
+  test('a compaction is one timeline entry with its loss and what was put back after it', () => {
     expect(itemsOf([start], [], quiet)).toMatchObject([{ kind: 'compaction', complete: null }])
     const back = makeEvent(3, 'recovery_delivered', { compaction_started_at: START, facts: 2 })
-    const told = makeEvent(4, 'loss_report', { compaction_started_at: START })
-    const items = itemsOf([start, complete, told, back], [loss], quiet)
+    const report = makeEvent(4, 'loss_report', { compaction_started_at: START })
+    const items = itemsOf([start, complete, report, back], [loss], quiet)
     expect(items).toHaveLength(1)
     expect(items[0] as CompactionItem).toMatchObject({
       complete: { id: 2 },
@@ -22,13 +22,13 @@ describe('a session’s timeline', () => {
     })
   })
 
-  test('one whose beginning was thinned away still has its summary and its loss', () => {
+  test('a compaction whose start event was pruned still has its summary and its loss', () => {
     expect(itemsOf([complete], [loss], quiet)).toMatchObject([
       { kind: 'compaction', start: null, complete: { id: 2 }, loss: { facts: 4 } },
     ])
   })
 
-  test('a level that was warned of is said once; one without a warning is said too', () => {
+  test('a crossed level is listed once with its warning, or alone if there was no warning', () => {
     const events = [
       makeEvent(1, 'level_crossed', { level: 'warning' }),
       makeEvent(2, 'context_warning', { level: 'warning', levels: ['notice', 'warning'] }),
@@ -38,7 +38,7 @@ describe('a session’s timeline', () => {
     expect(itemsOf(events, [], { all: true }).map(({ key }) => key)).toEqual([3, 2, 1])
   })
 
-  test('what was fetched and what came live are told once each', () => {
+  test('events that were both fetched and received live are listed once', () => {
     const [a, b, c] = [1, 2, 3].map((id) => makeEvent(id, 'message_queued'))
     expect(mergeEvents([a!, b!], [b!, c!]).map(({ id }) => id)).toEqual([1, 2, 3])
   })

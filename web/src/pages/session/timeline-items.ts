@@ -3,7 +3,7 @@ import type { Event } from '../../../../src/contract/records/event.js'
 import { bytesText, groupedText, percentText, plural, shortId } from '../../parts/format.js'
 import { TRIGGER } from '../archive/archive-labels.js'
 
-/** One entry of a session's timeline. A compaction is one from its start to what was put back after it, however many events tell of it. */
+/** Entry of a session's timeline. All events of one compaction and its recovery form one entry. */
 export type Item =
   | { kind: 'event'; key: number; at: string; event: Event }
   | { kind: 'warning'; key: number; at: string; event: Event }
@@ -13,25 +13,25 @@ export interface CompactionItem {
   kind: 'compaction'
   key: number
   at: string
-  /** null: its beginning was not seen. */
+  /** Null when the start event is missing. */
   start: Event | null
-  /** null: it is under way. */
+  /** Null while the compaction runs. */
   complete: Event | null
   loss: LossShown | null
   recoveries: readonly Event[]
 }
 
-/** What happens behind the scenes: only shown when everything is wanted. */
+/** Internal events that are shown only when all events are requested. */
 const HIDDEN_EVENTS: ReadonlySet<Event['type']> = new Set([
   'reading',
   'message_queued',
   'message_delivered',
   'message_cancelled',
 ])
-/** Told by the compaction they belong to. */
+/** Events that are shown inside the entry of their compaction. */
 const COMPACTION_EVENTS: ReadonlySet<Event['type']> = new Set(['loss_report', 'recovery_delivered'])
 
-/** Newest first. `all`: also what is told elsewhere on the page. */
+/** Returns the timeline's entries, newest first. `all` includes internal events. */
 export function itemsOf(events: readonly Event[], losses: readonly LossShown[], options: { all: boolean }): Item[] {
   const items: Item[] = []
   const compactions = new Map<string, CompactionItem>()
@@ -57,17 +57,17 @@ export function itemsOf(events: readonly Event[], losses: readonly LossShown[], 
       } else open.complete = event
       open = null
     } else if (COMPACTION_EVENTS.has(type)) {
-      const of = compactions.get(String(data.compaction_started_at))
-      if (of === undefined) items.push({ kind: 'event', key, at, event })
-      else if (type === 'recovery_delivered') of.recoveries = [...of.recoveries, event]
+      const compaction = compactions.get(String(data.compaction_started_at))
+      if (compaction === undefined) items.push({ kind: 'event', key, at, event })
+      else if (type === 'recovery_delivered') compaction.recoveries = [...compaction.recoveries, event]
     } else if (type === 'context_warning') items.push({ kind: 'warning', key, at, event })
-    else if (options.all || !isQuiet(event, warned)) items.push({ kind: 'event', key, at, event })
+    else if (options.all || !isListedElsewhere(event, warned)) items.push({ kind: 'event', key, at, event })
   }
   return items.reverse()
 }
 
-/** A crossing that was warned of is told by the warning; a new cycle by what began it. */
-function isQuiet(event: Event, warned: ReadonlySet<string>): boolean {
+/** True for a crossing whose warning is listed, and for a new cycle whose cause is listed. */
+function isListedElsewhere(event: Event, warned: ReadonlySet<string>): boolean {
   if (event.type === 'level_crossed') return warned.has(`${event.data.level} ${minute(event.at)}`)
   if (event.type === 'cycle_started') return event.data.reason !== 'clear'
   return HIDDEN_EVENTS.has(event.type)
@@ -84,18 +84,18 @@ const lossOf = (losses: readonly LossShown[], startedAt: string): LossShown | nu
 const lossBefore = (losses: readonly LossShown[], at: string): LossShown | null =>
   losses.findLast((loss) => loss.compaction_started_at <= at) ?? null
 
-/** Fetched and live events as one, each once, in the order of their ids. */
+/** Merges fetched and live events without duplicates, in the order of their ids. */
 export function mergeEvents(fetched: readonly Event[], live: readonly Event[]): Event[] {
   const last = fetched.at(-1)?.id ?? 0
   const fresh = live.filter(({ id }) => id > last)
   return fresh.length === 0 ? [...fetched] : [...fetched, ...fresh]
 }
 
-/** What an event says, in a short sentence, and the small print behind it. Texts of others stay texts. */
+/** Text of an event: a short sentence and details. Shown as plain text, never as markup. */
 interface EventText {
   title: string
   detail: string
-  /** How much it matters to who looks: `bad` went wrong, `good` went well. */
+  /** Colour of the entry: `bad` for failures, `good` for successes. */
   tone: 'plain' | 'good' | 'bad'
 }
 

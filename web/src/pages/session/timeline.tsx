@@ -24,13 +24,13 @@ import { curveData, type Live, marksOf } from './curve-data.js'
 import type { SessionEvents } from './session-data.js'
 import { type CompactionItem, eventText, type Item, itemsOf } from './timeline-items.js'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
-/** What happened, newest first. */
-export function Timeline({ session, happened }: { session: SessionDetail; happened: SessionEvents }) {
-  const { events, problem, loading, again } = happened
+/** List of a session's events, newest first. */
+export function Timeline({ session, history }: { session: SessionDetail; history: SessionEvents }) {
+  const { events, problem, loading, again } = history
   const [everything, setEverything] = useParameter('events')
-  const [most, setMost] = useState(PAGE)
+  const [most, setMost] = useState(PAGE_SIZE)
   const all = everything === 'all'
   const items = useMemo(() => itemsOf(events, session.losses, { all }), [events, session.losses, all])
   const shown = items.slice(0, most)
@@ -52,7 +52,7 @@ export function Timeline({ session, happened }: { session: SessionDetail; happen
         ))}
       </ol>
       {items.length > most && (
-        <button type="button" className="button" onClick={() => setMost(most + 5 * PAGE)}>
+        <button type="button" className="button" onClick={() => setMost(most + 5 * PAGE_SIZE)}>
           Show more ({groupedText(items.length - most)})
         </button>
       )}
@@ -89,14 +89,14 @@ function Plain({ item }: { item: Extract<Item, { kind: 'event' }> }) {
   )
 }
 
-/** Above the first entry of a day, if there is more than one. */
+/** Date above the first entry of a day. Null for other entries, and if all are of one day. */
 function dayOf(items: readonly Item[], n: number): string | null {
   const day = dayText(new Date(items[n]!.at))
   if (n > 0 && dayText(new Date(items[n - 1]!.at)) === day) return null
   return n === 0 && dayText(new Date()) === day ? null : day
 }
 
-/** A compaction: a spinner while it goes on; then what it made of the conversation, with its loss beside it. */
+/** Entry of a compaction: a spinner while it runs, then its summary and its loss. */
 function CompactionEntry({ item }: { item: CompactionItem }) {
   if (item.complete === null) return <CompactionRunning start={item.start} />
   return <CompactionDone item={item} complete={item.complete} />
@@ -129,7 +129,7 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
   const { data } = complete
   const figure = (name: string): number | null => (typeof data[name] === 'number' ? (data[name] as number) : null)
   const [before, after, saved] = [figure('tokensBefore'), figure('tokensAfter'), figure('tokensSaved')]
-  const happened = data.outcome === 'completed'
+  const isCompleted = data.outcome === 'completed'
   return (
     <div className="compaction" data-outcome={String(data.outcome)}>
       <button
@@ -177,12 +177,12 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
           <section aria-label="Summary">
             <h3>Summary</h3>
             {typeof data.summary === 'string' ? (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to be reached to be scrolled by keyboard
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
               <div className="compaction-summary words" tabIndex={0} role="region" aria-label="Summary text">
                 {data.summary}
               </div>
             ) : (
-              <p className="quiet">{happened ? 'The client told no summary.' : 'Nothing was summarised.'}</p>
+              <p className="quiet">{isCompleted ? 'The client told no summary.' : 'Nothing was summarised.'}</p>
             )}
           </section>
           {item.loss !== null && <LossReport loss={item.loss} />}
@@ -192,7 +192,7 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
   )
 }
 
-/** A level was crossed and told: how much is left before compaction. */
+/** Entry of a warning at a crossed level: how much is left before compaction. */
 function ContextWarning({ event: { data } }: { event: Event }) {
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
   const used = number(data.contextUsedPercent)
@@ -205,7 +205,7 @@ function ContextWarning({ event: { data } }: { event: Event }) {
   )
 }
 
-/** What one compaction dropped: by kind, and the facts themselves, most needed first. */
+/** Facts that one compaction dropped, counted by kind and listed by importance. */
 function LossReport({ loss }: { loss: LossShown }) {
   const lost = loss.facts - loss.facts_kept
   return (
@@ -243,13 +243,13 @@ function LossReport({ loss }: { loss: LossShown }) {
   )
 }
 
-// Fetched while the readings are: both take their time.
+// Load the chart's code while the readings are fetched: both take time.
 const curve = lazyPart<CurveProps>(() => import('./curve.js'))
 curve.fetch().catch(() => {})
 
 interface ContextCurveProps {
   session: SessionDetail
-  /** When this cycle began is told. */
+  /** True when the session is fetched, so that the start of its cycle is known. */
   whole: boolean
   events: readonly Event[]
 }
@@ -292,7 +292,7 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
   )
 }
 
-/** What came while the page was open. The row tells the newest reading only, and so it is enough. */
+/** Readings that arrived while the page was open, collected from the newest one in each row. */
 function useLiveReadings(session: SessionDetail): readonly Live[] {
   const { updated_at: at, used_tokens: used, cycle, compaction_tokens: point } = session
   const [live, setLive] = useState<readonly Live[]>([])

@@ -12,7 +12,7 @@ const level = (name: string, rule: string, at_tokens: number | null): LevelRule 
 })
 
 describe('levels on the gauge', () => {
-  test('stand at their tokens, lowest first, and not where they cannot be reached', () => {
+  test('levels are placed on the gauge by tokens, lowest first, without unreachable ones', () => {
     const placed = placeLevels([level('late', '90%', 90), level('early', '20k', 20), level('never', '120', 120)], 100)
     expect(placed.map(({ level: { name }, percent }) => [name, percent])).toEqual([
       ['early', 20],
@@ -20,7 +20,7 @@ describe('levels on the gauge', () => {
     ])
   })
 
-  test('without a session only parts of the compaction point have a place', () => {
+  test('without a session only levels in percent of the compaction point are placed on the gauge', () => {
     const levels = [
       level('a', '50%', null),
       level('b', '70% of window', null),
@@ -33,7 +33,7 @@ describe('levels on the gauge', () => {
     ])
   })
 
-  test('labels that would cover each other stand in rows below', () => {
+  test('labels of levels that would overlap are moved to rows below', () => {
     expect(labelRows([50, 70, 85, 95], [60, 60, 60, 60], 1_000)).toEqual([0, 0, 0, 0])
     expect(labelRows([50, 70, 85, 95], [50, 50, 50, 50], 320)).toEqual([0, 0, 1, 0])
     expect(labelRows([94, 95, 96], [60, 60, 60], 320)).toEqual([0, 1, 2])

@@ -34,11 +34,11 @@ const COLUMNS: Column<Level>[] = [
       actions.includes('agent') ? <span className="nowrap">{DELIVERY_MODES[mode] ?? mode}</span> : null,
     narrow: 'hide',
   },
-  { id: 'from', head: 'Set in', cell: ({ from }) => <Written from={from} /> },
+  { id: 'from', head: 'Set in', cell: ({ from }) => <ConfiguredIn from={from} /> },
 ]
 
-/** `project file baton.yaml, levels[0]`: the whole path is on hover. */
-function Written({ from }: { from: string }) {
+/** Where a level is configured: `project file baton.yaml, levels[0]`. The full path is on hover. */
+function ConfiguredIn({ from }: { from: string }) {
   return (
     <span className="nowrap" title={from}>
       {from.replace(/\S*\//g, '')}
@@ -46,7 +46,7 @@ function Written({ from }: { from: string }) {
   )
 }
 
-/** The levels in force, drawn and told. */
+/** The effective levels, as a gauge and as a table. */
 export function Levels({
   settings,
   session,
@@ -121,7 +121,7 @@ function limitsText({
 const CHARACTER = 6.6
 const ROW = 34
 
-/** The gauge with every level's name and place written under it. `used`: how far the session is now; null: there is none. */
+/** Gauge with the name of every level below it. `used` is null when no session is chosen. */
 function LevelGauge({ settings, used }: { settings: Settings; used: number | null }) {
   const { compaction_tokens: point, levels, exact } = settings
   const ref = useRef<HTMLDivElement>(null)
@@ -137,7 +137,7 @@ function LevelGauge({ settings, used }: { settings: Settings; used: number | nul
     labels.map(({ name, place }) => Math.max(name.length, place.length) * CHARACTER),
     width,
   )
-  // Without a compaction point the gauge is drawn to a hundred: parts of it are all that is known.
+  // Without a compaction point the scale ends at 100, because only percentages are known.
   const scale = point ?? 100
   return (
     <div className="level-gauge" ref={ref}>
@@ -175,7 +175,7 @@ function LevelGauge({ settings, used }: { settings: Settings; used: number | nul
   )
 }
 
-/** Labels near an end are moved in rather than cut off. */
+/** Pixels by which a label near an end is moved inwards, so that it is not cut off. */
 function shiftOf(percent: number, wide: number, width: number): number {
   const middle = (percent / 100) * width
   const inner = Math.min(Math.max(middle, wide / 2), width - wide / 2)
@@ -195,17 +195,17 @@ function useWidth(ref: React.RefObject<HTMLElement | null>): number {
 
 export type LevelRule = Settings['levels'][number]
 
-interface Placed {
+interface PlacedLevel {
   level: LevelRule
-  /** From 0 to 100, of the compaction point. */
+  /** Percentage of the compaction point, from 0 to 100. */
   percent: number
 }
 
 /**
- * Where levels stand on the gauge. Without a session nobody knows a compaction point: then only those that are written as a part of it
- * have a place.
+ * Returns the positions of levels on the gauge. Without a session the compaction point is
+ * unknown, so that only levels configured in percent of it have a position.
  */
-export function placeLevels(levels: readonly LevelRule[], point: number | null): Placed[] {
+export function placeLevels(levels: readonly LevelRule[], point: number | null): PlacedLevel[] {
   return levels
     .flatMap((level) => {
       const percent = percentOf(level, point)
@@ -216,11 +216,11 @@ export function placeLevels(levels: readonly LevelRule[], point: number | null):
 
 function percentOf({ at_tokens: at, rule }: LevelRule, point: number | null): number | null {
   if (point !== null) return at === null || point === 0 ? null : (at / point) * 100
-  const written = /^\s*(\d+(?:\.\d+)?)\s*%\s*(?:of compaction)?\s*$/i.exec(rule)
-  return written === null ? null : Number(written[1])
+  const percentRule = /^\s*(\d+(?:\.\d+)?)\s*%\s*(?:of compaction)?\s*$/i.exec(rule)
+  return percentRule === null ? null : Number(percentRule[1])
 }
 
-/** In which row each label stands so that none covers another: the first that is free. `widths` and `width` in one unit. */
+/** Returns the first free row for each label, so that none overlap. Widths are in pixels. */
 export function labelRows(percents: readonly number[], widths: readonly number[], width: number): number[] {
   const ends: number[] = []
   return percents.map((percent, n) => {

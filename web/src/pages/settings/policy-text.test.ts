@@ -23,31 +23,31 @@ const settings: Settings = {
   guards: { min_new_tokens: 20_000, max_unattended_per_hour: 6, cooldown_seconds: 60, breaker_after: 3 },
   archive: { enabled: true, at: ['pre-compact', 'handoff'], keep_days: null, keep_bytes: null },
 }
-const said = (change: Partial<Settings>): Record<string, string> =>
+const textsByKey = (change: Partial<Settings>): Record<string, string> =>
   Object.fromEntries(
     policySections({ ...settings, ...change }).flatMap(({ statements }) =>
       statements.map(({ key, text }) => [key, text]),
     ),
   )
 
-describe('what is settled, in plain words', () => {
-  test('whether Baton is on, what says so, and what changes that', () => {
-    const told = (enabled: boolean, enabled_by: string): string => switchText({ enabled, enabled_by })
-    expect(told(true, 'configuration')).toBe('Baton is on.')
-    expect(told(false, 'configuration')).toBe(
+describe('the configuration in sentences', () => {
+  test('the switch text says whether Baton is on, why, and which command changes it', () => {
+    const text = (enabled: boolean, enabled_by: string): string => switchText({ enabled, enabled_by })
+    expect(text(true, 'configuration')).toBe('Baton is on.')
+    expect(text(false, 'configuration')).toBe(
       'Baton is off, because a file says `enabled: false`: it measures and says nothing.',
     )
-    expect(told(false, 'baton off --project')).toBe(
+    expect(text(false, 'baton off --project')).toBe(
       'Baton is off, because somebody ran `baton off --project`: it measures and says nothing. `baton on --project` turns it on.',
     )
-    expect(told(false, 'baton off for this session')).toBe(
+    expect(text(false, 'baton off for this session')).toBe(
       'Baton is off for this session, because somebody ran `baton off`: it measures and says nothing. `baton on` turns it on.',
     )
-    expect(told(true, 'baton on --all')).toBe('Baton is on, because somebody ran `baton on --all`.')
+    expect(text(true, 'baton on --all')).toBe('Baton is on, because somebody ran `baton on --all`.')
   })
 
-  test('names every key that changes it', () => {
-    expect(Object.keys(said({}))).toEqual([
+  test('every statement about the configuration names its key', () => {
+    expect(Object.keys(textsByKey({}))).toEqual([
       'compaction',
       'must_survive',
       'handoff.mode',
@@ -65,9 +65,9 @@ describe('what is settled, in plain words', () => {
     ])
   })
 
-  test('a review is told as what happens', () => {
+  test('the review setting is explained by what happens', () => {
     const review = (review_seconds: number | 'approval') =>
-      said({ handoff: { ...settings.handoff, review_seconds } })['handoff.review_seconds']
+      textsByKey({ handoff: { ...settings.handoff, review_seconds } })['handoff.review_seconds']
     expect([review(0), review(90), review('approval')]).toEqual([
       'A brief is used at once, without a review.',
       'A brief is used 2 min after it is ready, unless somebody objects.',
@@ -75,18 +75,18 @@ describe('what is settled, in plain words', () => {
     ])
   })
 
-  test('what must survive is quoted', () => {
-    expect(said({ must_survive: ['port 8420'] }).must_survive).toBe('Must survive: “port 8420”.')
+  test('texts that must survive a compaction are quoted', () => {
+    expect(textsByKey({ must_survive: ['port 8420'] }).must_survive).toBe('Must survive: “port 8420”.')
   })
 
-  test('an archive that keeps nothing says only that', () => {
-    expect(said({ archive: { ...settings.archive, enabled: false } })).toMatchObject({
+  test('a disabled archive has only the statement that nothing is kept', () => {
+    expect(textsByKey({ archive: { ...settings.archive, enabled: false } })).toMatchObject({
       'archive.enabled': 'Transcripts are not kept.',
     })
-    expect(said({}).archive).toBeUndefined()
+    expect(textsByKey({}).archive).toBeUndefined()
   })
 
-  test('what a level does is one phrase', () => {
+  test('the actions of a level are joined into one phrase', () => {
     expect(actionsText([])).toBe('only appears on the timeline')
     expect(actionsText(['user', 'agent', 'request-handoff', 'hook:save'])).toBe(
       'tells you and the agent, asks for a brief, runs save',

@@ -1,7 +1,7 @@
 import type { Settings } from '../../../../src/contract/api/settings.js'
 import { bytesText, durationText, groupedText, plural } from '../../parts/format.js'
 
-/** One thing that is settled: what it means, and the key that changes it. */
+/** One configured value as a sentence, and the key that changes it. */
 interface PolicyStatement {
   key: string
   value: string
@@ -13,7 +13,7 @@ interface PolicySection {
   statements: PolicyStatement[]
 }
 
-/** The configuration in force, in plain words. */
+/** Returns the effective configuration as sentences, grouped into sections. */
 export function policySections(settings: Settings): PolicySection[] {
   return [
     { title: 'Compaction', statements: compaction(settings) },
@@ -23,14 +23,14 @@ export function policySections(settings: Settings): PolicySection[] {
   ]
 }
 
-/** Whether Baton speaks, and whose word that is. What stands between backticks is code. */
+/** Says whether Baton is on and what set it. Text between backticks is shown as code. */
 export function switchText({ enabled, enabled_by: by }: Pick<Settings, 'enabled' | 'enabled_by'>): string {
   const quiet = ': it measures and says nothing.'
   if (by === 'configuration')
     return enabled ? 'Baton is on.' : `Baton is off, because a file says \`enabled: false\`${quiet}`
   const [command, session] = by.split(/( for this session)$/) as [string, string | undefined]
-  const told = `Baton is ${enabled ? 'on' : 'off'}${session ?? ''}, because somebody ran \`${command}\``
-  return enabled ? `${told}.` : `${told}${quiet} \`${command.replace('off', 'on')}\` turns it on.`
+  const state = `Baton is ${enabled ? 'on' : 'off'}${session ?? ''}, because somebody ran \`${command}\``
+  return enabled ? `${state}.` : `${state}${quiet} \`${command.replace('off', 'on')}\` turns it on.`
 }
 
 const COMPACTIONS: Record<Settings['compaction'], string> = {
@@ -166,12 +166,14 @@ const ACTIONS: Readonly<Record<string, string>> = {
   pause: 'pauses the job',
 }
 
-/** `tells you and the agent, asks for a brief`. */
+/** Joins the actions of a level: `tells you and the agent, asks for a brief`. */
 export function actionsText(actions: readonly string[]): string {
   if (actions.length === 0) return 'only appears on the timeline'
-  const told = actions.flatMap((action) => (ACTIONS[action]?.startsWith('tells ') ? [ACTIONS[action].slice(6)] : []))
+  const recipients = actions.flatMap((action) =>
+    ACTIONS[action]?.startsWith('tells ') ? [ACTIONS[action].slice(6)] : [],
+  )
   const rest = actions.flatMap((action) =>
     ACTIONS[action]?.startsWith('tells ') ? [] : [ACTIONS[action] ?? `runs ${action.replace(/^(web)?hook:/, '')}`],
   )
-  return [...(told.length === 0 ? [] : [`tells ${list(told)}`]), ...rest].join(', ')
+  return [...(recipients.length === 0 ? [] : [`tells ${list(recipients)}`]), ...rest].join(', ')
 }

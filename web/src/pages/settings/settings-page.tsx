@@ -19,7 +19,7 @@ import { announce, toast } from '../../parts/toast.js'
 import { Levels } from './levels.js'
 import { policySections, switchText } from './policy-text.js'
 
-/** What is in force and where it comes from. Files are changed in an editor: this page shows what they come to. */
+/** The effective configuration and its files. Read-only: users change the files in an editor. */
 export default function SettingsPage() {
   const [session, setSession] = useParameter('session')
   const asked = useCall('config', { query: { session: session || undefined } })
@@ -45,7 +45,7 @@ export default function SettingsPage() {
   )
 }
 
-/** What else is settled, in plain words, each with the key that changes it. */
+/** All settings except the levels as sentences, each with the key that changes it. */
 function Policy({ settings }: { settings: Settings }) {
   return (
     <Section title="Policy">
@@ -71,7 +71,7 @@ function Policy({ settings }: { settings: Settings }) {
   )
 }
 
-/** What is wrong in the files comes first: until it is mended they are not in force. */
+/** Errors in the configuration files. Shown first: a file with errors has no effect. */
 function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) {
   if (errors.length === 0) return null
   return (
@@ -99,10 +99,10 @@ function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) {
   )
 }
 
-/** What stands between backticks is code. */
+/** Shows text between backticks as code. */
 function TextWithCode({ text }: { text: string }) {
   return text.split('`').map((piece, place) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and keep nothing
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key and no state
     place % 2 === 1 ? <code key={place}>{piece}</code> : piece,
   )
 }
@@ -111,7 +111,7 @@ function keysOf({ ignored }: NonNullable<Settings['project_file']>): string {
   return [...new Set(ignored.map(({ key }) => key))].join(', ')
 }
 
-/** Where the configuration was looked for. */
+/** The configuration files that Baton looks for, and whether each was found. */
 function ConfigurationFiles({ settings }: { settings: Settings }) {
   const { files, project_file: project } = settings
   const untrusted = project !== null && !project.trusted && project.ignored.length > 0 ? project : null
@@ -145,7 +145,7 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
   )
 }
 
-/** Does everything work? What does not comes first, with what to do. */
+/** Results of `baton doctor`, failed checks first, each with its fix. */
 function Doctor() {
   const asked = useCall('doctor', {})
   const [fresh, setFresh] = useState<DoctorShown | null>(null)
@@ -156,9 +156,9 @@ function Doctor() {
     setBusy(true)
     setProblem(null)
     try {
-      const told = await call('doctor', { query: { fresh: '1' } })
-      setFresh(told)
-      announce(summary(told))
+      const newReport = await call('doctor', { query: { fresh: '1' } })
+      setFresh(newReport)
+      announce(summary(newReport))
     } catch (error) {
       setProblem(problemFrom(error))
     } finally {
@@ -206,7 +206,7 @@ function Checks({ checks }: { checks: DoctorShown['checks'] }) {
   )
 }
 
-/** A command in it can be copied. */
+/** Text of a fix, with a copy button if it contains a command. */
 function Fix({ text }: { text: string }) {
   const command = /\bbaton [a-z]+(?: --?[a-z-]+)*/.exec(text)?.[0]
   return (
@@ -222,7 +222,7 @@ function summary({ checks }: DoctorShown): string {
   return failed === 0 ? `all ${checks.length} are well` : `${plural(failed, 'check')} of ${checks.length} failed`
 }
 
-/** The server's version and the end of this browser's key. */
+/** The server's version, and when this browser's key expires. */
 function ThisBrowser() {
   const key = useKey()
   const asked = useCall('access', {})
