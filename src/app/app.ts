@@ -12,8 +12,8 @@ import type { OwnProgram } from './own-program.js'
 import { type SettingsUseCases, settingsUseCases } from './settings.js'
 
 /**
- * What routes need of rooms that the server may not enter; `app/` implements them. Whatever is named by an id is found by its beginning too;
- * what is not there, or cannot be done, is a `BatonError`.
+ * Use cases that the server's routes call. A record can be named by the beginning of its id. Throws
+ * a `BatonError` when a record is missing or an action is impossible.
  */
 export interface UseCases
   extends SessionUseCases,
@@ -23,7 +23,7 @@ export interface UseCases
     ArchiveUseCases,
     SettingsUseCases {}
 
-/** Use cases of the server's routes. */
+/** Returns the use cases of the server's routes. */
 export function useCasesOf(app: App, program: OwnProgram): UseCases {
   return {
     ...sessionUseCases(app),
@@ -41,20 +41,20 @@ interface SessionUseCases {
   switchSession(record: SessionRecord, enabled: boolean): void
 }
 
-/** A caller with the token is the user. */
-const PERSON = null
+/** The caller of a route counts as the user, because it has the token. */
+const USER = null
 
 function sessionUseCases(app: App): SessionUseCases {
   const { deps } = app.engine
   return {
     handOff({ sessionId }, reason) {
-      const handoff = requestBrief(deps, { sessionId, caller: PERSON, reason })
+      const handoff = requestBrief(deps, { sessionId, caller: USER, reason })
       typeSoon(app, handoff.seatId)
       return viewHandoff(handoff)
     },
     cancelHandoff({ seatId, sessionId }) {
       const { handoffId } = handoffUnderWay(app, seatId, sessionId)
-      return viewHandoff(dropHandoff(deps, { handoffId, caller: PERSON }))
+      return viewHandoff(dropHandoff(deps, { handoffId, caller: USER }))
     },
     switchSession: ({ sessionId }, enabled) => setEnabled(deps, 'session', sessionId, enabled, app.now().toISOString()),
   }

@@ -14,8 +14,8 @@ import { archivesOf, finishArchives, readNew, retainArchives, type WaitClock, wa
 
 const DAY = 24 * 3_600_000
 
-/** Two sessions with archives, last written 5 and 50 days ago. */
-function archived(settings: object | null, projectSettings: object | null = null) {
+/** Creates two sessions with archives, last written 5 and 50 days ago. */
+function createArchivedSessions(settings: object | null, projectSettings: object | null = null) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-retain-'))
   const [client, project] = [join(dir, '.claude'), join(dir, 'shop')]
   mkdirSync(join(dir, 'baton'), { mode: 0o700 })
@@ -53,14 +53,14 @@ function archived(settings: object | null, projectSettings: object | null = null
   }
 }
 
-test('archives are kept for ever where nobody set cleanupPeriodDays', () => {
-  const it = archived({})
+test('archives are kept without limit if cleanupPeriodDays is not set', () => {
+  const it = createArchivedSessions({})
   it.retain()
   expect(it.left()).toEqual(['new', 'old'])
 })
 
 test("a period that the user set removes archives by the transcript's age, and never a transcript", () => {
-  const it = archived({ cleanupPeriodDays: 30 })
+  const it = createArchivedSessions({ cleanupPeriodDays: 30 })
   expect(it.retain().archives).toMatchObject([{ session_id: 'old' }])
   expect(it.left()).toEqual(['new'])
   expect(existsSync(it.path('old'))).toBe(true)
@@ -69,18 +69,18 @@ test("a period that the user set removes archives by the transcript's age, and n
 })
 
 test('a period in the settings of a repository removes nothing', () => {
-  const it = archived(null, { cleanupPeriodDays: 1 })
+  const it = createArchivedSessions(null, { cleanupPeriodDays: 1 })
   it.retain()
   expect(it.left()).toEqual(['new', 'old'])
 })
 
 test('settings that cannot be parsed remove nothing', () => {
-  const it = archived({ cleanupPeriodDays: 'soon' })
+  const it = createArchivedSessions({ cleanupPeriodDays: 'soon' })
   it.retain()
   expect(it.left()).toEqual(['new', 'old'])
 })
 
-/** A clock on which a pause is over at once. */
+/** Returns a clock whose pauses end at once. */
 function quickClock(): WaitClock {
   let now = 0
   return {
@@ -91,13 +91,13 @@ function quickClock(): WaitClock {
   }
 }
 
-/** An archive that waits, because a living process has its name on an older one of the session. */
-function held() {
+/** Creates a pending archive, while a running process holds an older one of the session. */
+function createHeldArchive() {
   const trial = newTrial()
   trial.write('s1', line({ by: 'user', text: 'one' }))
   const older = trial.plan('s1')!
   const { archiveId } = trial.plan('s1')!
-  // This process's parent lives as long as the test.
+  // The parent of this process runs longer than the test.
   const { pid, startedAt } = processInfo(process.ppid)!
   trial.store.transaction(() => trial.store.putArchive({ ...older, lease: { pid, startedAt } }))
   trial.archives.finish()
@@ -106,8 +106,8 @@ function held() {
 }
 
 describe('waiting for another process', () => {
-  test('ends when that one has let go, with the archive kept', async () => {
-    const { older, store, archiveId, finish } = held()
+  test('waiting for another process ends when it releases the archive, which is then kept', async () => {
+    const { older, store, archiveId, finish } = createHeldArchive()
     let told = 0
     const tell = (): void => {
       told++
@@ -120,8 +120,8 @@ describe('waiting for another process', () => {
     expect(store.archive(older.archiveId)).toMatchObject({ status: 'kept' })
   })
 
-  test('ends after a while, with the archive as it is', async () => {
-    const { store, archiveId, finish } = held()
+  test('waiting for another process ends after a time limit, with the archive unchanged', async () => {
+    const { store, archiveId, finish } = createHeldArchive()
     let told = 0
     const tell = (): void => void told++
     expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
@@ -130,14 +130,14 @@ describe('waiting for another process', () => {
     expect(told).toBe(1)
   })
 
-  test('ends when the archive is forgotten', async () => {
-    const { trial, store, archiveId, finish } = held()
+  test('waiting for another process ends when the archive is forgotten', async () => {
+    const { trial, store, archiveId, finish } = createHeldArchive()
     const tell = (): void => void trial.archives.remove(store.archives())
     expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toBeNull()
   })
 
-  test('does not wait for what is settled', async () => {
-    const { trial, store, finish } = held()
+  test('a finished archive is not waited for', async () => {
+    const { trial, store, finish } = createHeldArchive()
     trial.write('s2', line({ by: 'user', text: 'two' }))
     const { archiveId } = trial.keep('s2')
     const tell = (): never => expect.fail('nothing to wait for')
@@ -145,8 +145,10 @@ describe('waiting for another process', () => {
   })
 })
 
-/** A store with sessions whose clients were killed, each with this text in its transcript. */
-function killed(texts: Record<string, string>) {
+/**
+ * Creates a store with sessions whose clients were killed, each with this text in its transcript.
+ */
+function createKilledSessions(texts: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-read-new-'))
   mkdirSync(join(dir, 'baton'), { mode: 0o700 })
   let isLeft = false
@@ -179,15 +181,15 @@ function killed(texts: Record<string, string>) {
   }
 }
 
-test('a search finds what a killed session said', () => {
-  const it = killed({ s1: 'the heron builds a nest' })
+test('a search finds text of a killed session', () => {
+  const it = createKilledSessions({ s1: 'the heron builds a nest' })
   const fresh = readNew(it.opened)
   expect(it.find('heron', fresh.within)).toBe(1)
   expect(fresh.unread()).toEqual([])
 })
 
-test('transcripts for which there is no time are named, planned and left to a process in the background', () => {
-  const it = killed({ s1: 'the heron builds a nest' })
+test('transcripts beyond the time limit are listed, planned and left to a background process', () => {
+  const it = createKilledSessions({ s1: 'the heron builds a nest' })
   const fresh = readNew(it.opened, startTimeLimit(0))
   expect(it.find('heron', fresh.within)).toBe(0)
   expect(fresh.unread()).toMatchObject([{ session_id: 's1', archive_id: null }])
@@ -197,9 +199,9 @@ test('transcripts for which there is no time are named, planned and left to a pr
   expect(notes).toEqual([expect.stringContaining('Not read yet, there was no time: s1 (')])
 })
 
-test('a transcript that is too large for the time does not keep a small one from being read', () => {
-  const it = killed({ s1: 'the heron builds a nest', s2: `the stork ${'x'.repeat(200_000)}` })
-  // Three milliseconds are left for the whole test, at 50 kB each: only the small one fits.
+test('a transcript that is too large for the time limit does not prevent a small one from being read', () => {
+  const it = createKilledSessions({ s1: 'the heron builds a nest', s2: `the stork ${'x'.repeat(200_000)}` })
+  // Three milliseconds remain for the whole test, at 50 kB each, so only the small one fits.
   const fresh = readNew(
     it.opened,
     startTimeLimit(3, () => 0),
@@ -208,8 +210,8 @@ test('a transcript that is too large for the time does not keep a small one from
   expect(fresh.unread()).toMatchObject([{ session_id: 's2', archive_id: expect.stringMatching(/^arc_/) }])
 })
 
-test('an index that was lost is rebuilt only as far as the time allows, and the rest is named', () => {
-  const it = killed({ s1: 'the heron builds a nest' })
+test('a lost index is rebuilt only within the time limit, and the rest is listed', () => {
+  const it = createKilledSessions({ s1: 'the heron builds a nest' })
   readNew(it.opened)
   it.archives.close()
   rmSync(it.archives.places.index)

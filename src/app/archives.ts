@@ -17,7 +17,10 @@ import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 import type { OwnProgram } from './own-program.js'
 
-/** The archives of a house, joined with the readers of transcripts. Apart from `engine/open-engine.ts`, because a hook only plans them. */
+/**
+ * Opens the archives of the app with the readers of transcripts. Separate from
+ * `engine/open-engine.ts`, because a hook only plans archives.
+ */
 export function archivesOf(app: App): Archives {
   return makeArchives({
     store: app.store,
@@ -29,12 +32,12 @@ export function archivesOf(app: App): Archives {
       const read = readers[agent]?.entriesOfLine
       return read ? (line, number) => read(line, number, chain) : null
     },
-    // There was one agent only while archives had no record files.
+    // While archives had no record files, only one agent existed.
     legacy: { agent: DEFAULT_AGENT, projectOfLine: (line) => readers[DEFAULT_AGENT]?.folderOfLine(line) ?? null },
   })
 }
 
-/** Keeps what is planned and tells of it. */
+/** Writes the planned archives and stores an event for each. */
 export function finishArchives(
   app: App,
   archives: Archives,
@@ -50,8 +53,8 @@ export function finishArchives(
 }
 
 /**
- * Drops what the configuration says is too old or too much, and what a period for transcripts that
- * somebody set limits.
+ * Deletes archives that the configured limits exclude, and those limited by a configured cleanup
+ * period for transcripts.
  */
 export function retainArchives(app: App, archives: Archives): Removed {
   const policy = (project: string | null) =>
@@ -69,8 +72,8 @@ export function retainArchives(app: App, archives: Archives): Removed {
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Whether a period after which the client deletes transcripts, set by the user or an administrator,
- * is over for an archive. The client's own default limits nothing: archives are there to outlive it.
+ * Returns whether an archive is older than the cleanup period for transcripts that a user or
+ * administrator set. The client's default does not count, because archives are meant to outlive it.
  */
 function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
   return ({ agent, parts: [main], writtenAt, createdAt }) => {
@@ -80,7 +83,7 @@ function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
   }
 }
 
-/** The periods that limit these archives, each once. */
+/** Returns the cleanup periods that limit these archives, each once. */
 export function cleanupLimits(records: readonly ArchiveRecord[]): CleanupPeriod[] {
   const limits = new Map<string, CleanupPeriod>()
   for (const { agent, parts } of records) {
@@ -90,11 +93,11 @@ export function cleanupLimits(records: readonly ArchiveRecord[]): CleanupPeriod[
   return [...limits.values()]
 }
 
-/** Reports how far long work has come. */
+/** Reports the progress of long work. */
 export interface Progress {
-  /** More bytes of `what` are done. */
+  /** Adds bytes that are done to the progress of `what`. */
   add(what: string, bytes: number): void
-  /** Takes the line away again. */
+  /** Removes the progress line. */
   end(): void
 }
 
@@ -106,7 +109,7 @@ export interface Opened {
 
 const DOING = { keep: 'keeping transcripts:', index: 'making them searchable:' }
 
-/** A search may find its index gone and make it again, which takes long enough to be shown. */
+/** Returns archives whose search shows progress, because it may have to rebuild a lost index. */
 export function withProgress(archives: Archives, progress: Progress): Archives {
   return {
     ...archives,
@@ -119,8 +122,8 @@ export function withProgress(archives: Archives, progress: Progress): Archives {
 }
 
 export function finishAll({ app, archives, progress }: Opened, limit?: FinishOptions['limit']): ArchiveRecord[] {
-  const told = (what: keyof typeof DOING, bytes: number): void => progress.add(DOING[what], bytes)
-  return finishArchives(app, archives, { progress: told, ...(limit ? { limit } : {}) })
+  const report = (what: keyof typeof DOING, bytes: number): void => progress.add(DOING[what], bytes)
+  return finishArchives(app, archives, { progress: report, ...(limit ? { limit } : {}) })
 }
 
 interface ArchiveQuery {
@@ -132,7 +135,10 @@ interface ArchiveQuery {
 export interface ArchiveUseCases {
   archives(query: ArchiveQuery): ReplyOf<'archives'>
   archive(id: string): ArchiveShown
-  /** `before`: what stands before this line, the last of it; null: from `from` on. `whole`: no text is cut. */
+  /**
+   * Reads a page of the transcript. `before` selects the last entries before this line, null those
+   * after `from`. `whole` returns texts uncut.
+   */
   transcript(
     id: string,
     page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
@@ -170,9 +176,9 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
       const part = partOf(record, subagent)
       const read = readers[record.agent]?.entriesOfLine
       const chain = subagent === null ? 'main' : 'subagent'
-      const told = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
+      const head = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
       if (part.streamId === null || !read)
-        return { ...told, entries: [], next_line: null, previous_line: null, lines: null }
+        return { ...head, entries: [], next_line: null, previous_line: null, lines: null }
       const segments = archives.segments(part.streamId)
       const page = await readTranscript(archives.blocks, {
         segments,
@@ -184,7 +190,7 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
         places: placesOf(part.streamId),
         read: (line, number) => read(line, number, chain),
       }).catch(explain(record))
-      return { ...told, ...page }
+      return { ...head, ...page }
     },
     async search({ q, session, project, limit }) {
       const among = [
@@ -209,7 +215,7 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
     async forget({ sessionId }) {
       const words = ['archive', '--json', 'forget', '--', sessionId]
       const done = (await program.command(words)) as { archives: unknown[]; freed_bytes: number; words: number }
-      // Transcripts that were unpacked lately are cached, and forgotten too.
+      // Recently unpacked transcripts are cached, so drop the cache too.
       archives.close()
       archives = archivesOf(app)
       places.clear()
@@ -229,7 +235,10 @@ function explain({ archiveId }: ArchiveRecord): (error: unknown) => never {
   }
 }
 
-/** Where the server runs is nobody's business: a path says by itself where it leads. */
+/**
+ * Returns the target path. Requires an absolute path, because the caller does not know the server's
+ * folder.
+ */
 function placeFor(to: string, userHome: string | undefined): string {
   const path = to.startsWith('~/') && userHome ? join(userHome, to.slice(2)) : to
   if (isAbsolute(path) && !/[\x00-\x1f]/.test(path)) return path
@@ -243,15 +252,15 @@ function placeFor(to: string, userHome: string | undefined): string {
 interface Waiting {
   store: Pick<Store, 'archive'>
   archiveId: string
-  /** Keeps what can be kept now. */
+  /** Writes the archives that can be written now. */
   finish(): void
-  /** Told once, when it begins to take long. */
+  /** Called once, when the wait becomes long. */
   tell(): void
   mostMs?: number
   clock?: WaitClock
 }
 
-/** Milliseconds of a clock that only runs forward, and a pause on it. */
+/** Milliseconds of a monotonic clock, and a pause on it. */
 export interface WaitClock {
   now(): number
   pause(ms: number): Promise<unknown>
@@ -264,8 +273,8 @@ const QUIET_MS = 1_000
 const PAUSE_MS = 250
 
 /**
- * An archive whose session another process is working on, once that one is done with it or has let go of it. Returned as it is when that takes
- * too long; null: it was forgotten meanwhile.
+ * Waits for an archive that another process is writing, until that process finishes or releases it.
+ * Returns the unfinished record after a time limit. Null when the archive was forgotten meanwhile.
  */
 export async function waitForOther({
   store,
@@ -275,14 +284,14 @@ export async function waitForOther({
   mostMs = MOST_MS,
   clock = REAL_CLOCK,
 }: Waiting): Promise<ArchiveRecord | null> {
-  const began = clock.now()
-  let told = false
+  const startedMs = clock.now()
+  let isReported = false
   for (;;) {
     const record = store.archive(archiveId)
-    const waited = clock.now() - began
+    const waited = clock.now() - startedMs
     if (record?.status !== 'pending' || waited >= mostMs) return record
-    if (!told && waited >= Math.min(QUIET_MS, mostMs / 2)) {
-      told = true
+    if (!isReported && waited >= Math.min(QUIET_MS, mostMs / 2)) {
+      isReported = true
       tell()
     }
     await clock.pause(PAUSE_MS)
@@ -290,37 +299,37 @@ export async function waitForOther({
   }
 }
 
-/** A transcript that a search could not look into. */
+/** A transcript that a search could not read. */
 export interface Unread {
   session_id: string
-  /** Null: no archive of it is planned yet. */
+  /** Null when no archive of it is planned yet. */
   archive_id: string | null
   bytes: number
 }
 
 interface ReadNew {
-  /** The time that is left for the search itself, which may find that the index has to be rebuilt. */
+  /** The remaining time for the search itself, which may have to rebuild the index. */
   within: TimeLimit
-  /** The transcripts that were not read. To be asked after the search. */
+  /** Returns the transcripts that were not read. Call it after the search. */
   unread(): Unread[]
 }
 
-/** How long a search waits for transcripts that are new. */
+/** Time that a search spends on new transcripts. */
 const READ_MS = 5_000
 const MOST_PLANNED = 1_000
 
 /**
- * Archives what sessions said since their last archive, also those that were killed, and makes it
- * searchable, as far as the time allows. The rest is done by a process that this command leaves.
+ * Archives and indexes new transcript text of all sessions, including killed ones, within the time
+ * limit. A background process does the rest.
  */
 export function readNew({ app, archives, progress }: Opened, within = startTimeLimit(READ_MS)): ReadNew {
-  let left: Unread[] = []
+  let unplanned: Unread[] = []
   try {
     const swept = app.engine.planUnarchived({ first: 'newest', most: MOST_PLANNED, isOver: within.isOver })
-    left = swept.left.map(({ record, bytes }) => ({ session_id: record.sessionId, archive_id: null, bytes }))
+    unplanned = swept.left.map(({ record, bytes }) => ({ session_id: record.sessionId, archive_id: null, bytes }))
     if (archives.notSearchable().length > 0) finishAll({ app, archives, progress }, within)
   } catch (error) {
-    // Archives that are complete can be searched all the same.
+    // Complete archives can still be searched.
     app.log('error', 'new transcripts could not be read for a search', { reason: reasonOf(error) })
   }
   progress.end()
@@ -332,7 +341,7 @@ export function readNew({ app, archives, progress }: Opened, within = startTimeL
         archive_id: archiveId,
         bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
       }))
-      const unread = [...left, ...open]
+      const unread = [...unplanned, ...open]
       if (unread.length > 0) app.engine.deps.leaveWork()
       return unread
     },

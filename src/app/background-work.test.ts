@@ -31,7 +31,7 @@ function old(): string {
   return path
 }
 
-test('a server tidies as hooks do without one, once a day', () => {
+test('a server tidies the home once a day, as hooks do without one', () => {
   const first = old()
   tidyOnce(app)
   expect(existsSync(first)).toBe(false)
@@ -43,7 +43,7 @@ test('a server tidies as hooks do without one, once a day', () => {
   expect(existsSync(second)).toBe(false)
 })
 
-test('a brief whose writer died is seen to when a server starts', () => {
+test('a brief whose writer died is written when a server starts', () => {
   expect(isWorkLeft(app)).toBe(false)
   const env = { HOME: folder, CLAUDE_CODE_SESSION_ATTENDED: '1' }
   const body = JSON.stringify({

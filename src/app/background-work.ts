@@ -16,9 +16,7 @@ import { isRunning } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
 
 interface Keeper {
-  /**
-   * There is work: it is begun now, or once more when the process that does such work has ended.
-   */
+  /** Starts the work now. If such a process already runs, starts another one after it. */
   leave(work?: LeftWork): void
   stop(): void
 }
@@ -26,8 +24,8 @@ interface Keeper {
 type Places = Pick<Home, 'root' | 'config' | 'log'>
 
 /**
- * * Archives are written and long transcripts read in a process of their own, so that the server
- * keeps answering.
+ * Starts background processes. Archives are written and long transcripts read in separate
+ * processes, so that the server keeps answering.
  */
 export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
   const keeping = oneAtATime(
@@ -46,8 +44,8 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
     leave: (work) => (work === 'handoff' ? driving : work === 'notice' ? notifying : keeping).leave(),
     stop() {
       keeping.stop()?.kill()
-      // A handoff that is cut off in the middle is worse than one that ends without a server, and
-      // stored notices are still to be sent.
+      // A handoff that is interrupted is worse than one that ends without a server. Stored notices
+      // must still be sent.
       driving.stop()
       notifying.stop()
     },
@@ -55,8 +53,8 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
 }
 
 /**
- * Starts a process that outlives this one: `drive` types into clients' terminals until no handoff
- * needs it, `keep` does the work that was left for transcripts, `notify` sends notices.
+ * Starts a process that outlives this one. `drive` types into clients' terminals until no handoff
+ * needs it, `keep` processes transcripts, `notify` sends notices.
  */
 export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, home: Places): ChildProcess {
   const child = spawn(process.execPath, [engine, mode], {
@@ -65,7 +63,7 @@ export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, h
     detached: true,
     cwd: '/',
   })
-  // A caller that does not listen must not be ended by a failed start: the work stays in the store.
+  // A failed start must not end a caller without a listener. The work stays in the store.
   child.once('error', () => {})
   child.unref()
   return child
@@ -109,8 +107,9 @@ function oneAtATime(
 }
 
 /**
- * Jobs that a crash or a reboot left go on, in one process beside the server: it outlives the server, whose end is no reason to stop them, and
- * the server goes on answering meanwhile. Whoever else takes one up first has it: a job has one runner.
+ * Resumes jobs that a crash or reboot interrupted, in one process beside the server. That process
+ * outlives the server, and the server keeps answering. A job has one runner: the first process that
+ * claims it.
  */
 export function pickUpJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
@@ -122,7 +121,7 @@ export function pickUpJobs(
     const folder = app.home.jobs
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const out = openSync(join(folder, 'resumed.log'), 'w', 0o600)
-    // It belongs to no job itself: whoever ends a job around this server does not end it.
+    // Remove the job variables: ending a job around this server must not end the new process.
     const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
     const child = spawn(process.execPath, [process.argv[1]!, 'jobs', 'resume'], {
       cwd: folder,
@@ -146,7 +145,10 @@ const KEEP_MS = 10 * 60_000
 const TIDY_MS = 3_600_000
 const FIRST_TIDY_MS = 60_000
 
-/** What came while no server ran is taken now; what a hook could not hand over is taken soon; once a day the house is tidied. */
+/**
+ * Drains signals that arrived without a server, then drains regularly and tidies the home once a
+ * day.
+ */
 export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   drain(app)
   const keep = (): void => {
@@ -162,7 +164,7 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   }
   notify()
   const timers = [
-    // Notices that were held back, and those that hooks without a server or a killed process left.
+    // Sends postponed notices, and those stored by hooks without a server or by a killed process.
     setInterval(notify, DRAIN_MS),
     setInterval(() => drain(app, { youngestMs: 2_000 }), DRAIN_MS),
     setInterval(() => tidyOnce(app), TIDY_MS),
@@ -173,8 +175,8 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
 }
 
 /**
- * The hourly sweep, archives to be written, transcripts to be read, briefs to be written: whoever
- * was to do it may have died.
+ * Returns whether background work is open: the hourly sweep, archives, transcripts or briefs. The
+ * process that had to do it may have died.
  */
 export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
   return (
@@ -185,7 +187,7 @@ export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'n
   )
 }
 
-/** While a server runs no hook does it. */
+/** Tidies the home. While a server runs, no hook does this. */
 export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
   const { store, home, now } = app
   try {
@@ -196,7 +198,7 @@ export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void
   }
 }
 
-/** A signal that cannot be taken must not keep a person from reading what is there. */
+/** Drains the spool. An unprocessable signal must not prevent the user from reading stored data. */
 export function drain(app: App, options: Parameters<App['drain']>[0] = {}): void {
   try {
     app.drain(options)

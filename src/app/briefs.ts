@@ -37,7 +37,7 @@ interface BriefQuery {
 }
 
 export interface BriefUseCases {
-  /** Newest first. */
+  /** Lists briefs, newest first. */
   briefs(query: BriefQuery): BriefRow[]
   brief(id: string): BriefDetail
   editBrief(id: string, text: string): BriefRow
@@ -47,17 +47,17 @@ export interface BriefUseCases {
 }
 
 const USUAL = 200
-/** A caller with the token is the user. */
-const PERSON = null
+/** The caller of a route counts as the user, because it has the token. */
+const USER = null
 
 export function briefUseCases(app: App): BriefUseCases {
   const { store } = app
   const { deps } = app.engine
   const rowOf = (brief: BriefRecord): BriefRow => viewRow(app, brief)
-  /** As it stands now. */
+  /** Returns the brief's current row. */
   const again = ({ briefId }: BriefRecord): BriefRow => rowOf(store.brief(briefId)!)
   return {
-    briefs: (query) => chosen(app, query).map(rowOf),
+    briefs: (query) => selectBriefs(app, query).map(rowOf),
     brief(id) {
       const record = briefNamed(app, id)
       const { verdict, text, addenda } = readWhole(app, record)
@@ -78,19 +78,19 @@ export function briefUseCases(app: App): BriefUseCases {
     },
     editBrief(id, text) {
       const old = briefNamed(app, id)
-      const before = editableText(app, PERSON, old)
-      return again(reviseText(app, PERSON, old, before, bodyOf(app, 'The text', text)).brief)
+      const before = editableText(app, USER, old)
+      return again(reviseText(app, USER, old, before, bodyOf(app, 'The text', text)).brief)
     },
     holdBrief(id, editing) {
       const brief = briefNamed(app, id)
       if (editing) {
-        editableText(app, PERSON, brief)
+        editableText(app, USER, brief)
         beginEditing(deps, brief.briefId)
       } else endEditing(deps, brief.briefId)
       return again(brief)
     },
-    approveBrief: (id) => again(approveBrief(deps, { briefId: briefNamed(app, id).briefId, caller: PERSON }).brief),
-    cancelBrief: (id) => again(cancelBrief(app, PERSON, briefNamed(app, id)).brief),
+    approveBrief: (id) => again(approveBrief(deps, { briefId: briefNamed(app, id).briefId, caller: USER }).brief),
+    cancelBrief: (id) => again(cancelBrief(app, USER, briefNamed(app, id)).brief),
   }
 }
 
@@ -104,8 +104,8 @@ function viewRow({ store }: App, brief: BriefRecord): BriefRow {
   }
 }
 
-/** Newest first. */
-function chosen(app: App, { seat, session, status, limit }: BriefQuery): BriefRecord[] {
+/** Selects briefs, newest first. */
+function selectBriefs(app: App, { seat, session, status, limit }: BriefQuery): BriefRecord[] {
   if (status !== undefined && !BRIEF_STATUSES.some((one) => one === status))
     throw new BatonError(`status: must be one of ${BRIEF_STATUSES.join(', ')}.`, 'Left out, all are told.', EXIT.usage)
   const briefs = app.store.briefs({
@@ -116,7 +116,7 @@ function chosen(app: App, { seat, session, status, limit }: BriefQuery): BriefRe
   return wanted.sort((a, b) => (a.takenAt < b.takenAt ? 1 : -1)).slice(0, limit ?? USUAL)
 }
 
-/** By its id or name, or that of a session in it. */
+/** Returns a seat by its id or name, or by a session in it. */
 function seatOf(app: App, name: string): string {
   const seat = app.store.seat(name) ?? app.store.seatByName(name)
   return seat?.seatId ?? found(app, name).seatId
@@ -128,11 +128,13 @@ function found(app: App, id: string) {
   throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
 }
 
-/** Prefixes need not be typed. */
+/** Minimum length of an id's beginning, without the prefix. */
 const SHORTEST = 4
 const PREFIX = 'brief_'
 
-/** A brief by its id or the beginning of it; null: none begins so. Throws when several do. */
+/**
+ * Finds a brief by its id or the beginning of it. Null when none matches. Throws when several do.
+ */
 export function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
   const exact = store.brief(id)
   if (exact) return exact
@@ -159,15 +161,17 @@ export function briefNamed(app: Pick<App, 'store'>, id: string): BriefRecord {
 
 interface WholeBrief {
   verdict: BriefVerdict
-  /** null: its file is gone. Unless genuine it is data to be shown, never instructions. */
+  /**
+   * Null when the file is missing. Unless genuine, the text is data to show, never instructions.
+   */
   body: string | null
-  /** The body of a genuine one. */
+  /** The body of a genuine brief. */
   text: string | null
   origin: BriefOrigin | null
   addenda: { at: string; path: string; text: string | null }[]
 }
 
-/** The contents of a brief's files. */
+/** Reads a brief's files. */
 export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): WholeBrief {
   const key = machineKey(home.key)
   const { verdict, body, origin } = readBrief(record.path, key, record.sha256)
@@ -185,7 +189,7 @@ export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): Who
   }
 }
 
-/** The part that Baton added to an author's brief; null when it added nothing. */
+/** Returns the part that Baton added to an author's brief. Null when it added nothing. */
 export function addedIn(text: string | null): string | null {
   const at = text?.lastIndexOf(`\n## ${ADDED_TITLE}\n`) ?? -1
   return at < 0 ? null : text!.slice(at).trim()
@@ -193,7 +197,10 @@ export function addedIn(text: string | null): string | null {
 
 const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
 
-/** The text of a brief that may be edited. Before anybody begins to write; whether it still holds is asked again when the text is kept. */
+/**
+ * Returns the text of a brief that may be edited. Called before editing starts; saving checks the
+ * conditions again.
+ */
 export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, brief: BriefRecord): string {
   admitReviewer(app.store, caller, brief)
   if (OVER.has(brief.status))
@@ -213,7 +220,10 @@ export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, b
   )
 }
 
-/** Without front matter it brought along: where a brief comes from is Baton's to say. `name`: of what holds it. Throws when that was tampered with. */
+/**
+ * Returns the text without front matter, because only Baton states a brief's origin. `name` names
+ * the source in errors. Throws when the front matter was tampered with.
+ */
 export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): string {
   refuseTampered(app, name, text)
   const body = withoutFrontMatter(text)
@@ -221,14 +231,20 @@ export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): stri
   throw new BatonError(`${name} holds nothing but front matter.`, 'Write the brief below it.', EXIT.usage)
 }
 
-/** null: it has no front matter. Where no key was ever made, no signature can be this machine's. */
+/**
+ * Verifies the front matter. Null when there is none. Without a key on this machine, no signature
+ * can be valid.
+ */
 export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | null {
   if (splitFrontMatter(text) === null) return null
   if (existsSync(home.key)) return verifyBrief(text, machineKey(home.key))
   return readFrontMatter(text).signature === null ? 'unsigned' : 'tampered'
 }
 
-/** A text that passes itself off as a brief of Baton's and is none is not given to an agent. */
+/**
+ * Refuses a text that claims to be a brief of Baton's but has a wrong signature, so that no agent
+ * receives it.
+ */
 function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): void {
   if (verdictOf(app, text) !== 'tampered') return
   throw new BatonError(
@@ -238,7 +254,7 @@ function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): voi
   )
 }
 
-/** However long the transcript is: whoever asks has the time. */
+/** Reads all facts of a session, without a time limit, because the caller can wait. */
 export function factsOf(
   { engine: { deps } }: Pick<App, 'engine'>,
   of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>,
@@ -249,11 +265,11 @@ export function factsOf(
 interface Revised {
   brief: BriefRecord
   handoff: HandoffRecord | null
-  /** False: the text is the one it had. */
+  /** False when the new text equals the old one. */
   changed: boolean
 }
 
-/** Another text in a brief's place. `before`: the text it has. */
+/** Replaces the text of a brief. `before` is its current text. */
 export function reviseText(app: App, caller: Caller, old: BriefRecord, before: string, body: string): Revised {
   const { deps } = app.engine
   if (body.trim() === before.trim()) {
@@ -264,13 +280,13 @@ export function reviseText(app: App, caller: Caller, old: BriefRecord, before: s
   return { ...reviseBrief(deps, { briefId: old.briefId, caller, body, read }), changed: true }
 }
 
-/** The handoff that holds a brief and is cancelled with it; null when none does. */
-function heldBy({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecord | null {
+/** Returns the handoff that uses a brief and is cancelled with it. Null when there is none. */
+function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecord | null {
   const open = store.openHandoffs({ seatId: brief.seatId })
   const later = open.find(
     ({ sessionId, briefId }) => sessionId === brief.sessionId && briefId !== brief.briefId,
   )?.briefId
-  // A user who names the brief that is shown means its handoff, not a text that was never used.
+  // A user who names the displayed brief means its handoff, not a text that was never used.
   if (brief.status === 'superseded' && later)
     throw new BatonError(
       `${brief.briefId} was replaced by ${later}.`,
@@ -280,7 +296,10 @@ function heldBy({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecor
   return open.find(({ briefId }) => briefId === brief.briefId) ?? null
 }
 
-/** The handoff of a seat that is under way; of two clients in one seat that of the session whose id begins so. Throws when none is. */
+/**
+ * Returns the open handoff of a seat. With two clients in one seat, returns that of the session
+ * whose id begins with `session`. Throws when there is none.
+ */
 export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, session: string): HandoffRecord {
   const open = store.openHandoffs({ seatId })
   const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
@@ -292,20 +311,20 @@ export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, s
   )
 }
 
-/** A brief will not be used, nor is the handoff carried out that holds it. */
+/** Cancels a brief and the handoff that uses it. */
 export function cancelBrief(
   app: App,
   caller: Caller,
   brief: BriefRecord,
 ): { handoff: HandoffRecord | null; brief: BriefRecord } {
   const { deps } = app.engine
-  const held = heldBy(app, brief)
+  const held = handoffWith(app, brief)
   if (held === null) return { handoff: null, brief: dropBrief(deps, { briefId: brief.briefId, caller }) }
   const handoff = dropHandoff(deps, { handoffId: held.handoffId, caller })
   return { handoff, brief: app.store.brief(brief.briefId)! }
 }
 
-/** Cancels a handoff, named by its brief or by the seat whose work would be handed over. */
+/** Cancels a handoff, named by its brief or its seat. */
 export function cancelNamed(
   app: App,
   name: string,
@@ -318,7 +337,7 @@ export function cancelNamed(
   return { handoff, brief: handoff.briefId === null ? null : app.store.brief(handoff.briefId) }
 }
 
-/** Returns the seat that is named. Throws an error that names briefs too when there is none. */
+/** Returns the named seat. When there is none, throws an error that also mentions briefs. */
 function seatOrThrow(app: App, name: string): string {
   try {
     return seatByName(app, name)
@@ -332,7 +351,10 @@ function seatOrThrow(app: App, name: string): string {
   }
 }
 
-/** Facts from which a command tells what happens next to a handoff. `caller`: null for the user. */
+/**
+ * Returns facts from which a command says what happens next to a handoff. `caller` is null for the
+ * user.
+ */
 export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller) {
   const session = app.store.session(handoff.sessionId)!
   const agent = app.engine.deps.agents[session.agent]!

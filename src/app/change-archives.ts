@@ -13,18 +13,18 @@ import { sessionNamed } from './sessions.js'
 type Env = Record<string, string | undefined>
 
 interface TakeOutOptions {
-  /** The id of an archive, or its beginning. */
+  /** Id of an archive, or its beginning. */
   archive: string
-  /** The part of one subagent; null: the session's own transcript. */
+  /** Name of a subagent. Null for the session's own transcript. */
   subagent: string | null
   to: string
-  /** True: replace a file that is there. */
+  /** True to replace an existing file. */
   force: boolean
-  /** Null: write the bytes as they were. */
+  /** Null to write the original bytes. */
   redact: { emails: boolean } | null
 }
 
-/** Writes an archived transcript to a file. `removed`: how often each kind of secret was redacted. */
+/** Writes an archived transcript to a file. `removed` counts the redacted secrets by kind. */
 export function takeOutArchive(
   opened: Opened,
   env: Env,
@@ -46,7 +46,10 @@ export function takeOutArchive(
   return { record, part, removed: Object.fromEntries([...counts].sort()) }
 }
 
-/** Throws where the configuration cannot be used: a missing pattern would let a secret out. */
+/**
+ * Returns the redaction patterns. Throws when the configuration is unusable, because a missing
+ * pattern would leak a secret.
+ */
 function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
   const loaded = loadConfig({ home: app.home, project: record.project, env })
   const [problem] = loaded.problems
@@ -68,8 +71,8 @@ function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: b
 }
 
 /**
- * Archives a session's transcript now. Where another process does so already it is waited for, and
- * `waiting` is called. `retryAt`: null when nothing is tried again.
+ * Archives a session's transcript now. If another process already does so, calls `waiting` and
+ * waits for it. `retryAt` is null when nothing will be retried.
  */
 export async function keepSession(opened: Opened, id: string, waiting: () => void) {
   const { app, archives } = opened
@@ -107,12 +110,12 @@ export async function keepSession(opened: Opened, id: string, waiting: () => voi
   return { archive, retryAt: record.retryAt }
 }
 
-/** Size of the index from which removing something takes so long that users wonder. */
+/** Size of the index from which a removal takes noticeably long. */
 const LONG_BYTES = 20_000_000
 
 /**
- * Removes archives, also from the search index. A dry run only computes the figures; `indexFreed`
- * is null then. `slow` is called before work that may take a minute.
+ * Removes archives, also from the search index. A dry run only computes the figures and has
+ * `indexFreed` null. `slow` is called before work that may take a minute.
  */
 export function removeArchives(archives: Archives, records: readonly ArchiveRecord[], dry: boolean, slow: () => void) {
   const before = archives.sizes()

@@ -2,10 +2,13 @@ import type { TypedClient } from '../agents/agent.js'
 import { clients } from '../agents/clients.js'
 import type { Terminal } from '../contract/terminal.js'
 
-/** null: Baton cannot type to this agent's clients. */
+/** Opens a client's terminal. Null when Baton cannot type into this agent's clients. */
 export function terminalOf(agent: string, client: TypedClient): Terminal | null {
   return clients[agent]?.terminal?.(client) ?? null
 }
 
-/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
+/**
+ * Pause before a second check: shortly after the user presses Enter, the composer is empty and the
+ * client still reports idle.
+ */
 export const QUIET_MS = 200

@@ -5,7 +5,7 @@ import { newTrial, tell } from '../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
-test('forgets long messages a session was given, and leaves what still waits for its seat', async () => {
+test('forgetting a session deletes the long messages it received, and keeps those that still wait for its seat', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project }))
   const long = (word: string) => `${word} ${'x'.repeat(20_000)}`

@@ -14,35 +14,38 @@ import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 
 /**
- * Texts too long for a client that this session was given lie in files of their own, and what was laid for its next hook or waiter in others.
- * What still waits for its seat is not the session's, and stays.
+ * Deletes the messages that this session received: long texts in their own files, and texts
+ * prepared for its next hook or waiter. Messages that still wait belong to the seat and stay.
  */
 function forgetMessages(app: App, sessionId: string): void {
   const { store, home } = app
-  const gone = readWith(app, sessionId)
+  const gone = messagesWithFiles(app, sessionId)
   for (const { text_file } of gone) if (text_file) rmSync(text_file, { force: true })
   store.transaction(() => {
     for (const message of gone) store.putMessage({ ...message, agent_text: null, text_file: null })
   })
-  forgetLaid(home, sessionId)
+  deleteAnswers(home, sessionId)
 }
 
-/** What lies for a session's next hook was written before words were taken out of it: while it sits in its seat it is laid anew, else it goes. */
-function layAnew({ store, home, engine: { deps } }: App, sessionId: string): void {
+/**
+ * Rewrites the prepared answers of a session after quotes were erased. Deletes them if the session
+ * no longer holds its seat.
+ */
+function rewriteAnswers({ store, home, engine: { deps } }: App, sessionId: string): void {
   const seatId = store.session(sessionId)?.seatId
   if (seatId !== undefined && sitting(deps, seatId)?.sessionId === sessionId) bring(deps, seatId)
-  else forgetLaid(home, sessionId)
+  else deleteAnswers(home, sessionId)
 }
 
-function forgetLaid(home: App['home'], sessionId: string): void {
+function deleteAnswers(home: App['home'], sessionId: string): void {
   const beside = Object.values(clients).flatMap(({ liveFiles }) => liveFiles?.folders(home.live) ?? [])
   for (const folder of [home.outbox, ...beside])
     for (const name of namesIn(folder))
       if (isOf(name, sessionId)) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** Messages with files of their own that this session was given. */
-function readWith({ store }: Pick<App, 'store'>, sessionId: string): Message[] {
+/** Returns messages with files of their own that this session received. */
+function messagesWithFiles({ store }: Pick<App, 'store'>, sessionId: string): Message[] {
   const seatId = store.session(sessionId)?.seatId
   if (seatId === undefined) return []
   return store
@@ -50,7 +53,10 @@ function readWith({ store }: Pick<App, 'store'>, sessionId: string): Message[] {
     .filter((m) => m.text_file && (m.sent_to ?? m.session_id) === sessionId && m.status !== 'queued')
 }
 
-/** `<session>`, `<session>.near`, `<session>.taken.7`, `.<session>.7`, `<session>.<order>.say` */
+/**
+ * Matches `<session>`, `<session>.near`, `<session>.taken.7`, `.<session>.7`,
+ * `<session>.<order>.say`.
+ */
 const isOf = (name: string, sessionId: string): boolean => name.replace(/^\./, '').split('.', 1)[0] === sessionId
 
 function namesIn(folder: string): string[] {
@@ -61,7 +67,9 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Archives that the configuration says are too old or too much. Throws when it limits nothing. */
+/**
+ * Returns archives that the configured limits exclude. Throws when the configuration has no limits.
+ */
 export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   const rules = (project: string | null) =>
     app.policyOf({ agent: DEFAULT_AGENT, project, model: null, seat: null }).policy.archive
@@ -87,21 +95,27 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   return [...dropped.values()]
 }
 
-/** Whether archives that stay need everything these hold. What was never kept, or holds nothing, frees nothing for another reason. */
+/**
+ * Returns whether the remaining archives need all bytes of these. False for archives without any
+ * bytes.
+ */
 export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
   const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
   return holds && archives.freedBytes(records) === 0
 }
 
-/** What was read from the transcripts, and what of it was told, are words of them too. How many entries held some. */
+/**
+ * Erases facts and messages that quote the transcripts of these sessions. Returns the number of
+ * entries with quotes.
+ */
 function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   const { store, home } = app
   let words = 0
-  const told = new Set([...sessions].flatMap((sessionId) => begunFrom(app, sessionId)))
+  const recipients = new Set([...sessions].flatMap((sessionId) => recipientsOf(app, sessionId)))
   store.transaction(() => {
     for (const sessionId of sessions) words += store.eraseQuotes(sessionId)
   })
-  for (const sessionId of told) if (!sessions.has(sessionId)) layAnew(app, sessionId)
+  for (const sessionId of recipients) if (!sessions.has(sessionId)) rewriteAnswers(app, sessionId)
   for (const sessionId of sessions) {
     for (const { liveFiles } of Object.values(clients)) liveFiles?.forget(home.live, sessionId)
     forgetMessages(app, sessionId)
@@ -109,7 +123,7 @@ function forgetSession(app: App, sessions: ReadonlySet<string>): number {
     forgetBriefs(home.briefs, { sessionId, briefs: store.briefs({ sessionId }) })
     store.transaction(() => {
       store.dropBriefs(sessionId)
-      // Once more, so that the pages the briefs stood in are written over too.
+      // Erase again, so that the database pages of the briefs are overwritten too.
       store.eraseQuotes(sessionId)
       const record = store.session(sessionId)
       if (record) store.putSession({ ...record, forgottenAt: app.now().toISOString() })
@@ -118,8 +132,8 @@ function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   return words
 }
 
-/** Sessions that were given a brief of this one. */
-function begunFrom({ store }: App, sessionId: string): string[] {
+/** Returns the sessions that received a brief of this one. */
+function recipientsOf({ store }: App, sessionId: string): string[] {
   const handoffs = store.handoffs({ sessionId }).map(({ newSessionId }) => newSessionId)
   return [...handoffs, ...store.briefs({ sessionId }).map(({ usedBySessionId }) => usedBySessionId)].filter(
     (id) => id !== null,
@@ -133,9 +147,9 @@ export const isQuoted = (app: App, sessionId: string): boolean =>
     .handoffs({ sessionId })
     .some(({ draft, reason, trouble, question }) => draft ?? reason ?? trouble ?? question) ||
   hasFacts(app.home.facts, sessionId) ||
-  readWith(app, sessionId).length > 0
+  messagesWithFiles(app, sessionId).length > 0
 
-/** Sessions of a project that have archives, and those that were only read. */
+/** Returns the sessions of a project that have archives, and those that were only read. */
 function sessionsOfProject(app: App, folder: string): Set<string> {
   const wanted = isInProject(folder)
   return new Set([...app.store.archives(), ...app.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
@@ -149,8 +163,8 @@ function oneSession(app: App, id: string): Set<string> {
 }
 
 /**
- * Removes what was quoted of a session, or of all sessions of a project, and returns their archives.
- * Throws when nothing is kept of them. A dry run removes nothing.
+ * Erases quotes of a session, or of all sessions of a project, and returns their archives. Throws
+ * when nothing is stored of them. A dry run erases nothing.
  */
 export function forgetWords(
   app: App,

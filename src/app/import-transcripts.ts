@@ -17,7 +17,7 @@ export type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
 
 /**
  * Archives the transcripts that clients keep on this disk, or in the folder `from`. A dry run only
- * counts them: `found` and `bytes` are what would be imported.
+ * counts: `found` and `bytes` are what would be imported.
  */
 export async function importStored(
   opened: Opened,
@@ -50,8 +50,8 @@ export function hasStoredTranscripts(env: Env): boolean {
 }
 
 /**
- * Returns the transcripts of before Baton was installed that can be offered for import; null when
- * there are none or the user was asked before. `remember` stores that the user was asked.
+ * Returns transcripts from before Baton's install to offer for import. Null when there are none or
+ * the user was asked before. `remember` stores that the user was asked.
  */
 export function importOffer(
   { app }: Opened,
@@ -68,17 +68,17 @@ export interface Imported {
   /** Number of transcripts that are archived now, and their bytes. */
   imported: number
   bytes: number
-  /** Bytes on the disk. */
+  /** Bytes used on disk. */
   storedBytes: number
   /** Transcripts that could not be archived. */
   failed: { path: string; reason: string }[]
-  /** Transcripts that were not reached before the user stopped it. */
+  /** Number of transcripts not reached before the user stopped the import. */
   left: number
 }
 
 /**
- * Archives transcripts one after the other. Between two of them nothing is half done, so that it
- * can be stopped there: another call continues with the rest.
+ * Archives transcripts one after the other. The import can be stopped between two of them, and
+ * another call continues with the rest.
  */
 export async function importTranscripts(
   { app, archives, progress }: Opened,
@@ -89,7 +89,7 @@ export async function importTranscripts(
   const before = archives.sizes().bytes
   try {
     for (const [at, transcript] of transcripts.entries()) {
-      // Copying blocks the process: a signal that came meanwhile arrives here.
+      // Copying blocks the process, so pending signals are handled here.
       await setImmediate()
       if (stop.isAsked()) {
         total.left = transcripts.length - at
@@ -122,7 +122,7 @@ function stopOnSignals(): { isAsked(): boolean; release(): void } {
   const release = (): void => {
     for (const signal of SIGNALS) process.off(signal, ask)
   }
-  // The second signal ends the process at once, as people expect of Ctrl-C.
+  // The second signal ends the process at once, as users expect of Ctrl-C.
   const ask = (): void => {
     asked = true
     release()

@@ -22,13 +22,13 @@ function place() {
   return { trial, app, starter: { env: { ...trial.env, BATON_JOB_ID: 'job_around' }, baton: BATON } }
 }
 
-test('an agent of a folder is started without a command line, ends, and goes on again by its id', async () => {
+test('an agent of a folder is started without a command line, ends, and is resumed by its id', async () => {
   const { trial, app, starter } = place()
   const { jobId, pid, log } = await startJob(app, starter, { folder: trial.project, agentName: 'mender' })
   expect([app.store.job(jobId)!.spec.agentName, typeof pid]).toEqual(['mender', 'number'])
   await until('its check failed for good', () => app.store.job(jobId)!.state === 'failed')
   await until('its runner is gone', () => app.store.job(jobId)!.runner === null)
-  // The runner lets go of the job before it prints how the job ended.
+  // The runner releases the job before it prints how the job ended.
   await until('it has said why', () => readFileSync(log, 'utf8').includes('these checks do not pass'))
 
   trial.put(join(trial.project, 'go'), '')
@@ -39,7 +39,7 @@ test('an agent of a folder is started without a command line, ends, and goes on 
   app.close()
 })
 
-test('it takes what is wanted otherwise, and is cancelled from the process that started it', async () => {
+test('a job accepts overrides, and is cancelled from the process that started it', async () => {
   const { trial, app, starter } = place()
   const flags = { prompt: 'Another task.', checks: ['sleep 60'] }
   const { jobId } = await startJob(app, starter, { folder: trial.project, agentName: 'mender', flags })
@@ -50,7 +50,7 @@ test('it takes what is wanted otherwise, and is cancelled from the process that 
   app.close()
 })
 
-test('what cannot be started is refused, and no job is left behind', async () => {
+test('a job that cannot be started is refused, and no record of it remains', async () => {
   const { trial, app, starter } = place()
   const start = (order: object) => startJob(app, starter, { folder: trial.project, agentName: null, ...order })
   await expect(start({ agentName: 'other' })).rejects.toThrow('there is no agent `other`')

@@ -26,12 +26,14 @@ import { openRuntime } from './open-runtime.js'
 import type { OwnProgram } from './own-program.js'
 
 export interface JobUseCases {
-  /** Jobs that are open and those of the last week, newest first, as `jobs list` has them. */
+  /** Lists open jobs and those of the last week, newest first, like `jobs list`. */
   jobs(all: boolean): JobShown[]
-  /** As that list has it, by its whole id; null: it has not. */
+  /** Returns a job of that list by its whole id. Null when it is not in the list. */
   listedJob(jobId: string): JobShown | null
   job(id: string): JobDetail
-  /** `after`: the `next` of the part before; null: from the beginning. */
+  /**
+   * Reads a part of the log. `after` is the `next` of the previous part, null for the beginning.
+   */
   jobLog(id: string, after: string | null): JobLogPart
   startJob(order: ParsedBody<'startJob'>): Promise<JobShown>
   cancelJob(id: string): Promise<JobShown>
@@ -40,9 +42,9 @@ export interface JobUseCases {
   projects(): Projects
 }
 
-/** Longest part of one output of the client, in characters. */
+/** Maximum length of one output of the client, in characters. */
 const LONGEST_TEXT = 4_000
-/** Folders are looked into one by one. */
+/** Maximum number of projects, because every folder is read. */
 const MOST_PROJECTS = 100
 
 export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
@@ -115,32 +117,38 @@ function cutOff(line: JobLogLine): JobLogLine {
 }
 
 interface JobOrder {
-  /** Where it is asked for: its `baton.yaml` counts. */
+  /** The folder of the request, whose `baton.yaml` applies. */
   folder: string
-  /** An agent of `baton.yaml`; null: the prompt alone. */
+  /** Name of an agent in `baton.yaml`. Null for the prompt alone. */
   agentName: string | null
-  /** What is wanted otherwise than the agent has it. */
+  /** Values that override those of the agent. */
   flags?: JobFlags
-  /** The seat of whoever asks; left out: a person. */
+  /** The seat of the requesting session. Absent for a user. */
   parentSeatId?: string | null
 }
 
 interface StartedRunner {
   jobId: string
-  /** The process that runs it; null: it could not be started, and the job waits for whoever looks for lost ones. */
+  /**
+   * The process that runs the job. Null when it could not be started; the job then waits for `jobs
+   * resume`.
+   */
   pid: number | null
-  /** What that process prints. */
+  /** File with the output of that process. */
   log: string
 }
 
-/** Whoever starts jobs. */
+/** The environment and program of the process that starts jobs. */
 interface Starter {
   env: Record<string, string | undefined>
-  /** The program a runner is; left out: the one this process is. */
+  /** The program of the runner. Absent for the program of this process. */
   baton?: string
 }
 
-/** All that is asked for, settled and found possible: folder, repository and what runs it are there. Throws a `BatonError` otherwise. */
+/**
+ * Resolves a job request and checks that folder, repository and runtime exist. Throws a
+ * `BatonError` otherwise.
+ */
 export async function settleOrder(
   { folder: cwd, agentName, flags = {} }: JobOrder,
   { env }: Starter,
@@ -152,7 +160,10 @@ export async function settleOrder(
   throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')
 }
 
-/** A new job in a process of its own, which outlives this one. Resolves when it is stored and started; throws a `BatonError` where it cannot be. */
+/**
+ * Starts a new job in its own process, which outlives this one. Resolves when it is stored and
+ * started. Throws a `BatonError` when it cannot be.
+ */
 export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
   const spec = await settleOrder(order, starter)
   const request = { spec, parentSeatId: order.parentSeatId ?? null, runner: null }
@@ -160,14 +171,16 @@ export async function startJob(app: App, starter: Starter, order: JobOrder): Pro
   return startRunner(app, starter, jobId)
 }
 
-/** A job that was paused, failed or lost its runner goes on in a process of its own. Throws a `BatonError` where it cannot. */
+/**
+ * Resumes a paused, failed or lost job in its own process. Throws a `BatonError` when it cannot.
+ */
 export function resumeJob(app: App, starter: Starter, jobId: string): StartedRunner {
   const why = findRunObstacle(app, jobId)
   if (why !== null) throw why
   return startRunner(app, starter, jobId)
 }
 
-/** The process that carries a stored job on: `baton jobs resume` of it alone. */
+/** Starts the process that continues a stored job: `baton jobs resume` with its id. */
 export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: Starter, jobId: string): StartedRunner {
   const { folder: cwd } = app.store.job(jobId)!.spec
   if (!existsSync(cwd))
@@ -176,7 +189,7 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const log = join(folder, 'runner.log')
   const out = openSync(log, 'a', 0o600)
-  // It belongs to no job itself: whoever ends a job around this process does not end it.
+  // Remove the job variables: ending a job around this process must not end the new one.
   const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
   try {
     const child = spawn(process.execPath, [baton ?? process.argv[1]!, 'jobs', 'resume', jobId], {
@@ -185,7 +198,8 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
       detached: true,
       stdio: ['ignore', out, out],
     })
-    // Without a listener it would end this process; the job stays where the next who looks for lost ones finds it.
+    // Without a listener a failed start would end this process. The job stays in the store for the
+    // next `jobs resume`.
     child.on('error', () => {})
     child.unref()
     return { jobId, pid: child.pid ?? null, log }
@@ -195,8 +209,8 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
 }
 
 /**
- * A job without the checks, hooks and bounds its project wrote for it would be another job, so none
- * is started.
+ * Refuses an untrusted project file. Without its checks, hooks and limits the job would be another
+ * one.
  */
 function refuseUntrusted(file: ProjectFile | null): void {
   if (file === null || file.trusted || file.ignored.length === 0) return
@@ -238,7 +252,7 @@ function specOf(cwd: string, agentName: string | null, flags: JobFlags, env: Sta
   )
 }
 
-/** Far above any prompt that a client accepts. */
+/** Maximum size of a prompt file, far above any prompt that a client accepts. */
 const LARGEST_PROMPT = 16 * 1024 * 1024
 
 /** Reads a file that an agent in `baton.yaml` names. Throws when it is not a readable file. */
@@ -249,12 +263,15 @@ function readProjectText(path: string): string {
   return read.bytes.toString('utf8')
 }
 
-/** Removes what is kept of one job that has ended. */
+/** Deletes the data of one ended job. */
 export function forgetNamedJob(app: App, name: string): ForgottenJob {
   return forgetOne(app, findJob(app.store, name).jobId, false)
 }
 
-/** Removes what is kept of all jobs that ended before a time. `kept`: why one could not be removed. */
+/**
+ * Deletes the data of all jobs that ended before a time. `kept` lists why some could not be
+ * deleted.
+ */
 export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
   const kept: string[] = []
   const forgotten = jobsEndedBefore(app.store.jobs(), before).flatMap(({ jobId }) => {

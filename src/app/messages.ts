@@ -21,11 +21,14 @@ import { QUIET_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
-  /** Messages to a seat, named as for `baton messages --seat`, or to all seats where it is null; oldest first. */
+  /**
+   * Lists messages to a seat, named as for `baton messages --seat`, or to all seats when null;
+   * oldest first.
+   */
   allMessages(seat: string | null, limit: number): MessageShown[]
-  /** Messages to the seat of a session, oldest first: the newest `limit` of them. */
+  /** Lists the newest `limit` messages to the seat of a session, oldest first. */
   sessionMessages(of: SessionRecord, limit: number): MessageShown[]
-  /** Says something to the seat of a session, as a person. */
+  /** Sends a message to the seat of a session, as the user. */
   send(to: SessionRecord, text: string, mode: Mode): MessageShown
   unsend(messageId: string): MessageShown
 }
@@ -45,14 +48,19 @@ export function messageUseCases(app: App): MessageUseCases {
   }
 }
 
-/** Types what waits for a seat. Typing waits for a quiet terminal, and the caller does not wait for it. */
+/**
+ * Types waiting messages of a seat. Runs in the background, because it waits for a quiet terminal.
+ */
 export function typeSoon(app: App, seatId: string): void {
   typeMessages(app, seatId).catch((error: unknown) =>
     app.log('warn', 'a message could not be typed', { seat: seatId, reason: reasonOf(error) }),
   )
 }
 
-/** Says something to a seat. What is too long for a client lies in a file that is named instead; the file goes again if what names it was not kept. */
+/**
+ * Sends a message to a seat. A text too long for a client is stored in a file, and the message
+ * names the file. The file is deleted if the message cannot be stored.
+ */
 export function sendText(app: App, said: { seatId: string; sender: string; mode: Mode; text: string }): Message {
   const { text } = said
   const { deps } = app.engine
@@ -75,8 +83,9 @@ function keepText({ home }: App, text: string): string {
 }
 
 /**
- * Types what waits for an idle session into its terminal, where nothing better reaches it: in tmux, with an empty composer, and never into
- * a dialog. The client's own event confirms it. False: nothing was typed, and it waits for the session's next event.
+ * Types waiting messages into the terminal of an idle session when no other channel reaches it: in
+ * tmux, with an empty composer, never into a dialog. The client's own event confirms the delivery.
+ * False when nothing was typed, so the messages wait for the session's next event.
  */
 export async function typeMessages(app: App, seatId: string): Promise<boolean> {
   const { deps } = app.engine
@@ -102,17 +111,17 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
   return false
 }
 
-/** Refusals that pass: the client can be typed into at another moment. */
+/** Temporary refusals: the client can be typed into at another time. */
 const PASSING = ['busy', 'waiting', 'draft']
 
-/** Whether the terminal of a client could be typed into, now or later. Types nothing. */
+/** Returns whether Baton can type into the terminal of a client, now or later. Types nothing. */
 export async function typable(agent: string, client: TypedClient & { sessionId: string }): Promise<boolean> {
   const terminal = terminalOf(agent, client)
   const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))
 }
 
-/** Throws unless a client is known to run in the seat. `name`: as the caller wrote it. */
+/** Throws unless a client runs in the seat. `name` is the seat's name as the caller wrote it. */
 export function refuseUnlessRunning(app: App, seatId: string, name: string): void {
   const record = sitting(app.engine.deps, seatId)
   const agent = app.engine.deps.agents[record?.agent ?? '']
@@ -124,7 +133,7 @@ export function refuseUnlessRunning(app: App, seatId: string, name: string): voi
   )
 }
 
-/** Returns the seat of the session that runs this command, by its name; else `user`. */
+/** Returns the name of the seat whose session runs this command, or `user`. */
 export function callingSender(app: App, env: Record<string, string | undefined>): string {
   const session = callingSession(env)
   const record = session ? app.store.session(session) : null
@@ -132,7 +141,7 @@ export function callingSender(app: App, env: Record<string, string | undefined>)
   return app.store.seat(record.seatId)?.name ?? record.seatId
 }
 
-/** Returns the id that `written` is or begins. An unknown one is returned as it is written. */
+/** Returns the message id that begins with `written`. Returns an unknown one unchanged. */
 export function messageIdNamed({ store }: App, written: string): string {
   if (store.message(written) !== null) return written
   const beginning = written.startsWith('msg_') ? written : `msg_${written}`

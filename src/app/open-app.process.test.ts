@@ -23,11 +23,14 @@ beforeEach(() => {
   const screen = { width: 80, colours: false } as unknown as Cli['screen']
   cli = { env, cwd: folder, program: PROGRAM, screen, print: () => {}, note: () => {}, now: () => new Date() }
 })
-// A process nobody waits for may still be leaving.
+// A background process may still be exiting.
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-/** A session that ended, of which a brief is wanted; its transcript is gone, so that whoever looks is done at once. */
-function wanted(app: App): void {
+/**
+ * Stores an ended session that needs a brief. Its transcript is missing, so that the writer
+ * finishes at once.
+ */
+function storeWantedBrief(app: App): void {
   const body = JSON.stringify({ session_id: 's1', cwd: folder, hook_event_name: 'SessionStart', source: 'startup' })
   app.engine.take({ agent: 'claude-code', kind: 'SessionStart', body, env: {}, at: Date.now() }, { deliver: 'keep' })
   const ended: SessionRecord = { ...app.store.session('s1')!, state: 'ended', briefWanted: 'ended' }
@@ -35,16 +38,16 @@ function wanted(app: App): void {
 }
 const isWanted = () => withOpenApp(cli, ({ store }) => store.session('s1')!.briefWanted ?? null)
 
-test('what is left to be done while a command runs is done by a process behind it', async () => {
+test('work that remains while a command runs is done by a background process', async () => {
   await withOpenApp(cli, (app) => {
-    wanted(app)
+    storeWantedBrief(app)
     app.store.afterCommit(() => app.engine.deps.leaveWork())
   })
   await until('it is done', async () => (await isWanted()) === null)
 })
 
-test('what nobody has done is done by the next hook, which finds it in the store', async () => {
-  await withOpenApp(cli, wanted)
+test('work that nobody has done is done by the next hook, which finds it in the store', async () => {
+  await withOpenApp(cli, storeWantedBrief)
   expect(await isWanted()).toBe('ended')
   const { status } = spawnSync(process.execPath, [join(PROGRAM, 'hook-engine.cjs'), 'drain'], {
     env: { ...cli.env, PATH: process.env.PATH },

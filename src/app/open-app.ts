@@ -7,11 +7,11 @@ import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import * as quoteEraser from '../store/sqlite/forget-words.js'
 import { drain, makeKeeper, startWorker } from './background-work.js'
 
-/** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
+/** Opens the app for one command, drains the spool first, and closes the app afterwards. */
 export async function withOpenApp<T>(
   program: ProgramContext,
   work: (app: App) => T | Promise<T>,
-  /** `keeps`: what is left to be done for transcripts is done by a process that this command starts, not by whoever comes next. */
+  /** With `keeps`, a process started by this command does the remaining work for transcripts. */
   { keeps, ...options }: { configMs?: number; busyMs?: number; keeps?: boolean } = {},
 ): Promise<T> {
   const keeper = keeps
@@ -38,7 +38,7 @@ export async function withOpenApp<T>(
     ...options,
   })
   try {
-    // A hook's engine would wait for a transcript that lags: who takes its signal must too.
+    // Wait for a lagging transcript, as a hook's engine would when it processes the signal.
     drain(app, { wait: true })
     return await work(app)
   } finally {

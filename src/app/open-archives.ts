@@ -2,7 +2,10 @@ import type { ProgramContext } from '../lib/program-context.js'
 import { archivesOf, finishAll, type Opened, type Progress, withProgress } from './archives.js'
 import { withOpenApp } from './open-app.js'
 
-/** Opens the archives for one command. What hooks planned is kept first, so that a command never shows less than they saw. */
+/**
+ * Opens the archives for one command. Writes planned archives first, so that the command shows
+ * everything that hooks saw.
+ */
 export async function withOpenArchives<T>(
   program: ProgramContext,
   progress: Progress,

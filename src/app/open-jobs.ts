@@ -32,16 +32,18 @@ interface JobContext {
   trustWorktree?: JobDependencies['trustWorktree']
   showLine?: JobDependencies['showLine']
   /**
-   * The terminal of this process, which `bell` rings: the clients of jobs have none; null: none. A
-   * value, because looking it up starts a process on macOS and notices are stored in transactions.
+   * The terminal of this process, which `bell` rings, because the clients of jobs have none. Null
+   * when there is none. A value, because looking it up starts a process on macOS and notices are
+   * stored in transactions.
    */
   terminal: string | null
-  /** Events of the jobs that run here, once they are stored. */
+  /** Receives the events of jobs that run here, after they were stored. */
   tell(events: readonly Event[]): void
 }
 
 /**
- * Dependencies of jobs. The engine measures their sessions and makes their briefs as for any other.
+ * Returns the dependencies of jobs. The engine measures their sessions and writes their briefs like
+ * all others.
  */
 export function jobsOf(app: App, context: JobContext): JobDependencies {
   const { store, log, engine } = app
@@ -126,13 +128,13 @@ function notifyOfJob(
   const { policy } = policyOf(subject)
   if (policy.notify.length === 0) return
   if (!isEnabled(store, { sessionId: sessionId ?? '', project: spec.folder }, policy.enabled)) return
-  // Never the prompt: no conversation text leaves this machine.
+  // Never use the prompt: no conversation text leaves this machine.
   const name = sanitizeName(spec.workItem ?? spec.agentName ?? jobId)
   const origin = { name, subject, sessionId, seatId, jobId, terminal, at: now().toISOString() }
   storeNotices(engine.deps, origin, policy.notify, contents)
 }
 
-/** Where a job's own files lie. */
+/** Returns the folder with a job's own files. */
 export function jobFolder({ home }: Pick<App, 'home'>, jobId: string): string {
   return join(home.jobs, jobId)
 }
@@ -141,7 +143,10 @@ function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => S
   const { deps } = engine
   const policyHere = ({ agent, project, model, seatId }: SessionRecord) =>
     policyOf({ agent, project, model, seat: seatId }).policy
-  /** Facts are read before the store is locked, as long as it takes. */
+  /**
+   * Runs `work` in a transaction. Facts are read before the store is locked, because that can take
+   * long.
+   */
   const at = <T>(sessionId: string, work: (context: PolicyContext, material: BriefMaterial) => T): T => {
     const record = sessionOf(sessionId)
     const read = factsOf(deps, record)
@@ -169,19 +174,27 @@ function keepTranscript(app: App, record: SessionRecord): void {
   app.engine.deps.leaveWork()
 }
 
-/** A compaction is told with the figure before it: so long a transcript that lags is waited for. */
+/**
+ * Maximum wait for a lagging transcript, because a compaction is reported with the figure before
+ * it.
+ */
 const BEFORE_COMPACTION_MS = 700
 const STEP_MS = 20
 
 type Observer = Pick<JobDependencies, 'sessionStarted' | 'answerHook' | 'recordUsage' | 'sessionEnded'>
 
-/** The sessions of jobs are measured as others are, by the same events, which their runner passes on: no hook has to be installed. */
+/**
+ * Measures the sessions of jobs by the same events as others. Their runner reports these events, so
+ * no hook must be installed.
+ */
 function observer({ store, engine, log, now }: App, env: Record<string, string>): Observer {
-  /** The window that each client reported, which is more exact than the one derived from its model's name. */
+  /**
+   * The window that each client reported. More exact than the one derived from the model's name.
+   */
   const limits = new Map<string, Limits>()
   const { agents } = engine.deps
 
-  /** null: it failed. */
+  /** Runs `work` and logs an error. Null when it failed. */
   const guarded = <T>(what: string, attempt: AttemptRecord, work: () => T): T | null => {
     try {
       return work()
@@ -203,11 +216,14 @@ function observer({ store, engine, log, now }: App, env: Record<string, string>)
     }
   }
   const take = (signal: Signal, attempt: AttemptRecord): string => {
-    const told = limits.get(attempt.sessionId) ?? null
-    return engine.takeSignal({ ...signal, limits: told }, { deliver: 'keep', byRunner: true }, environmentOf(attempt))
-      .answer
+    const reported = limits.get(attempt.sessionId) ?? null
+    return engine.takeSignal(
+      { ...signal, limits: reported },
+      { deliver: 'keep', byRunner: true },
+      environmentOf(attempt),
+    ).answer
   }
-  /** Reports events that the client's hooks do not send in a stream-json session. */
+  /** Builds a signal for events that the client's hooks do not send in a stream-json session. */
   const blank = (attempt: AttemptRecord, event: 'start' | 'end' | null): Signal => {
     const { spec, workspace, seatId, jobId, parentSeatId } = store.job(attempt.jobId)!
     const cwd = workspace?.folder ?? spec.folder
@@ -254,7 +270,7 @@ function observer({ store, engine, log, now }: App, env: Record<string, string>)
     },
     recordUsage(usage, attempt) {
       limits.set(attempt.sessionId, limitsOf(usage))
-      // Where there is a transcript, it tells what was used, and when.
+      // If there is a transcript, it contains the usage and its time.
       if (usage.used > 0 && store.session(attempt.sessionId)?.transcriptPath === null)
         guarded('a figure', attempt, () => take({ ...blank(attempt, null), reading: readingOf(usage) }, attempt))
     },

@@ -9,7 +9,10 @@ import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
 import type { Log } from '../lib/log.js'
 
-/** What a job's sessions are run with. The scripted one plays the file that BATON_JOB_SCRIPT names; without one every session is done at once. */
+/**
+ * Opens the runtime for a job's sessions. The scripted one plays the file in BATON_JOB_SCRIPT;
+ * without a file every session ends at once.
+ */
 export async function openRuntime(
   agent: string,
   name: RuntimeName,
@@ -17,10 +20,10 @@ export async function openRuntime(
   { env }: { env: Record<string, string | undefined> },
   log?: Log,
 ): Promise<Runtime> {
-  const told = log ? { log } : {}
-  if (name === 'scripted') return scriptedRuntime(scriptOf(env.BATON_JOB_SCRIPT), told)
+  const logging = log ? { log } : {}
+  if (name === 'scripted') return scriptedRuntime(scriptOf(env.BATON_JOB_SCRIPT), logging)
   const binary = findProgram(clients[agent]?.program ?? agent, env)
-  const runtime = await runtimes[agent]?.open(name, { project: folder, binary, ...told })
+  const runtime = await runtimes[agent]?.open(name, { project: folder, binary, ...logging })
   if (runtime) return runtime
   throw new BatonError(`${agent} has no runtime ${name}.`, 'Choose another with --runtime.', EXIT.usage)
 }

@@ -6,7 +6,7 @@ import { alive } from '../../test/harness/processes.js'
 import { until } from '../../test/harness/wait.js'
 import { ownCommand } from './own-program.js'
 
-test('what runs beside the server, and what waits for its turn, ends with it', async () => {
+test('running and queued commands of a server end with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-own-command-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const program = join(folder, 'slow.mjs')

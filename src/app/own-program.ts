@@ -3,7 +3,7 @@ import type { JobLogLine } from '../contract/api/jobs.js'
 import { BatonError, EXIT, type ExitCode } from '../lib/errors.js'
 import { type CommandEnd, runCommand } from '../lib/run-command.js'
 
-/** Variables by which a command takes itself for one that an agent runs. */
+/** Variables by which a command recognises that an agent runs it. */
 const OF_A_SESSION = [
   ...Object.values(clients).map(({ sessionVariable }) => sessionVariable),
   'BATON_JOB_ID',
@@ -14,16 +14,15 @@ const OF_A_SESSION = [
 export interface OwnProgram {
   env: Record<string, string | undefined>
   /**
-   * Runs one of Baton's own commands in a process of its own, for what takes long or would keep the
-   * server from answering, and gives what it printed as JSON. What it refuses is thrown as the
-   * `BatonError` it was there. Every user of the machine can read the words in the list of
-   * processes, so what was said or searched for goes into `input`, which the command reads from its
-   * standard input.
+   * Runs one of Baton's own commands in a separate process and returns its JSON output. For
+   * commands that take long or would block the server. A refusal is thrown as the same
+   * `BatonError`. All users of the machine can read the arguments in the process list, so private
+   * text goes into `input`, the command's standard input.
    */
   command(words: readonly string[], input?: string): Promise<unknown>
-  /** A new job in a process of its own. */
+  /** Starts a new job in its own process. */
   startJob(order: JobOrder): Promise<{ jobId: string }>
-  /** A job goes on in a process of its own. */
+  /** Resumes a job in its own process. */
   resumeJob(jobId: string): { jobId: string }
   /** Parses a line of a job's log for display. */
   readLogLine(line: string, agent: string): JobLogLine[]
@@ -31,12 +30,14 @@ export interface OwnProgram {
 
 interface JobOrder {
   folder: string
-  /** Null: no named agent, the prompt alone. */
+  /** Null for the prompt alone, without a named agent. */
   agentName: string | null
   flags: { prompt?: string; workItem?: string; permissionMode?: string }
 }
 
-/** Each is a process of its own: so many at once, and so many more in line. */
+/**
+ * Maximum number of commands that run at once, because each is a process, and of those that wait.
+ */
 const AT_ONCE = 3
 const IN_LINE = 20
 const LONGEST_MS = 10 * 60_000
@@ -47,11 +48,14 @@ interface OwnFile {
   program: string
   env: Record<string, string | undefined>
   cwd: string
-  /** Aborted when this program ends: what it began ends with it. */
+  /** Aborted when this program ends, so that its commands end too. */
   ending: AbortSignal
 }
 
-/** Runs this program's own commands beside it and gives what they print as JSON; what they refuse is thrown as they said it. */
+/**
+ * Runs commands of this program in other processes and returns their JSON output. Throws their
+ * refusals unchanged.
+ */
 export function ownCommand({
   program,
   env,
@@ -75,12 +79,13 @@ export function ownCommand({
       throw new BatonError('That holds a character that no text has.', 'Leave it out.', EXIT.usage)
     await turn()
     try {
-      // Whoever asks is the person, not the session that the server may have been started in.
-      const left = Object.entries(env).filter(([name]) => !OF_A_SESSION.includes(name))
+      // The request comes from the user, not from a session in which the server may have been
+      // started.
+      const variables = Object.entries(env).filter(([name]) => !OF_A_SESSION.includes(name))
       const ended = await runCommand({
         command: [process.execPath, program, ...words],
         cwd,
-        env: Object.fromEntries(left),
+        env: Object.fromEntries(variables),
         timeoutMs: LONGEST_MS,
         signal: ending,
         keep: { head: LARGEST, tail: 0 },
@@ -101,12 +106,12 @@ function troubleOf({ trouble, timedOut, stopped, exitCode }: CommandEnd): string
 }
 
 function refusalIn(stderr: string, trouble: string): BatonError {
-  const told = parsed(stderr.trim().split('\n').at(-1) ?? '') as {
+  const refusal = parsed(stderr.trim().split('\n').at(-1) ?? '') as {
     error?: string
     hint?: string
     code?: ExitCode
   } | null
-  if (told?.error) return new BatonError(told.error, told.hint ?? '', told.code ?? EXIT.failed)
+  if (refusal?.error) return new BatonError(refusal.error, refusal.hint ?? '', refusal.code ?? EXIT.failed)
   return new BatonError(
     `The command could not be carried out: ${trouble}.`,
     'The log says more; baton doctor names it.',

@@ -22,12 +22,14 @@ import { carryTrust } from './trust-project.js'
 
 type Env = Record<string, string | undefined>
 
-/** How a process that runs jobs opens the app: it lives long, and others write beside it. */
+/**
+ * Options of a process that runs jobs: it lives long, and other processes write at the same time.
+ */
 export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /**
- * Stores a job of a settled order. With `runsHere` this process is its runner from the first
- * moment, so that a server that starts just then leaves it alone.
+ * Stores a job. With `runsHere` this process is its runner immediately, so that a starting server
+ * does not resume it.
  */
 export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { runsHere: boolean }): JobRecord {
   const at = app.now().toISOString()
@@ -36,7 +38,9 @@ export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { 
   return newJob(app.store, { spec, parentSeatId: callingSeat(app, env), runner }, at, app.newId)
 }
 
-/** Replaces the name of a session by its whole id. Throws where the job cannot run on that session. */
+/**
+ * Replaces the name of a session by its whole id. Throws when the job cannot run on that session.
+ */
 function onSession(app: App, spec: JobSpec): JobSpec {
   const named = spec.session?.resume
   if (!named) return spec
@@ -46,7 +50,9 @@ function onSession(app: App, spec: JobSpec): JobSpec {
   return { ...spec, session: { ...spec.session!, resume: sessionId } }
 }
 
-/** Returns the caller's seat: that of its session, else the one the environment names; null for the user. */
+/**
+ * Returns the seat of the caller's session, or the one named in the environment. Null for the user.
+ */
 function callingSeat({ store }: App, env: Env): string | null {
   const caller = callingSession(env)
   const session = caller ? store.session(caller) : null
@@ -58,13 +64,13 @@ function callingSeat({ store }: App, env: Env): string | null {
   return null
 }
 
-/** Receivers of what a running job prints and does. */
+/** Receivers of a running job's output and events. */
 export interface JobListeners {
   tell(events: readonly Event[]): void
   showLine?: JobDependencies['showLine']
 }
 
-/** Dependencies of jobs that run in this process. */
+/** Returns the dependencies of jobs that run in this process. */
 function dependenciesHere(
   app: App,
   env: Env,
@@ -89,14 +95,14 @@ function dependenciesHere(
   })
 }
 
-/** Returns a warning when the permission mode of a job will deny edits; null when it will not. */
+/** Returns a warning when the permission mode of a job will deny edits. Null when it will not. */
 export function deniedEdits(spec: JobSpec, env: Env): string | null {
   return runtimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env }) ?? null
 }
 
 /**
- * Runs jobs to their end in this process. Of several jobs one that cannot be run does not end the
- * others: it is passed to `refused` and is null in the result. None of them outlives the call.
+ * Runs jobs to their end in this process. If one of several cannot run, it is passed to `refused`,
+ * is null in the result, and the others continue. None of them outlives the call.
  */
 export async function runJobsHere(
   app: App,
@@ -125,7 +131,7 @@ export async function stopJob(app: App, env: Env, name: string, how: 'pause' | '
   return (how === 'pause' ? pauseJob : cancelJob)(dependenciesHere(app, env, spec.folder), jobId)
 }
 
-/** Changes for a resumed job; null leaves a value as it is. */
+/** Changes for a resumed job. Null keeps a value. */
 export interface ResumeChanges {
   budgets: Partial<JobBudgets>
   maxHandoffs: number | null
@@ -133,9 +139,9 @@ export interface ResumeChanges {
 }
 
 /**
- * Returns the jobs to resume, with their changes stored: the one that is named, or all whose runner
- * is gone. A job that the user paused is left until it is named. Throws where the named one cannot
- * be run now: a process in the background could write that only to its log.
+ * Returns the jobs to resume, with their changes stored: the named one, or all whose runner died. A
+ * job that the user paused must be named. Throws when the named one cannot run now, because a
+ * background process could write that only to its log.
  */
 export async function jobsToResume(
   app: App,
@@ -145,14 +151,14 @@ export async function jobsToResume(
   settled: (jobId: string, state: JobRecord['state']) => void,
 ): Promise<JobRecord[]> {
   if (name === null) await settleLostJobs(app, env, settled)
-  const jobs = name === null ? findLostJobs(app.store).interrupted : [takeable(app, name)]
+  const jobs = name === null ? findLostJobs(app.store).interrupted : [resumableJob(app, name)]
   return jobs.map(({ jobId }) => {
     changeJob(app, jobId, changes)
     return app.store.job(jobId)!
   })
 }
 
-function takeable(app: App, name: string): JobRecord {
+function resumableJob(app: App, name: string): JobRecord {
   const job = findJob(app.store, name)
   const why = findRunObstacle(app, job.jobId)
   if (why !== null) throw why
@@ -160,8 +166,8 @@ function takeable(app: App, name: string): JobRecord {
 }
 
 /**
- * Settles jobs whose runner died: those that the user had paused or cancelled get that state, and
- * those that had ended run the hooks of their end.
+ * Settles jobs whose runner died: paused or cancelled ones get that state, and ended ones run their
+ * final hooks.
  */
 async function settleLostJobs(
   app: App,
@@ -170,7 +176,7 @@ async function settleLostJobs(
 ): Promise<void> {
   const { stopRequested: unwanted, endHooksDue: unsaid } = findLostJobs(app.store)
   const each = async (job: JobRecord, settle: (deps: JobDependencies) => Promise<void>): Promise<void> => {
-    // One that cannot be settled is no reason to leave the others.
+    // A job that cannot be settled must not prevent the others.
     await settle(dependenciesHere(app, env, job.spec.folder)).catch((error: unknown) =>
       app.log('warn', 'a lost job could not be seen to', { job: job.jobId, reason: reasonOf(error) }),
     )
@@ -184,7 +190,7 @@ function changeJob({ store }: App, jobId: string, { budgets, maxHandoffs, permis
   if (Object.keys(budgets).length === 0 && maxHandoffs === null && permissionMode === null) return
   store.transaction(() => {
     const job = store.job(jobId)!
-    // A job that runs is refused next, and a refused call changes nothing.
+    // A running job will be refused, and a refused call changes nothing.
     if (job.runner !== null && isAlive(job.runner)) return
     const changed = {
       ...(maxHandoffs === null ? {} : { maxHandoffs }),

@@ -15,13 +15,19 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { isSilent } from '../policy/silence.js'
 
-/** Sessions as commands and routes show them. Apart from `engine/open-engine.ts`, because a hook shows nothing. */
+/**
+ * Sessions as commands and routes show them. Separate from `engine/open-engine.ts`, because a hook
+ * shows nothing.
+ */
 interface Shown {
-  /** A session as it stands among others. */
+  /** Returns a session as a row of the session list. */
   row(record: SessionRecord): SessionRow
-  /** The detail that `baton show` prints. */
+  /** Returns the detail that `baton show` prints. */
   detail(record: SessionRecord): SessionDetail
-  /** Live sessions and those of the last 24 hours: waiting, working, idle, ended; newest first within each. */
+  /**
+   * Lists live sessions and those of the last 24 hours: waiting, working, idle, ended; newest first
+   * within each.
+   */
   recent(options: { all?: boolean; live?: boolean }): SessionRow[]
   forecast(record: SessionRecord): Forecast
 }
@@ -46,7 +52,10 @@ export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'p
   }
 }
 
-/** A session by id or its beginning, or the newest of a seat. Throws when there is none, or when several begin so. */
+/**
+ * Returns a session by id or its beginning, or the newest of a seat. Throws when none or several
+ * match.
+ */
 export function sessionNamed(app: App, id: string): SessionRecord {
   const found = app.find(id)
   if (found) return found
@@ -60,7 +69,10 @@ export function sessionNamed(app: App, id: string): SessionRecord {
   throw new BatonError(`There is no session or seat "${id}".`, `${short}baton status --all lists them.`, EXIT.notFound)
 }
 
-/** A seat by id or name, or that of a session. It may have no session yet: somebody named it as a parent. Throws when there is none. */
+/**
+ * Returns a seat by id or name, or that of a session. The seat may have no session yet, if it was
+ * only named as a parent. Throws when there is none.
+ */
 export function seatByName(app: App, name: string): string {
   const seat = seatCalled(app.store, name)
   if (seat) return seat.seatId
@@ -81,16 +93,16 @@ function seatNames(app: App): string[] {
 }
 
 interface ProjectHere {
-  /** The spelling that stands for it. */
+  /** The real path of the project. */
   project: string
-  /** Every spelling under which sessions carry it: a link may lead there too. */
+  /** Every spelling of the path in sessions, because a link may lead there too. */
   spellings: string[]
-  /** False: no session was seen in it yet. */
+  /** False when no session was seen in it yet. */
   known: boolean
 }
 
 /**
- * The project a folder belongs to, spelled as sessions spell it: the nearest project of a known session that holds the folder,
+ * Returns the project of a folder: the nearest project of a known session that contains the folder,
  * else the root of its git repository, else the folder itself.
  */
 export function projectOf(app: App, cwd: string): ProjectHere {
@@ -116,7 +128,7 @@ function gitRoot(folder: string): string | null {
   }
 }
 
-/** A folder that is gone is compared as it is written. */
+/** Returns the real path. A missing folder is compared as written. */
 function real(path: string): string {
   try {
     return realpathSync(path)
@@ -126,8 +138,8 @@ function real(path: string): string {
 }
 
 /**
- * "Enabled, but no readings arrive" is an alarm of its own: a sentence for each session it holds for. Time counts up to the
- * session's last sign of life: one that rests owes nobody a reading.
+ * Returns a sentence for each enabled session without readings. Time counts up to the session's
+ * last signal, because an idle session sends no readings.
  */
 export function silentSessions(app: App, sessions: readonly Session[]): string[] {
   return sessions.flatMap((session) => {
@@ -144,12 +156,12 @@ export function silentSessions(app: App, sessions: readonly Session[]): string[]
   })
 }
 
-/** The seat's name, else the beginning of its id. */
+/** Returns the seat's name, or the beginning of its id. */
 export function seatName(app: App, seatId: string): string {
   return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
 }
 
-/** Gives a seat a name. Returns the name it had. Throws when another seat has the name. */
+/** Names a seat. Returns the former name. Throws when another seat has the name. */
 export function nameSeat(app: App, seat: string, name: string): { seatId: string; former: string | null } {
   const { store } = app
   const seatId = seatByName(app, seat)
@@ -168,7 +180,7 @@ export function nameSeat(app: App, seat: string, name: string): { seatId: string
   return { seatId, former }
 }
 
-/** Returns the session that is named, else the one this command runs in; null when there is neither. */
+/** Returns the named session, or the one in which this command runs. Null when there is neither. */
 export function sessionMeant(
   app: App,
   env: Record<string, string | undefined>,
@@ -187,8 +199,8 @@ export function sessionMeant(
 }
 
 /**
- * Returns the newest session of the folder's project for which `isMeant` holds; null when it holds
- * for none. Throws when no session was seen there.
+ * Returns the newest session of the folder's project that satisfies `isMeant`. Null when none does.
+ * Throws when no session was seen there.
  */
 export function newestHere(app: App, cwd: string): SessionRecord
 export function newestHere(app: App, cwd: string, isMeant: (record: SessionRecord) => boolean): SessionRecord | null
@@ -206,7 +218,7 @@ export function newestHere(app: App, cwd: string, isMeant = (_: SessionRecord) =
   )
 }
 
-/** Returns the newest session of the folder's project that has not ended. */
+/** Returns the newest running session of the folder's project. */
 export function newestRunning(app: App, cwd: string): SessionRecord {
   const record = newestHere(app, cwd, (one) => app.view(one).state !== 'ended')
   if (record) return record

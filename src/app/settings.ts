@@ -16,9 +16,11 @@ import type { OwnProgram } from './own-program.js'
 import { projectOf, sessionNamed } from './sessions.js'
 
 export interface SettingsUseCases {
-  /** null: for no session. */
+  /** Explains the settings of a session, or with null those of a new one. */
   settings(record: SessionRecord | null): Settings
-  /** At most one runs at a time; what it found holds for half a minute unless it is wanted `fresh`. */
+  /**
+   * Runs doctor, at most one at a time. A result is reused for 30 seconds unless `fresh` is set.
+   */
   doctor(fresh: boolean): Promise<Doctor>
   history(query: { days?: number | undefined; timezone?: string | undefined }): History
   spendToday(): { cost_usd: number | null; input_tokens: number; output_tokens: number }
@@ -27,7 +29,7 @@ export interface SettingsUseCases {
 export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCases {
   const { store } = app
   const calendar = calendarIn()
-  // In a process of its own: it asks this very server too.
+  // Run doctor in its own process, because it also queries this server.
   const examine = (): Promise<Doctor> => program.command(['doctor', '--json']) as Promise<Doctor>
   return {
     settings(record) {
@@ -46,7 +48,10 @@ export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCase
 
 const HOLDS_MS = 30_000
 
-/** Asks the doctor: one at a time, whoever asks meanwhile hears the same, and what was found holds for a while. */
+/**
+ * Returns a function that runs doctor once at a time, shares a running examination, and caches the
+ * result.
+ */
 function cachedDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, now: () => Date) {
   let last: Doctor | null = null
   let running: Promise<Doctor> | null = null
@@ -69,19 +74,23 @@ function cachedDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, now
   }
 }
 
-/** Settings that apply to a session, or to a new one in a folder, and the values they were made of. */
+/** Settings that apply to a session, or to a new one in a folder, and the values behind them. */
 export interface ExplainedConfig {
   settings: Omit<Settings, 'files'>
   /** Null when no session was seen in the project. */
   record: SessionRecord | null
-  /** How the session was chosen: by its name, as the caller's own, or as the newest of the project. */
+  /**
+   * How the session was chosen: by its name, as the caller's own, or as the newest of the project.
+   */
   chosen: 'named' | 'calling' | 'newest' | 'none'
   policy: Policy
   limits: Limits
   levels: ResolvedLevel[]
 }
 
-/** Explains the settings of a session; without a name that of the caller, else the newest here. */
+/**
+ * Explains the settings of the named session, else of the caller's, else of the newest one here.
+ */
 export function explainConfig(
   app: App,
   { env, cwd }: { env: Record<string, string | undefined>; cwd: string },

@@ -25,15 +25,15 @@ export interface TestedEntry {
   target: string
   /** False only when it failed. */
   ok: boolean
-  /** True when there was nobody to tell, such as a bell without a terminal. */
+  /** True when there was no recipient, such as a bell without a terminal. */
   skipped: boolean
   detail: string
   duration_ms: number
 }
 
 /**
- * Returns the notify targets that apply in this folder, and the path of a project file whose entries
- * are ignored because it is not trusted. Throws when the configuration is wrong.
+ * Returns the notify targets that apply in this folder, and the path of an untrusted project file
+ * whose entries are ignored. Throws when the configuration is wrong.
  */
 export function testEntries(
   { home }: App,
@@ -52,7 +52,7 @@ export function testEntries(
   return { entries, ignored }
 }
 
-/** Sends one notice through every target and stores how it went. Throws when there is no target. */
+/** Sends one notice through every target and stores the results. Throws when there is no target. */
 export async function testNotices(
   app: App,
   context: TestContext,
@@ -90,13 +90,13 @@ async function tryEntry(app: App, { cwd, env }: TestContext, { key, from, target
     terminal: terminalOf(process.pid),
     data: {},
   }
-  const begun = performance.now()
+  const startedMs = performance.now()
   const outcome = await sendNotice([notice], noticeLine([notice]), {
     cwd: env.HOME || homedir(),
     env: withoutClient(env),
     terminalOf: ({ terminal }) => terminal,
   })
-  // The result counts for `doctor` as that of any other notice.
+  // `doctor` uses the result like that of any other notice.
   store.transaction(() => store.putNotice(resultOf(notice, outcome)))
   return {
     key,
@@ -106,7 +106,7 @@ async function tryEntry(app: App, { cwd, env }: TestContext, { key, from, target
     ok: outcome.result !== 'failed',
     skipped: outcome.result === 'no-recipient',
     detail: outcome.result === 'sent' ? 'sent' : outcome.reason,
-    duration_ms: Math.round(performance.now() - begun),
+    duration_ms: Math.round(performance.now() - startedMs),
   }
 }
 
@@ -115,7 +115,7 @@ function resultOf(notice: NoticeRecord, outcome: SendOutcome): NoticeRecord {
   return { ...notice, state: outcome.result === 'failed' ? 'failed' : 'dropped', trouble: outcome.reason }
 }
 
-/** Adds a number to targets that look the same, such as two webhooks of one host. */
+/** Adds a number to targets with the same name, such as two webhooks of one host. */
 function numbered(tested: readonly TestedEntry[]): TestedEntry[] {
   return tested.map((one, index) => {
     const isSame = ({ target }: TestedEntry): boolean => target === one.target

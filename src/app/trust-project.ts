@@ -26,7 +26,7 @@ export interface AcceptableFile extends ProjectFile {
   sha256: string
 }
 
-/** Accepts the exact bytes of a project's file. Throws where there is none, or it cannot be accepted. */
+/** Accepts the exact bytes of a project's file. Throws when it is missing or cannot be accepted. */
 export function trustProject(
   { env, now }: TrustContext,
   folder: string,
@@ -46,7 +46,9 @@ export function trustProject(
   return { file, demands: demandsOf(loaded.projectValue), changed }
 }
 
-/** Withdraws the trust in a project's file; the folder may be gone while its record is not. */
+/**
+ * Withdraws the trust in a project's file. The folder may be gone while its record still exists.
+ */
 export function withdrawTrust(
   { env }: Pick<TrustContext, 'env'>,
   folder: string,
@@ -58,8 +60,8 @@ export function withdrawTrust(
 }
 
 /**
- * Before a job: accepts an untrusted file that sets something, with `--trust` (`isAccepted`) or by
- * the user's answer. `confirm`: null when nobody can be asked.
+ * Accepts an untrusted file before a job, by `--trust` (`isAccepted`) or by the user's answer.
+ * `confirm` is null when nobody can be asked.
  */
 export async function trustBeforeRun(
   { env, now, cwd }: TrustContext & { cwd: string },
@@ -69,7 +71,7 @@ export async function trustBeforeRun(
   const home = batonHome(env)
   const loaded = loadConfig({ home, project: cwd, env })
   const file = loaded.project
-  // `settleOrder` refuses files with errors, and untrusted files that nobody can be asked about.
+  // `settleOrder` refuses files with errors, and untrusted files when nobody can be asked.
   if (file === null || file.trusted || file.ignored.length === 0 || !loaded.ok) return
   if (isAccepted) refuseInAgentSession(env)
   else if (confirm === null || agentSessionAround(env) !== null) return
@@ -79,7 +81,7 @@ export async function trustBeforeRun(
 }
 
 /**
- * Accepts the project's file in a worktree if it has the very bytes that the user accepted in the
+ * Accepts the project's file in a worktree if its bytes equal those that the user accepted in the
  * project.
  */
 export function carryTrust(home: Home, { env, now }: TrustContext, from: string, worktree: string): void {
@@ -92,8 +94,8 @@ export function carryTrust(home: Home, { env, now }: TrustContext, from: string,
 }
 
 /**
- * Throws when this file cannot be accepted: wrong, unreadable, or another user's, who could change
- * it at any time.
+ * Throws when a file cannot be accepted: it is invalid, unreadable, or belongs to another user, who
+ * could change it at any time.
  */
 function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   const { path, folder, sha256, reason } = project!
@@ -116,7 +118,7 @@ function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   return { ...project!, folder, sha256 }
 }
 
-/** An agent that could accept a file could accept what it wrote into it. */
+/** Refuses inside an agent's session: an agent could accept a file that it wrote itself. */
 function refuseInAgentSession(env: Env): void {
   const why = agentSessionAround(env)
   if (why === null) return
@@ -127,13 +129,13 @@ function refuseInAgentSession(env: Env): void {
   )
 }
 
-/** Variables that a client, or Baton for what it starts, sets for the commands of an agent. */
+/** Variables that a client, or Baton, sets for the commands of an agent. */
 const SIGNS = [...Object.values(clients).flatMap(({ signs }) => signs), 'BATON_JOB_ID', 'BATON_SEAT']
 
 /**
- * Why this process counts as run by an agent; null when it does not. An agent can unset variables
- * for one command, so the processes above are asked too: for the environment they were started
- * with, and whether the client's registry lists them.
+ * Returns why this process counts as run by an agent. Null when it does not. An agent can unset
+ * variables for one command, so the parent processes are checked too: their start environment, and
+ * the client's registry.
  */
 function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf(process.pid)): string | null {
   const own = findSign(env)
@@ -153,7 +155,7 @@ function findSign(env: Env): string | null {
   return SIGNS.find((name) => env[name]) ?? null
 }
 
-/** As the system knows it, whatever the environment says. */
+/** Returns the home folder from the system, whatever the environment says. */
 function ownHome(): string | undefined {
   try {
     return userInfo().homedir

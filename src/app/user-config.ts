@@ -12,7 +12,7 @@ import { type KeyPath, parseYamlValue, setYamlValue } from '../lib/yaml-file.js'
 
 type Env = Record<string, string | undefined>
 
-/** Writes the user's configuration file with all keys commented out. Throws when there is one. */
+/** Writes the user's configuration file with all keys commented out. Throws when one exists. */
 export function createUserConfig(env: Env): { file: string } {
   const { config: file } = batonHome(env)
   if (readIfThere(file) !== null) throw alreadyThere(env, file)
@@ -21,7 +21,7 @@ export function createUserConfig(env: Env): { file: string } {
 }
 
 /**
- * Sets one key of the user's file, which must be right as a whole afterwards. `written` is YAML, as
+ * Sets one key of the user's file, which must be valid as a whole afterwards. `written` is YAML, as
  * in the file.
  */
 export function setUserConfigKey(
@@ -45,9 +45,9 @@ export function setUserConfigKey(
 }
 
 /**
- * Lets the user edit a copy of their file, and replaces the file by it if the copy is right.
- * `openEditor` returns when the editor has ended, and throws where there is none. A text that could
- * not be used is not deleted: `keptCopy` is then called with its path.
+ * Lets the user edit a copy of the file, and replaces the file if the copy is valid. `openEditor`
+ * returns when the editor has ended, and throws when there is none. An unusable text is not
+ * deleted: `keptCopy` is called with its path.
  */
 export function editUserConfig(
   env: Env,
@@ -81,7 +81,10 @@ export function editUserConfig(
   }
 }
 
-/** Writes the file unless another program wrote it meanwhile. `before`: null when there was none. */
+/**
+ * Writes the file unless another program changed it meanwhile. `before` is null when there was
+ * none.
+ */
 function writeConfig(env: Env, file: string, text: string, before: Buffer | null): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
@@ -113,7 +116,10 @@ function refused(message: string, problems: readonly ConfigProblem[]): BatonErro
   return new BatonError(message, lines.join('\n       '), EXIT.usage, { errors: problems })
 }
 
-/** `handoff.mode`, `levels[0].at`, `hooks["save"].command`. Throws when it is none. */
+/**
+ * Parses a key such as `handoff.mode`, `levels[0].at`, `hooks["save"].command`. Throws when it is
+ * invalid.
+ */
 function keyPath(key: string): KeyPath {
   const steps = [...key.matchAll(/(?:^|\.)([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
   if (steps.length > 0 && steps.map(([step]) => step).join('') === key)
