@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AnswerUsage } from '../agent.js'
 import { measureAnswer } from './sdk-report.js'
 
-test('what was fed is input and cache; output fills nothing', () => {
+test('input and cache fill the window, and output does not', () => {
   const { reading, spend } = measureAnswer({
     input_tokens: 8,
     output_tokens: 500,
@@ -13,7 +13,7 @@ test('what was fed is input and cache; output fills nothing', () => {
   expect(spend).toEqual({ input: 8, output: 500, cacheCreation: 15_000, cacheRead: 110_000, answers: 1 })
 })
 
-test('the usage object of the API fits as it is, with its cache names, nulls and details', () => {
+test('the usage object of the API is accepted unchanged, with its cache names, nulls and details', () => {
   const usage = {
     input_tokens: 8,
     output_tokens: 1,
@@ -25,7 +25,7 @@ test('the usage object of the API fits as it is, with its cache names, nulls and
   expect(measureAnswer(usage).reading?.used).toBe(15_008)
 })
 
-test('of an answer with several iterations the last one fills the window, and all were spent', () => {
+test('the last of several iterations fills the window, and all of them count as spent', () => {
   const iterations = [
     { input_tokens: 10, cache_read_input_tokens: 20_000, output_tokens: 5 },
     { input_tokens: 20, cache_read_input_tokens: 30_000, output_tokens: 6 },
@@ -35,7 +35,7 @@ test('of an answer with several iterations the last one fills the window, and al
   expect([reading?.used, spend.cacheRead, spend.output]).toEqual([30_020, 50_000, 11])
 })
 
-test('an answer that was given nothing says nothing about the window, yet is counted', () => {
+test('an answer without input says nothing about the window, but is counted', () => {
   expect(measureAnswer({ input_tokens: 0, output_tokens: 7 })).toEqual({
     reading: null,
     spend: { input: 0, output: 7, cacheCreation: 0, cacheRead: 0, answers: 1 },
@@ -65,7 +65,7 @@ test.each<[string, unknown]>([
   expect(() => measureAnswer(wrong as AnswerUsage)).toThrow(TypeError)
 })
 
-test('the refusal names the count and its value', () => {
+test('the error for a wrong count names the count and its value', () => {
   expect(() => measureAnswer({ ...whole, cache_read: -3 })).toThrow(
     'cache_read must be a whole number of tokens, not negative: -3',
   )

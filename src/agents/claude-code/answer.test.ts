@@ -4,7 +4,7 @@ import { answer, carries } from './answer.js'
 const say = { agent: '[baton] for the agent', user: 'for the user' }
 
 test.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'])(
-  '%s reaches both',
+  'an answer to %s reaches agent and user',
   (event) => {
     expect(carries(event)).toEqual({ agent: true, user: true })
     expect(JSON.parse(answer(event, say))).toEqual({
@@ -15,7 +15,7 @@ test.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Pos
 )
 
 test.each(['Stop', 'PostCompact'])(
-  '%s reaches the user alone: the agent would be forced on, or cannot be told',
+  'an answer to %s reaches only the user, because the agent would be forced to continue or cannot be reached',
   (event) => {
     expect(carries(event)).toEqual({ agent: false, user: true })
     expect(JSON.parse(answer(event, say))).toEqual({ systemMessage: 'for the user' })
@@ -23,32 +23,32 @@ test.each(['Stop', 'PostCompact'])(
   },
 )
 
-test('PreCompact reaches nobody but the summariser: whatever its hook prints is an order to it', () => {
+test('an answer to PreCompact reaches nobody, because the client passes its text to the summariser', () => {
   expect(carries('PreCompact')).toEqual({ agent: false, user: false })
   expect(answer('PreCompact', say)).toBe('')
 })
 
 test.each(['SessionEnd', 'StopFailure', 'SubagentStop', 'Notification', 'PermissionRequest', 'Telepathy'])(
-  '%s reaches nobody',
+  'an answer to %s reaches nobody',
   (event) => {
     expect(carries(event)).toEqual({ agent: false, user: false })
     expect(answer(event, say)).toBe('')
   },
 )
 
-test('the status line is the text itself', () => {
+test('the answer to a status line is the text itself', () => {
   expect(carries('status-line')).toEqual({ agent: false, user: true })
   expect(answer('status-line', { agent: 'x', user: 'ctx 30 %' })).toBe('ctx 30 %')
   expect(answer('status-line', { agent: null, user: null })).toBe('')
 })
 
-test('nothing to say prints nothing', () => {
+test('an answer without texts prints nothing', () => {
   expect(answer('PostToolBatch', { agent: null, user: null })).toBe('')
   expect(answer('PostToolBatch', { agent: '', user: '' })).toBe('')
   expect(JSON.parse(answer('PostToolBatch', { agent: 'a', user: null }))).not.toHaveProperty('systemMessage')
 })
 
-test('a text longer than the client takes is cut, and names the file that holds it whole', () => {
+test('a text longer than the client accepts is cut, and names the file with the whole text', () => {
   const said = (agentFile: string | null): string =>
     JSON.parse(answer('SessionStart', { agent: 'é'.repeat(20_000), user: null, agentFile })).hookSpecificOutput
       .additionalContext
@@ -58,7 +58,7 @@ test('a text longer than the client takes is cut, and names the file that holds 
   expect(said(null)).toMatch(/too long to be given here\.$/)
 })
 
-test('a text of exactly the length the client takes passes whole', () => {
+test('a text of exactly the maximum length is passed whole', () => {
   const text = 'x'.repeat(9_900)
   expect(JSON.parse(answer('SessionStart', { agent: text, user: null })).hookSpecificOutput.additionalContext).toBe(
     text,

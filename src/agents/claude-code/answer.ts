@@ -2,10 +2,13 @@ import { closeSync, readSync } from 'node:fs'
 import { openNamedFile } from '../../lib/named-file.js'
 import type { Say } from '../agent.js'
 
-/** The client replaces a longer text by a short preview. */
+/** Maximum length of a text. The client replaces a longer one by a short preview. */
 export const LONGEST_TEXT = 9_900
 
-/** Events whose answer adds to what the model is given next. Stop would too, but only by forcing another turn. */
+/**
+ * Events whose answer is added to the model's next request. Stop also would, but only by forcing
+ * another turn.
+ */
 const TO_AGENT = new Set([
   'SessionStart',
   'UserPromptSubmit',
@@ -14,7 +17,8 @@ const TO_AGENT = new Set([
   'PostToolUseFailure',
   'PostToolBatch',
 ])
-// Not PreCompact: whatever its hook prints is read to the summariser as an order, also what is meant for the person.
+// PreCompact is missing here: the client passes its hook's output, also text for the user, to the
+// summariser.
 const TO_USER = new Set([...TO_AGENT, 'Stop', 'PostCompact'])
 
 export function carries(event: string): { agent: boolean; user: boolean } {
@@ -36,14 +40,17 @@ export function answer(event: string, say: Say): string {
 }
 
 /**
- * Keeps what the event announces from happening: a compaction, about which the client asks again
- * before every later request, or a prompt, which is then not sent; the user reads the reason.
+ * Returns the output that prevents what the event announces. A blocked compaction is announced
+ * again before every later request. A blocked prompt is not sent, and the user reads the reason.
  */
 export function block(event: string, reason: string): string | null {
   return event === 'PreCompact' || event === 'UserPromptSubmit' ? JSON.stringify({ decision: 'block', reason }) : null
 }
 
-/** At the end of a turn such words make the agent go on with them; the client stops listening after the eighth time in a turn. */
+/**
+ * Returns the output that makes the agent continue at the end of a turn. The client ignores it
+ * after the eighth time in a turn.
+ */
 export function insist(event: string, text: string, user: string | null = null): string | null {
   if (event !== 'Stop') return null
   return JSON.stringify({
@@ -52,7 +59,9 @@ export function insist(event: string, text: string, user: string | null = null):
   })
 }
 
-/** The client adds to its prompt for the summary whatever a PreCompact hook prints. */
+/**
+ * Returns the output for a PreCompact hook, which the client adds to its prompt for the summary.
+ */
 export function instruct(event: string, text: string): string | null {
   return event === 'PreCompact' ? text : null
 }
@@ -69,10 +78,15 @@ function within(text: string, file: string | null): string {
 const MB = 1024 * 1024
 const LOOK_BACK = 64 * MB
 const CHUNK = MB
-/** Enough of a text to tell it from any other; a long one may have been cut on its way. */
+/**
+ * Length of the searched beginning: enough to identify a text. A long text may have been cut on its
+ * way.
+ */
 const LONGEST_NEEDLE = 500
 
-/** Whether the newest part of a transcript holds a text. It stands there as a JSON string, in whatever entry the client chose. */
+/**
+ * Returns whether the newest part of a transcript contains a text as a JSON string, in any entry.
+ */
 export function transcriptContains(transcriptPath: string, text: string): boolean {
   if (text === '') return true
   const needle = Buffer.from(JSON.stringify(text.slice(0, LONGEST_NEEDLE)).slice(1, -1))
@@ -82,7 +96,7 @@ export function transcriptContains(transcriptPath: string, text: string): boolea
   try {
     const { size } = stats
     const least = Math.max(0, size - LOOK_BACK)
-    // Chunks overlap by the needle's length, so that a text on the seam is found too.
+    // Chunks overlap by the needle's length, so that a text across their border is found too.
     const buffer = Buffer.allocUnsafe(CHUNK + needle.length)
     for (let end = size; end > least; end -= CHUNK) {
       const start = Math.max(0, end - CHUNK)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/harness/temp-dir.js'
 import { readBranch } from './claude-code.js'
 
-function repository(): { dir: string; git: (...args: string[]) => void } {
+function createRepository(): { dir: string; git: (...args: string[]) => void } {
   const dir = tempDir()
   const git = (...args: string[]) =>
     void execFileSync('git', ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { stdio: 'ignore' })
@@ -14,22 +14,22 @@ function repository(): { dir: string; git: (...args: string[]) => void } {
   return { dir, git }
 }
 
-test('the branch checked out, also from a folder below and with a slash in its name', () => {
-  const { dir, git } = repository()
+test('the checked out branch is found, also from a subfolder and with a slash in its name', () => {
+  const { dir, git } = createRepository()
   expect(readBranch(dir)).toBe('trunk')
   git('checkout', '-b', 'fix/login')
   mkdirSync(path.join(dir, 'a', 'b'), { recursive: true })
   expect(readBranch(path.join(dir, 'a', 'b'))).toBe('fix/login')
 })
 
-test('a worktree has its own', () => {
-  const { dir, git } = repository()
+test('a worktree has its own branch', () => {
+  const { dir, git } = createRepository()
   git('worktree', 'add', '-b', 'other', 'tree')
   expect(readBranch(path.join(dir, 'tree'))).toBe('other')
 })
 
-test('a detached head, no repository, no folder: no branch', () => {
-  const { dir, git } = repository()
+test('there is no branch on a detached head, outside a repository and without a folder', () => {
+  const { dir, git } = createRepository()
   git('checkout', '--detach')
   expect(readBranch(dir)).toBeNull()
   expect(readBranch(tempDir())).toBeNull()

@@ -78,8 +78,8 @@ const live = {
   compaction: { threshold: 67_000, effective: 100_000, by: 'settings', enabled: true },
 }
 
-/** A process that looks like a client started with these arguments. */
-async function client(...args: string[]): Promise<number> {
+/** Starts a process that looks like a client with these arguments. */
+async function startClient(...args: string[]): Promise<number> {
   const script = path.join(tempDir(), 'claude')
   writeFileSync(script, '#!/bin/sh\nsleep 60 & wait\n')
   chmodSync(script, 0o755)
@@ -89,7 +89,7 @@ async function client(...args: string[]): Promise<number> {
   return child.pid!
 }
 
-test('a tool batch brings the new answers, their spend, the limits of their model and the branch', () => {
+test('a tool batch yields the new answers, their spend, the limits of their model and the branch', () => {
   const { say, look } = stage()
   say(answer(50_000))
   const first = look('PostToolBatch', batch(50_000))
@@ -108,7 +108,7 @@ test('a tool batch brings the new answers, their spend, the limits of their mode
   expect(second).toMatchObject({ observed: [], settled: false, from: first.cursor, limits: { point: 167_000 } })
 })
 
-test('the mod’s report settles limits and adds a reading', () => {
+test("the plugin module's report sets the limits and adds a reading", () => {
   const { say, look, liveDir } = stage()
   say(answer(50_000))
   writeFileSync(path.join(liveDir, 's1.json'), JSON.stringify(live))
@@ -119,7 +119,7 @@ test('the mod’s report settles limits and adds a reading', () => {
   })
 })
 
-test('a report about the model before a switch no longer tells the limits', () => {
+test('a report about the model before a switch no longer sets the limits', () => {
   const { look, liveDir } = stage()
   writeFileSync(path.join(liveDir, 's1.json'), JSON.stringify(live))
   const line = (id: string) => ({ model: { id }, context_window: { context_window_size: 1_000_000 } })
@@ -164,14 +164,14 @@ test.each<[string, Record<string, object>, Record<string, string>, object]>([
     { point: 367_000 },
   ],
   ['compaction switched off', {}, { DISABLE_AUTO_COMPACT: '1' }, { mode: 'off', point: 977_000 }],
-])('%s moves the limits', (_, files, env, limits) => {
+])('%s changes the limits', (_, files, env, limits) => {
   const { dir, say, look } = stage()
   say(answer(50_000, 'claude-opus-4-8'))
   for (const [file, settings] of Object.entries(files)) writeFileSync(path.join(dir, file), JSON.stringify(settings))
   expect(look('Stop', {}, {}, env).limits).toMatchObject(limits)
 })
 
-test('the window a status line told holds for its model, and not for the next one', () => {
+test('the window from a status line applies to its model, and not to the next one', () => {
   const { say, look } = stage()
   say(answer(50_000, 'claude-sonnet-4-5'))
   expect(look('Stop', {}, { model: 'claude-sonnet-4-5', window: 1_000_000 }).limits).toMatchObject({
@@ -188,10 +188,10 @@ test('the window a status line told holds for its model, and not for the next on
   })
 })
 
-test('what only the command line says is read from the process', async () => {
+test('options that only the command line has are read from the process', async () => {
   const { say, look } = stage()
   say(answer(50_000))
-  const pid = await client('--model', 'claude-opus-4-6[1m]', '--autocompact', '500k')
+  const pid = await startClient('--model', 'claude-opus-4-6[1m]', '--autocompact', '500k')
   const found = look('Stop', {}, {}, { CLAUDE_PID: String(pid) })
   expect(found.limits).toMatchObject({ window: 1_000_000, point: 467_000, mode: 'proactive' })
   expect(found.process?.pid).toBe(pid)
@@ -199,16 +199,16 @@ test('what only the command line says is read from the process', async () => {
   expect(claudeCode.alive({ ...found.process!, startedAt: 'before' })).toBe(false)
 })
 
-test('a session forked on the command line names its parent, and what its parent spent is not its own', async () => {
+test("a session forked on the command line names its parent, and its parent's spend is not its own", async () => {
   const { say, look } = stage()
-  const pid = await client('--resume', 'parent-session', '--fork-session')
+  const pid = await startClient('--resume', 'parent-session', '--fork-session')
   const env = { CLAUDE_PID: String(pid) }
   expect(look('SessionStart', { source: 'fork' }, {}, env)).toMatchObject({
     forkedFrom: 'parent-session',
     cursor: null,
   })
   say(answer(50_000, 'claude-opus-4-6', { timestamp: '2020-01-01T00:00:00.000Z' }))
-  // no client answers in its first moments, and the start of a process is known to a hundredth of a second only
+  // No client answers in its first moments, and a process's start is only known to 10 ms.
   say(answer(60_000, 'claude-opus-4-6', { timestamp: new Date(Date.now() + 500).toISOString() }))
   const found = look('Stop', {}, {}, env)
   expect(found.spend).toMatchObject({ answers: 1, input: 60_000 })
@@ -229,7 +229,7 @@ test('a session branched in the terminal names its parent from its own transcrip
   expect(look('Stop', {}, { cursor: first.cursor })).toMatchObject({ forkedFrom: null, spend: { answers: 1 } })
 })
 
-test('a compaction of a model that waits for refusals was an overflow', () => {
+test('a compaction of a model that compacts only after refusals counts as an overflow', () => {
   const { say, look } = stage()
   say(answer(199_000, 'claude-sonnet-4-5'))
   say(boundary)
@@ -240,7 +240,7 @@ test('a compaction of a model that waits for refusals was an overflow', () => {
   expect(other.look('PostCompact').observed.at(-1)).toMatchObject({ type: 'compaction', overflow: false })
 })
 
-test('a subagent is measured apart and leaves its parent alone', () => {
+test('a subagent is measured separately and does not change its parent', () => {
   const { dir, say, look } = stage()
   say(answer(50_000))
   mkdirSync(path.join(dir, 's1', 'subagents'), { recursive: true })
@@ -257,7 +257,7 @@ test('a subagent is measured apart and leaves its parent alone', () => {
   expect(found.limits.mode).toBe('proactive')
 })
 
-test('before anything is known nothing is claimed', () => {
+test('without any data no figure is claimed', () => {
   const { look } = stage()
   expect(look('SessionStart', { source: 'startup' })).toMatchObject({
     observed: [],
@@ -270,7 +270,7 @@ test('before anything is known nothing is claimed', () => {
   })
 })
 
-test('a process id that is nobody’s is no process', () => {
+test('a process id without a process is ignored', () => {
   const { look } = stage()
   expect(look('Stop', {}, {}, { CLAUDE_PID: String(2 ** 30) }).process).toBeNull()
   expect(look('Stop', {}, {}, { CLAUDE_PID: 'x' }).process).toBeNull()

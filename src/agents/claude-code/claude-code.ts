@@ -59,7 +59,7 @@ export const claudeCode: Agent = {
   jobEvents: { start: 'SessionStart', end: 'SessionEnd' },
   jobEnvironment: (process) => ({
     ...(process ? { CLAUDE_PID: String(process.pid) } : {}),
-    // Others are asked about its compactions too: the job itself is.
+    // Treat the job as an SDK program, because other hooks may also be asked about its compactions.
     CLAUDE_CODE_ENTRYPOINT: 'sdk-baton',
     CLAUDE_CODE_SESSION_ATTENDED: '0',
   }),
@@ -77,7 +77,7 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
   const from = known.cursor
   const forks = signal.start?.source === 'fork'
   const forkedAt = (args.fork ? info?.startedAtMs : null) ?? (forks ? signal.at : null)
-  // A fork's transcript begins with lines of its own; the past is copied in behind them.
+  // A fork's transcript begins with lines of its own, followed by a copy of the past.
   const unread = from?.answerId === undefined
   const read =
     signal.transcriptPath === null
@@ -96,27 +96,33 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
     live: live?.reading ?? null,
     takesOrders: live !== null,
     liveCostUsd: live?.costUsd ?? null,
-    // What a transcript met only now holds is the past.
+    // Content of a transcript that is read for the first time is the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
     mayBeForbidden: mayBeForbidden(input.settings, raw.env.CLAUDE_CODE_ENTRYPOINT),
     summary: justReported(signal, known),
     limits,
-    // A status line comes too often to ask again what the hooks ask.
+    // Status lines are too frequent to repeat what hooks already read.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
     title: read.title,
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
-    // The command line speaks of the session the process began with, not of one cleared or branched later.
+    // The command line describes the session at the process's start, not one cleared or branched
+    // later.
     forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
 }
 
-/** Hooks in the settings are counted; those of plugins, and of a program on the Agent SDK, cannot be seen. */
+/**
+ * Returns whether another hook may block a compaction. Hooks in settings are counted; those of
+ * plugins and SDK programs cannot be seen.
+ */
 function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypoint = ''): boolean {
   return askedToCompact > 1 || plugins === true || (entrypoint.startsWith('sdk-') && entrypoint !== 'sdk-cli')
 }
 
-/** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */
+/**
+ * Tolerance between the times of client and Baton: the same clock, but read at different moments.
+ */
 const SLACK_MS = 2_000
 
 function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
@@ -124,7 +130,10 @@ function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession
   return readLiveSummary(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }
 
-/** The transcript keeps no trace of the refusal itself, but a model that compacts only when refused was refused. */
+/**
+ * Returns whether a compaction followed a refusal. The transcript does not record the refusal, but
+ * a reactive model compacts only then.
+ */
 function isOverflow(found: TranscriptEvent, limits: Limits): found is TranscriptEvent & { type: 'compaction' } {
   return found.type === 'compaction' && found.trigger === 'auto' && limits.mode === 'reactive'
 }
@@ -148,7 +157,7 @@ function limitsInput(
   const env = isEmpty(settings.env) ? raw.env : { ...settings.env, ...raw.env }
   const models = [signal.model, live?.model, known.model, args.model, env.ANTHROPIC_MODEL, settings.model]
   const current = signal.model ?? answered ?? known.model
-  // What the status line said earlier holds for the model it said it of.
+  // The window from an earlier status line applies only to the model it was reported for.
   const kept =
     known.model !== null && current !== null && familyOf(known.model) === familyOf(current) ? known.window : null
   return {
@@ -168,8 +177,9 @@ function isEmpty(fields: object): boolean {
 }
 
 /**
- * The mod hears of a switch of the model with the next turn only. Until then the status line knows better, and what it said is
- * what is known: a report that was taken in already and speaks of another model was written before the switch.
+ * Returns whether a live report is older than a switch of the model. The plugin module learns of a
+ * switch only with the next turn, the status line earlier. A processed report about another model
+ * than the known one was written before the switch.
  */
 function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): boolean {
   const seen =
@@ -182,7 +192,10 @@ function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): bool
   )
 }
 
-/** A subagent on its parent's model shares its window; on another model only the names tell. The client reports neither. */
+/**
+ * Derives a subagent's limits, which the client does not report. On its parent's model it has the
+ * same window; on another model only the name tells.
+ */
 function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<typeof deriveLimits> {
   const own = parent.models.find((name) => typeof name === 'string' && name !== '')
   const same = model !== null && own !== undefined && own !== null && familyOf(own) === familyOf(model)
@@ -196,8 +209,8 @@ function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<t
 }
 
 /**
- * The branch checked out where a session works. Null outside of a repository, on a detached head,
- * and in a repository of another user, which git would not open either. Starts no process.
+ * Returns the branch checked out in the session's folder. Null outside a repository, on a detached
+ * head, and in a repository of another user, which git would not open either. Starts no process.
  */
 export function readBranch(cwd: string | null): string | null {
   return cwd === null ? null : remembered(cwd, () => findBranch(cwd))

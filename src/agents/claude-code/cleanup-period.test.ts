@@ -18,18 +18,18 @@ function client() {
   return { write, period: () => cleanupPeriod(transcript, managed), unknown: () => cleanupPeriod(null, managed) }
 }
 
-test('without a setting the client deletes after 30 days, and nobody has set that', () => {
+test('without a setting the client deletes after 30 days, and the period does not count as set', () => {
   expect(client().period()).toEqual({ days: 30, setBy: null })
 })
 
-test("the user's setting counts as set, also where it is the default's value", () => {
+test("the user's setting counts as set, even if it equals the default", () => {
   const it = client()
   const setBy = it.write('.claude/settings.json', { cleanupPeriodDays: 30 })
   expect(it.period()).toEqual({ days: 30, setBy })
   expect(it.unknown()).toEqual({ days: 30, setBy: null })
 })
 
-test("an administrator's setting goes before the user's, and a later file of theirs before an earlier one", () => {
+test("an administrator's setting outranks the user's, and a later file of theirs an earlier one", () => {
   const it = client()
   it.write('.claude/settings.json', { cleanupPeriodDays: 365 })
   const managed = it.write('managed-settings.json', { cleanupPeriodDays: 14 })
@@ -39,7 +39,7 @@ test("an administrator's setting goes before the user's, and a later file of the
   expect(it.period()).toEqual({ days: 7, setBy: last })
 })
 
-test.each([0, -1, '7', null, true])('a period of %j is none, as for the client', (cleanupPeriodDays) => {
+test.each([0, -1, '7', null, true])('a period of %j is ignored, as by the client', (cleanupPeriodDays) => {
   const it = client()
   it.write('.claude/settings.json', { cleanupPeriodDays })
   expect(it.period()).toEqual({ days: 30, setBy: null })

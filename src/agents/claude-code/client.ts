@@ -43,7 +43,7 @@ export const claudeCodeClient: AgentClient = {
   },
 }
 
-/** Where a client with this environment may keep its registry. */
+/** Returns the folders in which a client with this environment may keep its registry. */
 function configFolders({ CLAUDE_CONFIG_DIR: chosen, HOME: home }: Env): string[] {
   return [...(chosen ? [chosen] : []), ...(home ? [join(home, '.claude')] : [])]
 }

@@ -1,6 +1,8 @@
 import { commandLine, type ProcessIdentity } from '../../lib/process-info.js'
 
-/** What the client's command line says that no hook payload, environment or status line does. */
+/**
+ * Options on the client's command line that no hook payload, environment or status line contains.
+ */
 export interface ClientArgs {
   model?: string
   autocompact?: string
@@ -51,7 +53,7 @@ function values(argv: string[], from: number): string[] {
 const CACHED_PROCESSES = 1024
 const cache = new Map<string, ClientArgs>()
 
-/** A process's arguments never change: asked once for each. */
+/** Returns a process's arguments. Cached, because they never change. */
 export function argsOf(process: ProcessIdentity | null): ClientArgs {
   if (process === null) return { fork: false }
   const key = `${process.pid} ${process.startedAt}`

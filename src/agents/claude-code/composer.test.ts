@@ -18,11 +18,11 @@ describe('screens of client 2.1.325', () => {
     'shortcuts',
     'plan-mode',
     'narrow-idle-empty',
-  ])('%s: nothing is typed', (name) => {
+  ])('the composer on screen %s is empty', (name) => {
     expect(readComposer(screen(name))).toEqual({ state: 'empty' })
   })
 
-  test.each(['busy-queued', 'narrow-busy-queued'])('%s: a placeholder is not a draft', (name) => {
+  test.each(['busy-queued', 'narrow-busy-queued'])('the placeholder on screen %s is not a draft', (name) => {
     expect(screen(name)).toMatch(/ress up to edit queued messages/)
     expect(readComposer(screen(name))).toEqual({ state: 'empty' })
   })
@@ -38,11 +38,11 @@ describe('screens of client 2.1.325', () => {
     ['bash-mode-draft', '!ls', 3],
     ['unfocused-draft', 'x', 1],
     ['narrow-draft-pasted', '[Pasted text #1 +29 lines]', 26],
-  ])('%s: a draft with its caret', (name, text, caret) => {
+  ])('the composer on screen %s has a draft with its caret', (name, text, caret) => {
     expect(readComposer(screen(name))).toEqual({ state: 'draft', text, caret, menu: null })
   })
 
-  test('a draft is told as it is wrapped on a narrow screen', () => {
+  test('a draft is read with its line wraps on a narrow screen', () => {
     const found = readComposer(screen('narrow-draft-many-lines'))
     expect(found).toMatchObject({
       state: 'draft',
@@ -51,7 +51,7 @@ describe('screens of client 2.1.325', () => {
     expect(found).toMatchObject({ text: expect.stringMatching(/\non until it wraps$/) })
   })
 
-  test('the open command menu says what Enter would take', () => {
+  test('the open command menu shows which command Enter would select', () => {
     expect(readComposer(screen('slash-menu'))).toMatchObject({ state: 'draft', text: '/cl', caret: 3, menu: '/clear' })
     expect(readComposer(screen('slash-clear'))).toMatchObject({
       state: 'draft',
@@ -69,12 +69,12 @@ describe('screens of client 2.1.325', () => {
     'history-search',
     'narrow-permission',
     'narrow-model-dialog',
-  ])('%s: it cannot be told', (name) => {
+  ])('the composer on screen %s cannot be read', (name) => {
     expect(readComposer(screen(name))).toMatchObject({ state: 'unknown' })
     expect(readComposer(screen(name), { x: 2, y: 37 })).toMatchObject({ state: 'unknown' })
   })
 
-  test('without the focus the client shows no caret: only the terminal’s own tells whether something was typed', () => {
+  test("without focus only the terminal's own cursor shows whether something was typed", () => {
     expect(readComposer(screen('unfocused'))).toMatchObject({ state: 'unknown' })
     expect(readComposer(screen('unfocused'), { x: 2, y: 37 })).toEqual({ state: 'empty' })
     expect(readComposer(screen('unfocused'), { x: 4, y: 37 })).toMatchObject({ state: 'draft', text: '  ' })
@@ -83,30 +83,30 @@ describe('screens of client 2.1.325', () => {
   })
 })
 
-describe('drawn by hand', () => {
+describe('hand-made screens', () => {
   const rule = '─'.repeat(40)
   const draw = (...rows: string[]): string => [rule, ...rows, rule, '  hints', ''].join('\n')
 
-  test('a placeholder is dim from its second letter on; a draft of the same words is not', () => {
+  test('a placeholder is dim from its second letter on, and a draft of the same text is not', () => {
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0;2mry "edit"\x1b[0m'))).toEqual({ state: 'empty' })
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0mry "edit"'))).toMatchObject({ text: 'Try "edit"', caret: 0 })
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0m'))).toMatchObject({ text: 'T', caret: 0 })
   })
 
-  test('what the client would complete is not part of the draft', () => {
+  test('a completion by the client is not part of the draft', () => {
     expect(readComposer(draw('❯ /com\x1b[7mp\x1b[0m\x1b[2mact\x1b[0m'))).toMatchObject({ text: '/com', caret: 4 })
   })
 
-  test('a colour is not taken for dim', () => {
+  test('a colour is not read as dim', () => {
     expect(readComposer(draw('❯ \x1b[38;2;2;2;2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
     expect(readComposer(draw('❯ \x1b[38:2::2:2:2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
   })
 
-  test('an empty second line was typed', () => {
+  test('an empty second line counts as typed', () => {
     expect(readComposer(draw('❯ ', '  \x1b[7m \x1b[0m'))).toMatchObject({ state: 'draft', text: '\n', caret: 1 })
   })
 
-  test('a name in the rule and links in the hints do not hide it', () => {
+  test('a name in the rule and links in the hints do not hide the composer', () => {
     const named = [
       `${'─'.repeat(20)} my session ──`,
       '❯ \x1b[7m \x1b[0m',
@@ -116,7 +116,7 @@ describe('drawn by hand', () => {
     expect(readComposer(named)).toEqual({ state: 'empty' })
   })
 
-  test('the lowest one counts, and a shell’s prompt is none', () => {
+  test('the lowest composer counts, and a shell prompt is none', () => {
     expect(readComposer(draw('❯ old') + draw('❯ new\x1b[7m \x1b[0m'))).toMatchObject({ text: 'new' })
     expect(readComposer('$ ls\n❯ \x1b[7m \x1b[0m\n')).toMatchObject({ state: 'unknown' })
     expect(readComposer('')).toMatchObject({ state: 'unknown' })
@@ -125,14 +125,14 @@ describe('drawn by hand', () => {
 })
 
 describe('a pasted text in a draft', () => {
-  test('a long one is shown as one word, which one key removes', () => {
+  test('a long paste is shown as one word, which one key deletes', () => {
     const text = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
     expect(findPasted('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })
     expect(findPasted('a[Pasted text #3 +29 lines]b', text)).toEqual({ before: 'a', after: 'b', keys: 1 })
     expect(findPasted('[Pasted text #3 +12 lines]', text)).toBeNull()
   })
 
-  test('a short one is found as it is wrapped, and between what the user typed', () => {
+  test('a short paste is found with its line wraps, and between text of the user', () => {
     expect(findPasted('[baton] go\non', '[baton] go on')).toEqual({ before: '', after: '', keys: 13 })
     expect(findPasted('x/clear', '/clear')).toEqual({ before: 'x', after: '', keys: 6 })
     expect(findPasted('/clearx', '/clear')).toEqual({ before: '', after: 'x', keys: 6 })
@@ -141,11 +141,11 @@ describe('a pasted text in a draft', () => {
     expect(findPasted('', '/clear')).toBeNull()
   })
 
-  describe('of which a low pane shows the last rows alone', () => {
+  describe('in a low pane that shows only its last rows', () => {
     const text = `[baton] Continue the work from brief 1 (its file: /home/me/briefs/0001-brief_d0f37b54.md). Begin with its next exact step.`
     const keys = text.length
 
-    test('is known by its end', () => {
+    test('a paste in a low pane is recognised by its end', () => {
       expect(findPasted('/briefs/0001-brief_d0f37b54.md).\nBegin with its next exact\nstep.', text)).toEqual({
         before: '',
         after: '',
@@ -153,12 +153,12 @@ describe('a pasted text in a draft', () => {
       })
     })
 
-    test('with what the user typed behind it', () => {
+    test('a paste in a low pane is recognised with text of the user after it', () => {
       expect(findPasted('Begin with its next exact\nstep. and', text)).toEqual({ before: '', after: ' and', keys })
       expect(findPasted('Begin with its next exact\nstep.\nand', text)).toBeNull()
     })
 
-    test('is not taken for it when a row differs, or so little is shown that it could be anybody’s', () => {
+    test('a paste in a low pane is not recognised when a row differs or too little is visible', () => {
       expect(findPasted('Do not begin\nwith its next exact\nstep.', text)).toBeNull()
       expect(findPasted('next exact\nstep.', text)).toBeNull()
       expect(findPasted('Begin with its next exact step.', text)).toBeNull()

@@ -1,18 +1,22 @@
 /**
- * What stands in the client's composer, judged from its screen alone (`tmux capture-pane -p -e`).
+ * The content of the client's composer, read from its screen alone (`tmux capture-pane -p -e`).
  *
  *   ──────────────────────────        a rule over the whole width, sometimes with a name in it
- *   ❯ fix the login                   the prompt sign at the very left; typed text from the third column
+ *   ❯ fix the login                   the prompt sign in the first column, text from the third
  *     and the logout▮                 more lines below, the caret as an inverse cell
  *   ──────────────────────────
  *     ⏸ manual mode on                status line, hints
  *
- * Text the client itself puts there (placeholders, completions) is dim but for the cell under the caret. A dialog, the transcript
- * view or the history search replace the composer. In shell mode the prompt sign is `!`, and what is pasted would be run.
+ * Text by the client itself (placeholders, completions) is dim except for the cell under the caret.
+ * A dialog, the transcript view or the history search replace the composer. In shell mode the prompt
+ * sign is `!`, and pasted text would be executed.
  */
 export type Composer =
   | { state: 'empty' }
-  /** `text`: as the screen shows it, wrapped lines as lines. `caret`: where in it the next key goes; null: not to be seen. */
+  /**
+   * `text` is as shown on the screen, wrapped lines as lines. `caret` is the position of the next
+   * key in it, null when not visible.
+   */
   | { state: 'draft'; text: string; caret: number | null; menu: string | null }
   | { state: 'unknown'; why: string }
 
@@ -25,7 +29,10 @@ interface Cell {
 const PROMPT = 2
 const SIGNS = ['❯', '>', '!']
 
-/** `cursor`: the terminal's own, rows counted from the top of the screen; a client without the focus shows no other caret. */
+/**
+ * Reads the composer. `cursor` is the terminal's own, rows counted from the top; a client without
+ * focus shows no other caret.
+ */
 export function readComposer(screen: string, cursor: { x: number; y: number } | null = null): Composer {
   const rows = toCells(screen)
   const place = find(rows)
@@ -44,7 +51,7 @@ export function readComposer(screen: string, cursor: { x: number; y: number } | 
   return { state: 'draft', text: text.value, caret: text.caret, menu: chosen(rows.slice(0, first - 1)) }
 }
 
-/** The lowest prompt sign between two rules. */
+/** Finds the lowest prompt sign between two rules. */
 function find(rows: Cell[][]): { first: number; end: number } | null {
   const rules = rows.flatMap((row, at) => (isRule(plain(row)) ? [at] : []))
   for (let i = rules.length - 1; i > 0; i--) {
@@ -73,13 +80,16 @@ function caretIn(body: Cell[][]): { row: number; column: number } | null {
   return null
 }
 
-/** What the user typed in one row. The cell under the caret is never dim: it belongs to what follows it. */
+/**
+ * Returns the text that the user typed in one row. The cell under the caret is never dim, so the
+ * next cell decides about it.
+ */
 function typed(row: Cell[]): string {
   const own = row.map((cell, at) => (cell.dim || (cell.inverse && row[at + 1]?.dim) ? ' ' : cell.char))
   return own.join('').replaceAll('\u00a0', ' ').trimEnd()
 }
 
-/** Blanks at the end of a line cannot be seen; those before the caret were typed. */
+/** Joins the lines. Trailing blanks are invisible, but those before the caret were typed. */
 function pad(lines: string[], caret: { row: number; column: number }, signs: number): { value: string; caret: number } {
   const column = caret.column - PROMPT + (caret.row === 0 ? signs : 0)
   const padded = lines.map((line, at) => (at === caret.row ? line.padEnd(column) : line))
@@ -88,7 +98,9 @@ function pad(lines: string[], caret: { row: number; column: number }, signs: num
   return { value: padded.join('\n'), caret: before + column }
 }
 
-/** The entry of the open command menu that Enter would take; null: no menu is open. */
+/**
+ * Returns the entry of the open command menu that Enter would select. Null when no menu is open.
+ */
 function chosen(above: Cell[][]): string | null {
   for (const row of above.reverse().map(plain).slice(0, 24)) {
     const found = /^ {2}❯ (\/\S+)/.exec(row)
@@ -97,7 +109,7 @@ function chosen(above: Cell[][]): string | null {
   return null
 }
 
-/** Rows of cells with the two attributes that matter; attributes go on over line ends. */
+/** Parses rows of cells with the attributes dim and inverse. Attributes continue over line ends. */
 function toCells(screen: string): Cell[][] {
   const rows: Cell[][] = [[]]
   let [dim, inverse] = [false, false]
@@ -119,7 +131,7 @@ function toCells(screen: string): Cell[][] {
   return rows
 }
 
-/** The numbers of one attribute sequence without those that name a colour: the 2 of `38;2;…` is not dim. */
+/** Returns the codes of an attribute sequence without colours: the 2 of `38;2;…` is not dim. */
 function codesIn(attributes: string): number[] {
   const codes = attributes.split(';').map((code) => (code.includes(':') ? -1 : Number(code)))
   const kept: number[] = []
@@ -130,15 +142,18 @@ function codesIn(attributes: string): number[] {
   return kept
 }
 
-/** Where a pasted text stands in a draft. */
+/** The position of a pasted text in a draft. */
 export interface Pasted {
   before: string
   after: string
-  /** How many times BSpace right behind it takes it away. */
+  /** Number of BSpace presses right after the text that delete it. */
   keys: number
 }
 
-/** null: the draft does not hold it, or it cannot be told where. The client shows a long paste as one word that a single key removes. */
+/**
+ * Finds a pasted text in a draft. Null when it is missing or its position is unclear. The client
+ * shows a long paste as one word that a single key deletes.
+ */
 export function findPasted(draft: string, text: string): Pasted | null {
   const short = /\[Pasted text #\d+(?: \+(\d+) lines)?\]/.exec(draft)
   if (short && Number(short[1] ?? 0) === text.split('\n').length - 1) {
@@ -152,10 +167,15 @@ export function findPasted(draft: string, text: string): Pasted | null {
   return { before: draft.slice(0, at), after: draft.slice(at + text.length), keys }
 }
 
-/** So many signs of its end are no accident; three rows of the narrowest pane hold as many. */
+/**
+ * Minimum number of matching characters at the end. Three rows of the narrowest pane hold as many.
+ */
 const LEAST_END = 24
 
-/** A low pane shows the last rows of a long draft alone. All of them must be the end of the text; what stands above is not to be seen. */
+/**
+ * Finds the end of a text. A low pane shows only the last rows of a long draft, so all visible rows
+ * must match the end.
+ */
 function findEnd(draft: string, text: string, keys: number): Pasted | null {
   const whole = withoutBlanks(text)
   const shown = withoutBlanks(draft)
@@ -164,15 +184,15 @@ function findEnd(draft: string, text: string, keys: number): Pasted | null {
   if (end.length < LEAST_END || at < LEAST_END || shown.indexOf(end, at) >= 0) return null
   if (!draft.includes('\n') || at >= whole.length || !whole.endsWith(shown.slice(0, at))) return null
   const after = draft.slice(placeOf(draft, at))
-  // A line end may be the user's own or the client's, which no key goes over.
+  // A line end may be typed or drawn by the client; no key deletes the latter.
   return after.includes('\n') ? null : { before: '', after, keys }
 }
 
-/** Right behind so many signs that are no blanks. */
+/** Returns the index after the given number of non-blank characters. */
 function placeOf(text: string, signs: number): number {
   let seen = 0
   return [...text.matchAll(/\S/g)].find(() => ++seen === signs)!.index + 1
 }
 
-/** Lines are wrapped at blanks, and blanks at the end of a line are not to be seen. */
+/** Removes blanks, because lines are wrapped at blanks and trailing ones are invisible. */
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, '')

@@ -7,7 +7,9 @@ import { startModel } from '../../model/model.js'
 import type { ScriptInput } from '../../model/script.js'
 import { readConversation } from './conversation.js'
 
-/** The real client with the scripted model: what it writes is what the reader must know. */
+/**
+ * Runs the real client with the scripted model, so that the reader is tested with its real output.
+ */
 async function converse(
   script: ScriptInput,
   prompt: string,
@@ -31,7 +33,7 @@ function outcomes(entries: Entry[]): [ToolAction, ResultEntry | undefined][] {
     .map((call) => [call.act, back.find(({ callId }) => callId === call.callId)])
 }
 
-test('tools, their outcomes, todos and prose, as the client of today writes them', async () => {
+test('tools, their results, todos and text of the current client are read', async () => {
   const { entries, unread, home } = await converse(
     {
       steps: [
@@ -80,7 +82,7 @@ test('tools, their outcomes, todos and prose, as the client of today writes them
   ])
 })
 
-test('a compaction: its summary, and the lines the agent went on seeing', async () => {
+test('a compaction of the current client is read with its summary and the lines it kept', async () => {
   const { entries } = await converse(
     {
       steps: [

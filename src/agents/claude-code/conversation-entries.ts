@@ -4,11 +4,13 @@ import { actOf } from './conversation-tools.js'
 import { userWords } from './conversation-user.js'
 import { type Fields, list, object, text } from './fields.js'
 
-/** How many lines back a compaction can name the ones it kept; a bound on memory, far above any window. */
+/**
+ * Number of recent lines that a compaction can name as kept. Limits memory, far above any window.
+ */
 const MOST_IDS = 50_000
 
 const STOPPED = /^\[Request interrupted by user/
-/** How the client passes on what the user typed when he declined a call. */
+/** Text in which the client passes on what the user typed when declining a call. */
 const TOLD_INSTEAD = /To tell you how to proceed, the user said:\n([\s\S]+)$/
 
 interface Call {
@@ -17,7 +19,10 @@ interface Call {
   input: Fields | null
 }
 
-/** What is known of the lines before, but for their ids: after it a compaction no longer says which of them it kept. */
+/**
+ * State after the lines read so far, without their ids. After a restore, a compaction can no longer
+ * name kept lines from before.
+ */
 export interface ConversingState {
   calls: Map<string, Call>
   background: Map<string, string>
@@ -29,14 +34,14 @@ export interface ConversingState {
   untoldBranch: string | null
 }
 
-/** Turns the client's lines, in order, into entries. Knows what later lines refer back to, and nothing else of the past. */
+/** Turns the client's lines, in order, into entries. Remembers only what later lines refer to. */
 export class Conversing {
   private recent: { id: string; line: number }[] = []
   private readonly calls: Map<string, Call>
   private readonly background: Map<string, string>
-  /** Told with its summary, which stands a few lines below. */
+  /** A compaction that waits for its summary, which is a few lines below. */
   private compacted: CompactionEntry | null
-  /** Prompts that wait for the agent: given back at the end if it never took them. */
+  /** Prompts that wait for the agent. Reported at the end if the agent never received them. */
   private queued: ConversingState['queued']
   private ran: string | null
   private readonly statuses: Map<string, Todo['status']>
@@ -58,7 +63,7 @@ export class Conversing {
     this.untoldBranch = before.untoldBranch
   }
 
-  /** Not a copy: what is taken next changes it. */
+  /** Returns the live state, not a copy: the next line changes it. */
   state(): ConversingState {
     const { calls, background, compacted, queued, ran, statuses, branch, untoldBranch } = this
     return { calls, background, compacted, queued, ran, statuses, branch, untoldBranch }
@@ -76,7 +81,7 @@ export class Conversing {
     else if (entry.type === 'system' && entry.subtype === 'compact_boundary') this.boundary(entry, when)
   }
 
-  /** At the end of the transcript. */
+  /** Reports what is left at the end of the transcript. */
   end(): void {
     this.flush()
     for (const { text: words, line, at } of this.queued) {
@@ -112,7 +117,7 @@ export class Conversing {
 
   private assistant(entry: Fields, when: { line: number; at: number | null }): void {
     const message = object(entry.message)
-    // What the client says in the model's place (errors of the API) is not the agent's word.
+    // Texts by the client in the model's place (errors of the API) are not the agent's.
     const by = message?.model === '<synthetic>' || entry.isApiErrorMessage === true ? 'other' : 'agent'
     const content =
       typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
@@ -138,7 +143,7 @@ export class Conversing {
     this.out(called)
   }
 
-  /** An update that names no status leaves the task's as it was. */
+  /** Keeps a task's status when an update does not name one. */
   private keepStatus(todos: Todo[], input: Fields): void {
     for (const todo of todos) {
       if (todo.id === null) continue
@@ -165,7 +170,7 @@ export class Conversing {
     }
   }
 
-  /** A prompt of several blocks is one prompt; blocks the client added beside it are not his. */
+  /** Reports a prompt of several blocks as one. Blocks that the client added are not the user's. */
   private blocks(entry: Fields, texts: string[], when: { line: number; at: number | null }): void {
     const own = texts.flatMap((words) => {
       const said = userWords(entry, words)
@@ -220,7 +225,7 @@ export class Conversing {
     if (attachment?.type === 'queued_command') {
       this.words({ ...attachment, cwd: entry.cwd }, textOf(attachment.prompt), when)
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
-      // A file the user named with @: the client read it to the agent.
+      // For a file that the user named with @, the client itself read it for the agent.
       const callId = `file:${when.line}`
       const called: CallEntry = {
         kind: 'called',

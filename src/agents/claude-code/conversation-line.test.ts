@@ -9,18 +9,18 @@ describe('one line of a transcript', () => {
     message: { role: 'user', content: 'Fix the login' },
   })
 
-  test('tells its entries with its number', () => {
+  test('a line yields its entries with its number', () => {
     expect(entriesOfLine(prompt, 7, 'main')).toMatchObject([
       { kind: 'said', by: 'user', text: 'Fix the login', line: 7 },
     ])
   })
 
-  test('of a subagent tells nothing to the main chain, and the other way round', () => {
+  test("a subagent's line yields nothing for the main chain, and vice versa", () => {
     expect(entriesOfLine(prompt, 1, 'subagent')).toEqual([])
     expect(entriesOfLine(prompt.replace('false', 'true'), 1, 'subagent')).toHaveLength(1)
   })
 
-  test('tells a compaction’s summary although the boundary stands in another line', () => {
+  test("a line yields a compaction's summary without the boundary, which is in another line", () => {
     const summary = {
       type: 'user',
       uuid: 's',
@@ -33,7 +33,7 @@ describe('one line of a transcript', () => {
     ])
   })
 
-  test('that cannot be read tells nothing', () => {
+  test('a line that cannot be parsed yields nothing', () => {
     for (const line of ['', '{"type":"user"', 'null', '[]', '"text"', '{}'])
       expect(entriesOfLine(line, 1, 'main')).toEqual([])
   })

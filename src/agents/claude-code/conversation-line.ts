@@ -2,7 +2,10 @@ import type { Entry } from '../../contract/conversation.js'
 import { Conversing } from './conversation-entries.js'
 import { type Fields, object, parseObject, text } from './fields.js'
 
-/** The entries one line alone tells: what it refers to in other lines is not known here. A line that cannot be read tells nothing. */
+/**
+ * Returns the entries of one line, without what it refers to in other lines. Empty when the line
+ * cannot be parsed.
+ */
 export function entriesOfLine(json: string, line: number, chain: 'main' | 'subagent'): Entry[] {
   const found: Entry[] = []
   try {
@@ -17,19 +20,24 @@ export function entriesOfLine(json: string, line: number, chain: 'main' | 'subag
   return found
 }
 
-/** The entries of a line in the client's stream of messages; of subagents and of other messages none. */
+/**
+ * Returns the entries of a line in the client's message stream. Empty for subagents and other
+ * messages.
+ */
 export function entriesOfStreamLine(json: string): Entry[] {
   const message = parseObject(json)
   if (message?.type !== 'assistant' && message?.type !== 'user') return []
   return isOfSubagent(message) ? [] : entriesOfLine(json, 1, 'main')
 }
 
-/** Whether a message is one of a subagent's own: that is another story than the main agent's. */
+/** Returns whether a message belongs to a subagent and not to the main conversation. */
 export function isOfSubagent(message: Fields): boolean {
   return text(message.parent_tool_use_id) !== null
 }
 
-/** The working folder that a line names; null when it names none or cannot be read. */
+/**
+ * Returns the working folder named in a line. Null when there is none or the line cannot be parsed.
+ */
 export function folderOfLine(json: string): string | null {
   try {
     const folder = object(JSON.parse(json))?.cwd

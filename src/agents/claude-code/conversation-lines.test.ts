@@ -18,13 +18,13 @@ function openSparse(size: number): number {
 const read = (size: number, goesOn?: () => boolean) =>
   readLines(openSparse(size), { from: 0, to: size, lines: 0, longest: 1024 }, String, () => {}, goesOn)
 
-test('reading a file without a line end stops when the time is over', () => {
+test('reading a file without a line end stops at the time limit', () => {
   let asked = 0
   expect(read(3 * 1024 ** 3, () => ++asked <= 3)).toEqual({ next: 0, lines: 0, stopped: true })
   expect(asked).toBe(4)
 })
 
-test('reading a file without a line end stops after 128 MB even if nobody limits the time', () => {
+test('reading a file without a line end stops after 128 MB even without a time limit', () => {
   let asked = 0
   const { stopped } = read(MOST_WITHOUT_LINE_END * 4, () => ++asked > 0)
   expect(stopped).toBe(true)

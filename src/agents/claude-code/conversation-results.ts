@@ -5,7 +5,7 @@ import { type Fields, list, number, object, text } from './fields.js'
 
 type Outcome = Pick<ResultEntry, 'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'refused' | 'todos'>
 
-/** How a tool result came out. `told`: the client's own record beside it, of whatever shape. */
+/** Interprets a tool result. `told` is the client's own record beside it, of any shape. */
 export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
   const words = textOf(block.content)
   const record = object(told)
@@ -24,7 +24,10 @@ export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Tool
   }
 }
 
-/** Never carried out. An interrupted command reads the same as one the user declined: whether it ran is not told. */
+/**
+ * Results of calls that were never executed. An interrupted command reads the same as a declined
+ * one, so whether it ran is not known.
+ */
 const REFUSED =
   /^(?:<tool_use_error>|The user doesn't want to (?:proceed with|take) this|Permission to use |Claude requested permissions? to |Hook \S+ (?:denied|blocked)|PreToolUse:\S+ hook (?:error|blocking)|This command (?:requires approval|was blocked)|\[Request interrupted by user)/
 const REJECTED =
@@ -37,10 +40,11 @@ function exitCodeOf(
   interrupted: boolean,
   record: Fields | null,
 ): number | null {
-  const told = /^(?:Error: )?Exit code (\d+)/.exec(words)
-  if (told) return Number(told[1])
+  const printed = /^(?:Error: )?Exit code (\d+)/.exec(words)
+  if (printed) return Number(printed[1])
   if (failed || interrupted) return null
-  // An exit status the client explains as usual for the command (grep without a match) is not 0, and not told either.
+  // The client explains some exit statuses as usual (grep without a match). These are not 0, and
+  // their value is not given.
   if (record !== null && text(record.returnCodeInterpretation) !== null) return null
   const background = (act.type === 'command' && act.background) || text(record?.backgroundTaskId) !== null
   return background ? null : 0
@@ -57,7 +61,7 @@ function todosOf(record: Fields | null): Todo[] {
   return [...wholeTodo(record.task), ...list(record.tasks).flatMap(wholeTodo)].filter((todo) => todo.id !== null)
 }
 
-/** The background command a result or notice speaks of, and how it ended. */
+/** The end of a background command, as a result or notice reports it. */
 export interface BackgroundEnd {
   taskId: string
   callId: string | null
@@ -65,7 +69,10 @@ export interface BackgroundEnd {
   ok: boolean
 }
 
-/** A notice the client gives the model when a background task is over. null: it is none, or the task goes on. */
+/**
+ * Parses the notice to the model that a background task has ended. Null when it is no such notice,
+ * or the task still runs.
+ */
 export function noticedEnd(words: string): BackgroundEnd | null {
   const taskId = words.includes('<task-id>') ? between(words, 'task-id') : null
   const status = between(words, 'status')
@@ -80,7 +87,10 @@ export function noticedEnd(words: string): BackgroundEnd | null {
   }
 }
 
-/** The same when the agent asked for its output (tools of earlier clients and of this one). */
+/**
+ * Parses the same from the output that the agent requested with tools of earlier or current
+ * clients.
+ */
 export function askedEnd(tool: string, input: Fields, words: string): BackgroundEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
   const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
@@ -90,7 +100,7 @@ export function askedEnd(tool: string, input: Fields, words: string): Background
   return { taskId, callId: null, exitCode: code, ok: code === null ? status === 'completed' : code === 0 }
 }
 
-/** The text of a message or result: a string, or its text blocks. */
+/** Returns the text of a message or result: a string, or its text blocks. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   const parts: string[] = []

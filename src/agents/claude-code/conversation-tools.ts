@@ -1,7 +1,10 @@
 import type { Todo, ToolAction } from '../../contract/conversation.js'
 import { type Fields, list, object, text } from './fields.js'
 
-/** What a call of one of the client's tools does. Tools it does not know are `other`, with the words of their input to search by. */
+/**
+ * Returns the action of a tool call. Unknown tools are `other`, with the text of their input for
+ * the search.
+ */
 export function actOf(tool: string, input: Fields): ToolAction {
   switch (tool) {
     case 'Read':
@@ -47,14 +50,14 @@ const STATUS: Record<string, Todo['status']> = {
 
 export const statusOf = (value: unknown): Todo['status'] => STATUS[String(value)] ?? 'open'
 
-/** A todo told in full: of the list written as a whole, or a task. */
+/** Parses a complete todo, from a whole list or a single task. */
 export function wholeTodo(value: unknown): Todo[] {
   const todo = object(value)
   const words = text(todo?.content) ?? text(todo?.subject)
   return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: statusOf(todo.status) }]
 }
 
-/** An update names the task and what changes; a text not told is ''. */
+/** Parses an update of a task. The text is '' when it does not change. */
 function changedTodo(input: Fields): Todo[] {
   const id = idOf(input.taskId)
   if (id === null || (input.status === undefined && text(input.subject) === null)) return []

@@ -3,17 +3,17 @@ import { type Fields, object, text } from './fields.js'
 
 export type UserWords =
   | { type: 'said'; by: TextEntry['by']; text: string }
-  /** A line the user ran in the shell himself, or what it printed. */
+  /** A shell command that the user ran, or its output. */
   | { type: 'ran'; command: string }
   | { type: 'printed'; text: string; failed: boolean }
 
-/** Texts the client, its hooks and other programs put in the user's place. */
-const NOT_HIS =
+/** Texts in user messages that come from the client, its hooks or other programs. */
+const NOT_TYPED =
   /^\s*(?:\[Request interrupted by user|\[SYSTEM NOTIFICATION|Caveat: The messages below|Stop hook feedback:|This session is being continued from a previous|Another Claude session sent a message:|The \S+ plugin sent a message:|API Error|<(?:task-notification|local-command-|system-reminder|user-prompt-submit-hook|session-start-hook|post-tool-use-hook|ide_|user-memory-input|teammate-message|tick|bash-stderr|new-diagnostics|background-task))/
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\n?/g
 
-/** Who speaks in a text that stands in the user's place, and what he says. */
+/** Returns the speaker and the text of a user message. */
 export function userWords(entry: Fields, words: string): UserWords | null {
   if (words.startsWith('<bash-input>')) return { type: 'ran', command: between(words, 'bash-input') ?? '' }
   if (words.startsWith('<bash-stdout>')) {
@@ -28,13 +28,16 @@ export function userWords(entry: Fields, words: string): UserWords | null {
     return { type: 'said', by: others(entry) ? 'other' : 'user', text: typedCommand(words) }
   // Commands of the client itself (/compact, /model) are no requests to the agent.
   if (words.startsWith('<command-name>')) return { type: 'said', by: 'other', text: typedCommand(words) }
-  if (others(entry) || NOT_HIS.test(words))
+  if (others(entry) || NOT_TYPED.test(words))
     return words.trim() === '' ? null : { type: 'said', by: 'other', text: words }
   const own = words.includes('<system-reminder>') ? words.replace(REMINDER, '') : words
   return own.trim() === '' ? null : { type: 'said', by: 'user', text: own }
 }
 
-/** Prompts from elsewhere: finished background tasks, other sessions, plugins, and texts only the model sees. */
+/**
+ * Returns whether a prompt was not typed: finished background tasks, other sessions, plugins, and
+ * texts only for the model.
+ */
 function others(entry: Fields): boolean {
   const origin = text(object(entry.origin)?.kind)
   return entry.isMeta === true || entry.promptSource === 'system' || (origin !== null && origin !== 'human')

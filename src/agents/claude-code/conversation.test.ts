@@ -59,7 +59,7 @@ const result = (
 }
 const one = (...lines: object[]): Entry[] => read(fileOf(...lines)).entries
 
-test('prompts are the user’s, answers the agent’s, one entry a block', () => {
+test('prompts belong to the user and answers to the agent, one entry per block', () => {
   const { said } = read(
     fileOf(
       prompt('fix it\nplease'),
@@ -94,17 +94,17 @@ test.each([
     'an error of the API in the agent’s place',
     { ...answer({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true },
   ],
-])('is nobody’s request: %s', (_, line) => {
+])("a text that is not the user's request is attributed to others: %s", (_, line) => {
   expect(read(fileOf(line)).said.map(({ by }) => by)).toEqual(['other'])
 })
 
-test('lines of a subagent are left out, and are all there is in its own transcript', () => {
+test('lines of a subagent are omitted, and are all there is in its own transcript', () => {
   const file = fileOf(prompt('main'), prompt('sub', { isSidechain: true }))
   expect(read(file).said.map(({ text }) => text)).toEqual(['main'])
   expect(read(file, { chain: 'subagent' }).said.map(({ text }) => text)).toEqual(['sub'])
 })
 
-test('a prompt of several blocks is one, without what the client put beside it', () => {
+test('a prompt of several blocks is one entry, without blocks that the client added', () => {
   const blocks = ['<system-reminder>x</system-reminder>', 'look at', '<ide_selection>code</ide_selection>', 'this'].map(
     (text) => ({
       type: 'text',
@@ -114,13 +114,13 @@ test('a prompt of several blocks is one, without what the client put beside it',
   expect(read(fileOf(prompt(blocks))).said.map(({ by, text }) => [by, text])).toEqual([['user', 'look at\nthis']])
 })
 
-test('a command of the project is told as it was typed', () => {
+test('a command of the project is reported as it was typed', () => {
   const words =
     '<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>42</command-args>'
   expect(read(fileOf(prompt(words))).said).toMatchObject([{ by: 'user', text: '/fix 42' }])
 })
 
-test('a prompt sent while the agent worked counts once, and one it never took is not lost', () => {
+test('a prompt sent during a turn counts once, and one that the agent never received is not lost', () => {
   const { said } = read(
     fileOf(
       {
@@ -148,7 +148,7 @@ test('a prompt sent while the agent worked counts once, and one it never took is
   ])
 })
 
-test('what the user ran himself is a command whose end is not told', () => {
+test('a shell command of the user is a command without a known result', () => {
   const entries = one(
     prompt('<bash-input>git status</bash-input>'),
     prompt('<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>'),
@@ -186,7 +186,7 @@ test.each<[string, object, CallEntry['act']]>([
   ['Agent', { description: 'Look', prompt: 'find it' }, { type: 'delegate', task: 'Look\nfind it' }],
   ['Grep', { pattern: 'x', path: 'src' }, { type: 'other', words: 'x\nsrc' }],
   ['mcp__db__query', { sql: 'select 1', limit: 3 }, { type: 'other', words: 'select 1' }],
-])('a call of %s', (name, input, act) => {
+])('a call of %s is read with its action', (name, input, act) => {
   expect(one(call('t1', name, input))).toMatchObject([
     { kind: 'called', callId: 't1', tool: name, act, cwd: '/home/me/project' },
   ])
@@ -226,18 +226,18 @@ test.each<[string, object, Partial<ResultEntry>]>([
     }),
     { ok: false, refused: true, interrupted: true },
   ],
-])('a command that came back with %s', (_, line, outcome) => {
+])('a command that returned with %s is read with its outcome', (_, line, outcome) => {
   expect(one(call('t1', 'Bash', { command: 'x' }), line)[1]).toMatchObject(outcome)
 })
 
-test('what the user typed when he declined a call is his', () => {
+test('text that the user typed when declining a call belongs to the user', () => {
   const words =
     "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
   const { said } = read(fileOf(call('t1', 'Bash', { command: 'npm i' }), result('t1', words, { is_error: true })))
   expect(said).toMatchObject([{ by: 'user', text: 'use pnpm' }])
 })
 
-test('a background command comes back twice: started, and ended with its status', () => {
+test('a background command returns twice: when started, and when ended with its status', () => {
   const notice =
     '<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>failed</status>\n<summary>Background command "x" failed (exit code 4)</summary>\n</task-notification>'
   const entries = one(
@@ -253,7 +253,7 @@ test('a background command comes back twice: started, and ended with its status'
   ])
 })
 
-test('a task gets its id with its result, and an update without a status keeps it', () => {
+test('a task gets its id with its result, and an update without a status keeps the status', () => {
   const entries = one(
     call('t1', 'TaskCreate', { subject: 'first' }),
     result('t1', 'Task #1 created successfully: first', { toolUseResult: { task: { id: '1', subject: 'first' } } }),
@@ -264,7 +264,7 @@ test('a task gets its id with its result, and an update without a status keeps i
   expect(entries[3]).toMatchObject({ act: { todos: [{ id: '1', text: 'the first', status: 'done' }] } })
 })
 
-test('answers to a dialog are told', () => {
+test('answers to a dialog are reported', () => {
   const told = { questions: [], answers: { 'Which?': 'Alpha', 'How many?': 'Two' } }
   const entries = one(
     call('t1', 'AskUserQuestion', { questions: [] }),
@@ -273,7 +273,7 @@ test('answers to a dialog are told', () => {
   expect(entries[1]).toMatchObject({ answers: ['Alpha', 'Two'] })
 })
 
-test('a file named with @ was read', () => {
+test('a file named with @ counts as read', () => {
   const attachment = { type: 'file', filename: '/home/me/project/README.md', content: {} }
   expect(one(tree({ type: 'attachment', attachment }))).toMatchObject([
     { kind: 'called', tool: '@', act: { type: 'read', path: '/home/me/project/README.md' } },
@@ -281,7 +281,7 @@ test('a file named with @ was read', () => {
   ])
 })
 
-test('a compaction is told with its summary and the lines that were kept', () => {
+test('a compaction is reported with its summary and the lines that were kept', () => {
   const kept = [prompt('first'), answer({ type: 'text', text: 'second' })]
   const compactMetadata = {
     trigger: 'auto',
@@ -304,12 +304,12 @@ test('a compaction is told with its summary and the lines that were kept', () =>
   expect(entries).toHaveLength(5)
 })
 
-test('a compaction whose summary never came is told all the same', () => {
+test('a compaction without a summary is reported too', () => {
   const boundary = tree({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger: 'manual' } })
   expect(one(boundary)).toMatchObject([{ kind: 'compacted', trigger: 'manual', summary: null, keptLines: [] }])
 })
 
-test('lines that cannot be read are counted, keep their numbers, and stop nothing', () => {
+test('lines that cannot be parsed are counted, keep their numbers, and do not stop the read', () => {
   const { said, told } = read(
     fileOf('{"type":"user","mess', '', 'null', '[1,2]', prompt('still here'), '{"type":"unheard-of"}'),
   )
@@ -329,7 +329,7 @@ test('a line of 50 MB is read from its beginning, in bounded memory', () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
 })
 
-test('a torn last line waits for the next read, which goes on where this one ended', () => {
+test('an incomplete last line is left for the next read, which continues where this one ended', () => {
   const file = fileOf(prompt('one'))
   const rest = JSON.stringify(prompt('two'))
   appendFileSync(file, rest.slice(0, 40))
@@ -341,13 +341,13 @@ test('a torn last line waits for the next read, which goes on where this one end
   expect(next.told.lines).toBe(2)
 })
 
-test('nothing beyond `to` is looked at', () => {
+test('nothing after `to` is read', () => {
   const file = fileOf(prompt('one'), prompt('two'))
   const { told } = read(file, { to: JSON.stringify(prompt('one')).length + 10 })
   expect(told.lines).toBe(1)
 })
 
-test('records that say a result twice are not needed to read it', () => {
+test('duplicate records of a result are not needed to read it', () => {
   const content = 'line\n'.repeat(1000)
   const file = { ...result('t1', content), toolUseResult: { type: 'text', file: { filePath: '/a', content } } }
   const entries = one(call('t1', 'Read', { file_path: '/a' }), { ...file, sourceToolAssistantUUID: 'x' })
@@ -356,7 +356,7 @@ test('records that say a result twice are not needed to read it', () => {
   expect(one(call('t2', 'Bash', { command: 'x' }), output)[1]).toMatchObject({ interrupted: true, exitCode: null })
 })
 
-test('files that were read come back without their text when nobody wants it', () => {
+test('read files are returned without their text on request', () => {
   const content = 'line "x"\n'.repeat(300)
   const toolUseResult = { type: 'text', file: { filePath: '/a', content } }
   const block = { tool_use_id: 't1', type: 'tool_result', content }
@@ -370,7 +370,7 @@ test('files that were read come back without their text when nobody wants it', (
   expect(read(file).entries[1]).toMatchObject({ text: content })
 })
 
-test('what is no transcript is said to be none', () => {
+test('a file that is no transcript is reported as a problem', () => {
   const dir = folder()
   expect(read(join(dir, 'missing')).told.problem).toBe('ENOENT')
   mkdirSync(join(dir, 'folder'))

@@ -5,12 +5,15 @@ import { Conversing, type ConversingState } from './conversation-entries.js'
 import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
-/** Of a longer line only the beginning is looked at. Results the client keeps whole are far shorter; only pictures reach this. */
+/**
+ * Maximum length of a parsed line; of a longer one only the beginning is read. Only images reach
+ * this.
+ */
 const LONGEST_LINE = 16 * MB
 
 /**
- * Gives the entries of a transcript in order, in memory bounded whatever the file holds. Never throws for what is in it: a line that
- * cannot be read is counted and left out. What `onEntry` throws is passed on.
+ * Reports the entries of a transcript in order, with bounded memory. Never throws for the file's
+ * content: a line that cannot be parsed is counted and skipped. Errors of `onEntry` are passed on.
  */
 export function readConversation(path: string, options: ConversationOptions): ConversationRead {
   const from = options.from ?? { offset: 0, lines: 0 }
@@ -67,7 +70,10 @@ function parse(json: string): Fields | null {
   }
 }
 
-/** What the beginning of an overlong line tells: whose call came back, or who spoke, and the first words. */
+/**
+ * Parses the beginning of an overlong line: the id of the returned call, or the speaker, and the
+ * first words.
+ */
 function fromBeginning(json: string): Fields | null {
   const ids = /^\{[^[]{0,2000}?"type":"(user|assistant)"/.exec(json)
   if (ids === null) return null
@@ -100,10 +106,13 @@ const BOOKKEEPING = Buffer.from('{"type":"')
 const QUEUE = Buffer.from('{"type":"queue-operation"')
 const ATTACHMENT = '"attachment":{"type":"'
 const TOLD = ['queued_command"', 'file"']
-/** Where an entry's kind stands at the latest: behind its ids. */
+/** Offset by which an entry's kind appears, after its ids. */
 const NEAR = 200
 
-/** Lines whose first bytes tell that they hold no part of the conversation are not parsed; they are most of a transcript. */
+/**
+ * Returns whether a line may belong to the conversation, by its first bytes. Most lines do not and
+ * are not parsed.
+ */
 function isWanted(bytes: Buffer): boolean {
   if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
   const head = bytes.toString('latin1', 0, NEAR)
@@ -113,7 +122,7 @@ function isWanted(bytes: Buffer): boolean {
 
 const RECORD = Buffer.from(',"toolUseResult":{')
 const BEHIND_RECORD = Buffer.from(',"sourceToolAssistantUUID":"')
-/** Records of reading and changing files: nothing in them is asked for. */
+/** Beginnings of records about reading and changing files, which are not needed. */
 const OF_FILES = ['"type":"text","file":', '"filePath":', '"type":"create"', '"type":"update"'].map((words) =>
   Buffer.from(words),
 )
@@ -121,8 +130,9 @@ const OUTPUT = Buffer.from('"stdout":"')
 const BEHIND_OUTPUT = Buffer.from('","stderr":"')
 
 /**
- * The text of a line, without what the client's own record of a tool result says a second time (the file, the output): half of most
- * transcripts. Inside strings quotes are escaped, so these bytes only match where they are keys.
+ * Returns the text of a line without the client's own copy of a tool result (the file, the output),
+ * which is half of most transcripts. Quotes inside strings are escaped, so these bytes match only
+ * keys.
  */
 function textOfLine(bytes: Buffer, withoutFiles: boolean): string | null {
   if (!isWanted(bytes)) return null
@@ -141,7 +151,7 @@ const WORTH_CUTTING = 1000
 const CONTENT = Buffer.from('"type":"tool_result","content":"')
 const BEHIND_CONTENT = Buffer.from('"}]},"uuid":"')
 
-/** A file that was read, as a result without its text. */
+/** Returns a line with a read file as a result without the file's text. */
 function withoutFile(bytes: Buffer, record: number): string {
   const start = bytes.indexOf(CONTENT)
   const end = start < 0 ? -1 : bytes.indexOf(BEHIND_CONTENT, start + CONTENT.length)
@@ -168,35 +178,35 @@ function begins(bytes: Buffer, wanted: Buffer, at: number): boolean {
 const NEWLINE = 10
 const CHUNK = 1024 * 1024
 /**
- * A file with so many bytes and no line end is not a transcript, so reading stops there. An image
- * in a transcript has at most 20 MB.
+ * Maximum number of bytes without a line end. A longer file is not a transcript, so reading stops.
+ * An image in a transcript has at most 20 MB.
  */
 export const MOST_WITHOUT_LINE_END = 128 * 1024 * 1024
-/** What is kept of a line that is too long to be kept whole. */
+/** Number of bytes kept of an overlong line. */
 const HEAD = 256 * 1024
 
 interface NumberedLine {
-  /** From 1. */
+  /** Line number, from 1. */
   number: number
   text: string
-  /** False: only the beginning of a line longer than `longest`. */
+  /** False when `text` is only the beginning of a line longer than `longest`. */
   whole: boolean
 }
 
 interface LinesRead {
-  /** Where the next read begins: after the last whole line. */
+  /** Start of the next read, after the last whole line. */
   next: number
-  /** How many lines lie before `next`. */
+  /** Number of lines before `next`. */
   lines: number
-  /** True when `goesOn` said to stop, or a line was longer than any of a transcript. */
+  /** True when `goesOn` returned false, or a line was longer than any in a transcript. */
   stopped: boolean
 }
 
 /**
- * Visits the lines of [from, to) with their numbers, in memory bounded by `longest`. An unfinished
- * last line is left for the next read. `wanted` looks at a line's bytes first and makes the text of
- * them; what it refuses (null) is counted, but never made into a string. `goesOn` is asked before
- * each line and before each read: a file without a line end may be gigabytes long.
+ * Visits the lines of [from, to) with their numbers, with memory bounded by `longest`. An
+ * unfinished last line is left for the next read. `wanted` converts a line's bytes into text. Lines
+ * for which it returns null are only counted. `goesOn` is called before each line and each read,
+ * because a file without line ends may have gigabytes.
  */
 export function readLines(
   fd: number,

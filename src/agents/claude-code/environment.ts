@@ -1,7 +1,7 @@
-/** Names the session to the commands that the agent runs. */
+/** The variable that names the session to the commands that the agent runs. */
 export const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID'
 
-/** What the hook program passes along from the client's environment. */
+/** Variables of the client's environment that the hook program passes along. */
 export const ENVIRONMENT = [
   'CLAUDE_PID',
   'CLAUDE_PROJECT_DIR',
@@ -32,7 +32,7 @@ export const ENVIRONMENT = [
   'CLAUDE_CODE_DISABLE_1M_CONTEXT',
 ] as const
 
-/** `claude-code_2-1-325_harness` names the version with dashes. */
+/** Reads the version from a value such as `claude-code_2-1-325_harness`. */
 export function versionFrom(aiAgent: string | undefined): string | null {
   const found = /^claude-code_(\d+(?:-\d+)*)(?:_|$)/.exec(aiAgent ?? '')
   return found?.[1]?.replaceAll('-', '.') ?? null
@@ -43,14 +43,20 @@ export function pidFrom(value: string | undefined): number | null {
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null
 }
 
-/** The TUI says 1, `-p` and SDK runs say 0; older clients say only how they were entered. */
+/**
+ * Returns whether a user attends the session. The TUI sets 1, `-p` and SDK runs set 0; older
+ * clients set only the entry point.
+ */
 export function attendedFrom(env: Record<string, string>): boolean | null {
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '1') return true
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '0') return false
   return env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') ? false : null
 }
 
-/** What a client tells the commands it runs about itself: a client that is started from there is another one. */
+/**
+ * Variables by which a client describes itself to its commands. They must not reach another client
+ * started there.
+ */
 const OWN = [
   'CLAUDECODE',
   'CLAUDE_PID',
@@ -65,8 +71,8 @@ const OWN = [
   'CLAUDE_EFFORT',
 ]
 
-/** An environment for a client of its own. */
+/** Returns an environment for a separate client. */
 export function withoutClient(env: Record<string, string | undefined>): Record<string, string> {
-  const left = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN.includes(name))
-  return Object.fromEntries(left) as Record<string, string>
+  const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN.includes(name))
+  return Object.fromEntries(kept) as Record<string, string>
 }

@@ -1,4 +1,7 @@
-/** Narrow looks at JSON of unknown shape. None throws; what does not fit is null. */
+/**
+ * JSON of unknown shape. The functions below narrow it, never throw, and return null for other
+ * types.
+ */
 export type Fields = Record<string, unknown>
 
 export function object(value: unknown): Fields | null {
@@ -13,7 +16,7 @@ export function number(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** A token count: a whole number, not negative. */
+/** Returns a token count: a whole, non-negative number. */
 export function count(value: unknown): number | null {
   const n = number(value)
   return n !== null && n >= 0 ? Math.trunc(n) : null

@@ -9,15 +9,15 @@ import { liveClient } from './registry.js'
 import { configDirOf, readFlag } from './settings/read-settings.js'
 
 /**
- * The client that shows a session. The process is only a hint, because a signal named it; it counts
- * if it runs as this user and the registry of the client's own configuration folder lists it with
- * this session. Program, environment and folder are then its own, never what a signal says. A
- * string tells why there is none, as a half sentence.
+ * Returns the client that shows a session. The process is only a hint from a signal. It is accepted
+ * if it runs as this user and the client's own registry lists it with this session. Program,
+ * environment and folder are then read from the process, never from a signal. A string says why
+ * there is none, as a half sentence.
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
   if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client does not run any more'
   const environment = environmentOfProcess(hint.pid)
-  // In another environment the conversation would go elsewhere, with another key.
+  // With another environment, the conversation would be sent elsewhere, with another key.
   if (environment === null) return 'the environment of its client is not known'
   const configDir = configDirOf(environment)
   const listed = configDir === null ? null : liveClient(configDir, hint.pid)
@@ -27,14 +27,15 @@ export function forkableClient(hint: ProcessIdentity | null, sessionId: string):
   return { program, environment, folder: listed.cwd }
 }
 
-/** A denied tool may be followed by the answer; a second one is not waited for. */
+/** Maximum number of requests. The answer may follow a denied tool, but not a second one. */
 const MOST_REQUESTS = 2
 
 const REFUSED = 'This copy of the session is for its brief alone: no tools. Answer with the brief.'
 
 /**
- * The arguments with which a client answers one prompt, given on its stdin, as a fork of a session would: nothing is written to disk, no
- * tool runs, and nothing is compacted. Tools are refused rather than left out, so that the conversation stays as it was.
+ * Returns the arguments for a client that answers one prompt on its stdin as a fork of a session.
+ * Nothing is written to disk, no tool runs, nothing is compacted. Tools are refused instead of
+ * removed, so that the conversation's prefix stays the same.
  */
 export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
   const own = argsOf(client)
@@ -53,7 +54,10 @@ export function forkArguments({ sessionId, client }: ForkOf, settingsFile: strin
   ]
 }
 
-/** The session's own, with what makes a fork of it. They may hold secrets: for a file of the user's alone, and no command line. */
+/**
+ * Returns the session's settings with those of a fork. They may hold secrets, so they belong in a
+ * private file, not on a command line.
+ */
 export function forkSettings({ client, folder }: ForkOf): Record<string, unknown> {
   const { settings } = argsOf(client)
   const theirs = settings === undefined ? {} : (readFlag(settings, folder) ?? {})
@@ -67,13 +71,13 @@ export function forkSettings({ client, folder }: ForkOf): Record<string, unknown
   }
 }
 
-/** Of a client that is neither in a terminal nor a seat's, and in which Baton's own hooks are silent. */
+/** Returns an environment outside any terminal and seat, in which Baton's own hooks are silent. */
 export function forkEnvironment(env: Record<string, string | undefined>): Record<string, string> {
-  const { TMUX: _, TMUX_PANE: __, ...left } = withoutClient(env)
-  return { ...left, BATON_DISABLE: '1' }
+  const { TMUX: _, TMUX_PANE: __, ...rest } = withoutClient(env)
+  return { ...rest, BATON_DISABLE: '1' }
 }
 
-/** What the client printed: its answer, or why there is none. */
+/** Reads the client's output: its answer, or the reason why there is none. */
 export function forkAnswer(printed: string): { answer: string | null; why: string } {
   const result = parseObject(printed.trim())
   if (result === null) return { answer: null, why: 'the client said nothing that could be read' }

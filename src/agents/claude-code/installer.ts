@@ -24,7 +24,7 @@ import {
 } from './settings/settings-file.js'
 import { supportsWaiters } from './waiter.js'
 
-/** The event that a session begins with. */
+/** The event that starts a session. */
 const START = 'SessionStart'
 
 const KEY = 'sk-demo'
@@ -42,7 +42,7 @@ const claudeCodeDemo: DemoClient = {
       return null
     }
   },
-  /** Answers what the client asks a user at the first start. */
+  /** Stores the answers to the client's questions at its first start. */
   prepareUser(user, project) {
     mkdirSync(join(user, '.claude'), { recursive: true, mode: 0o700 })
     const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
@@ -58,7 +58,7 @@ const claudeCodeDemo: DemoClient = {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // else a client in a terminal clones its collection of plugins from the network
+    // Otherwise a client in a terminal clones its plugin marketplace from the network.
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_AUTOUPDATER: '1',
@@ -72,7 +72,8 @@ export const claudeCodeInstaller: AgentInstaller = {
   settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
   environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
   inheritedFrom: ({ env, project }) => [projectSettings(project).shared, userSettings(env)],
-  // The client looks for mods beside the settings of either scope; with both there, it loads the user's.
+  // The client loads modules beside the settings of either scope. If both exist, it loads the
+  // user's.
   modFolder: (settings) => join(dirname(settings), 'skills', MOD_NAME),
   modFiles,
   whyNoMod: (version) =>
@@ -159,7 +160,7 @@ function sampleSignals(folder: string, id: string): Sample {
   }
 }
 
-/** The first version that knows every event Baton asks for, as far as the client's own notes tell. */
+/** The first version with every event that Baton needs, according to the client's release notes. */
 const OLDEST = [2, 1, 78] as const
 
 function checkClient(context: CheckContext): Finding {
@@ -171,7 +172,10 @@ function checkClient(context: CheckContext): Finding {
   return judgeClient(path, version, last?.agentVersion ?? null)
 }
 
-/** `seen`: the version a session has told; null: none was seen yet. */
+/**
+ * Judges the installed client. `seen` is the version reported by a session, null when there was
+ * none.
+ */
 export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {
   if (path === null && seen === null)
     return oneFault(

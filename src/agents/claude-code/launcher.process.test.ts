@@ -22,7 +22,7 @@ test('no line of the launcher is longer than 120 columns', () => {
   expect(lines.filter((line) => line.length > 120)).toEqual([])
 })
 
-test('the installed launcher has one comment, and no placeholder is left in it', () => {
+test('the installed launcher has one comment, and no placeholder remains in it', () => {
   const text = launcherText({
     bash: '/bin/bash',
     home: { root: '/home/u/@NODE@', config: '/config', log: '/log' },
@@ -37,7 +37,10 @@ test('the installed launcher has one comment, and no placeholder is left in it',
   expect(text).toContain('names=\'NO_COLOR\' values="$NO_COLOR"')
 })
 
-/** Makes the installed launcher take its paths for bash 3.2, which macOS has, with the bash of this machine. */
+/**
+ * Makes the installed launcher use its code for bash 3.2, which macOS has, with the bash of this
+ * machine.
+ */
 function asBash3(trial: Trial): void {
   const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
@@ -74,7 +77,7 @@ test.each([false, true])('with bash 3 every signal arrives once, with a server: 
   await until('the session is known', () => isKnown(trial, SESSION))
 })
 
-/** The body of a tool batch as the launcher leaves it in the spool while no engine takes it away. */
+/** Returns the body of a tool batch as the launcher spools it while no engine runs. */
 async function spooledBatch(fields: { cwd: string; tool_calls: object[] }): Promise<string> {
   const trial = newTrial()
   expect(await trial.run(['install'])).toMatchObject({ code: 0 })
@@ -92,7 +95,7 @@ const CALL = { tool_name: 'Bash', tool_input: { command: 'make' } }
 test.each([
   ['a short beginning', '/project'],
   ['a long working directory', `/${'project/'.repeat(100)}`],
-])('of a large tool batch with %s only the first 2 kB are kept, with the id of a call', async (_, cwd) => {
+])('only the first 2 kB of a large tool batch with %s are stored, with the id of a call', async (_, cwd) => {
   const response = { tool_response: 'x'.repeat(30_000) }
   const tool_calls = ['first', 'second'].map((id) => ({ ...CALL, tool_use_id: id, ...response }))
   const body = await spooledBatch({ cwd, tool_calls })
@@ -100,7 +103,7 @@ test.each([
   expect(openBeginning(body)).toMatchObject({ session_id: SESSION, cwd, tool_calls: [{ tool_use_id: 'first' }] })
 })
 
-test('all calls of a short tool batch are kept, because they are counted', async () => {
+test('all calls of a short tool batch are stored, because they are counted', async () => {
   const tool_calls = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ ...CALL, tool_use_id: id, tool_response: 'ok' }))
   const body = await spooledBatch({ cwd: '/project', tool_calls })
   expect(JSON.parse(body)).toMatchObject({ tool_calls })

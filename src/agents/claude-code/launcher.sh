@@ -11,8 +11,8 @@
 #
 # The common path forks nothing: for small inputs `read` is cheaper than `cat`.
 #
-# launcher.ts fills in the words between @ at install time and removes the comments, because bash
-# reads them again at every run. Doctor finds the first line by its form.
+# launcher.ts fills in the placeholders between @ at install time and removes the comments, because
+# bash reads them again at every run. Doctor parses the first line by its form.
 home=@HOME@ config=@CONFIG@ log=@LOG@ node=@NODE@ engine=@ENGINE@ agent=@AGENT@ unread=@UNREAD@ behind=@BEHIND@
 crlf=$'\r\n' newline=$'\n'
 names=@NAMES@ values=@VALUES@ headers=@HEADERS@
@@ -89,9 +89,9 @@ if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   # could take minutes too, and bash has no timeout for that.
   [ -e "$home/run/lease" ] && read -r lease <"$home/run/lease"
   if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ]; then
-    # While the server has nothing to say to a session, it leaves here the figure up to which that
-    # holds, and the mod reports the figure of each batch before its hook runs. So nobody waits for
-    # the answer to this batch, and the server finds the signal in the spool.
+    # This file holds the figure below which the server has no message for the session. The plugin
+    # module reports each batch's figure before its hook runs. Below the limit the signal is spooled
+    # for the server, and the hook does not wait for an answer.
     case $kind$CLAUDE_CODE_SESSION_ID in "$unread"*[!A-Za-z0-9_-]*) ;; "$unread"?*)
       mark=$home/outbox/$CLAUDE_CODE_SESSION_ID.far live=$home/live/$CLAUDE_CODE_SESSION_ID.json
       if [ "$bash_version" -gt 3 ] && [ -f "$mark" ] && [ -O "$mark" ] && [ ! -L "$mark" ] &&
@@ -112,9 +112,9 @@ if [ "$kind" = waiter ]; then
 elif [ "$bash_version" -lt 4 ]; then
   body=$(cat)
 elif [ "$kind" = "$unread" ]; then
-  # The beginning of a tool batch is enough; the rest is tool results, and Claude Code 2.1.325 accepts
-  # that it stays unread. Most batches are shorter, and all of their calls are counted. Calls are
-  # counted for sessions without a figure only: of any other batch what stands before them is enough.
+  # Read only the beginning of a tool batch. The rest is tool results, and Claude Code 2.1.325 accepts
+  # that they stay unread. Most batches are shorter, and all of their calls are counted. Calls are
+  # counted only for sessions without a figure; for others the part before the calls is enough.
   [ -n "$far" ] && IFS= read -r -t "$patience" -N 600 body
   case $body in *"$behind"*) ;; *)
     IFS= read -r -t "$patience" -N $((2048 - ${#body})) rest
@@ -146,13 +146,13 @@ if [ "$kind" = SessionStart ]; then
     *'"source":"clear"'*) name=$kind-clear ;;
   esac
 fi
-# These are rare, and the client itself takes many seconds then.
+# Wait longer for these rare events, during which the client itself takes many seconds.
 case $name in PreCompact | Stop | SessionStart-compact | SessionStart-clear) answer_limit=$((4 * patience)) ;; esac
 id=$session.${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
 
 if [ -n "$far" ]; then
-  # A server that has not taken the signal before this one is asked for an answer, and avoided when it
-  # gives none.
+  # If the server has not fetched the previous signal, ask it for an answer. Without an answer it is
+  # marked as slow.
   earlier=("$home/spool/$session."*)
   case $values in *[[:cntrl:]]*) ;; *)
     if [ -z "$large" ] && [ "$session" = "$CLAUDE_CODE_SESSION_ID" ] && ! [ -e "${earlier[0]}" ] &&
@@ -168,13 +168,13 @@ if [ -n "$far" ]; then
   connect
 fi
 
-# Closes the connection and leaves the server alone for a minute.
+# Closes the connection and marks the server as slow, so that hooks skip it for a minute.
 avoid_server() {
   connected=
   exec 3>&-
   [ -L "$home/run/slow" ] || printf '%s\n' "$((now + 60))" >"$home/run/slow"
 }
-# Nothing of the conversation is sent to a listener that does not know the proof.
+# Checks the listener's proof. No conversation text is sent to a program that does not know it.
 if [ -n "$connected" ]; then
   given_proof=
   if [ "$bash_version" -gt 3 ]; then
@@ -202,7 +202,7 @@ send_request() {
   vars="POST /signals/$agent/$kind HTTP/1.1${crlf}Host: 127.0.0.1:$port$crlf${vars}Content-Length: ${#text}"
   printf %s "$vars$crlf$crlf$text" >&3
 }
-# Sets `answer`. Fails when the server gave none in time, or an error.
+# Sets `answer`. Fails when the server did not answer in time, or with an error.
 read_answer() {
   local response=
   if [ "$bash_version" -gt 3 ]; then
@@ -222,7 +222,7 @@ read_answer() {
     *) return 1 ;;
   esac
 }
-# The common path ends here, so that bash parses nothing of the rest.
+# The common path ends here, so that bash does not parse the rest.
 if [ -n "$connected" ] && [ -n "$plain" ] && [ -z "$large$former" ]; then
   if send_request && read_answer; then
     [ -n "$answer" ] && printf '%s\n' "$answer"
@@ -231,8 +231,8 @@ if [ -n "$connected" ] && [ -n "$plain" ] && [ -z "$large$former" ]; then
   connected=
 fi
 
-# The waiter sleeps beside an idle session until there is a message for it, see waiter.ts. It stands
-# here because bash parses a program as far as it runs it, and most runs end above.
+# The waiter blocks beside an idle session until there is a message for it, see waiter.ts. It is
+# defined here because bash parses a program only as far as it runs, and most runs end above.
 if [ "$kind" = waiter ]; then
   exec </dev/null
   trap - PIPE XFSZ
@@ -252,7 +252,7 @@ if [ "$kind" = waiter ]; then
   mkfifo ".$pipe" || exit 0
   exec 3<>".$pipe" && mv ".$pipe" "$pipe" && [ -p "$pipe" ] || exit 0
   : >"$CLAUDE_PID.here"
-  # Ends older waiters of this client only: of two that start at once, one must stay.
+  # End only older waiters of this client: of two that start at once, one must stay.
   for old in "$CLAUDE_PID".*; do
     if [ -p "$old" ] && [ "$pipe" -nt "$old" ]; then
       printf 'home\n' 1<>"$old"
@@ -314,10 +314,10 @@ spool_signal() {
   local near=$home/outbox/$session.near
   [ -z "$is_subagent" ] && [ -f "$near" ] && [ -O "$near" ] && read -r awaited <"$near"
   awaited="$awaited $request"
-  # Other engines leave a signal alone whose id ends so: they could not give their answer to this hook.
+  # Other engines skip a signal with this suffix, because they could not answer this hook.
   case "$id $awaited " in *-now\ *) ;; *" $kind "*) id=$id-now ;; esac
   local spooled=("$home/spool/"*)
-  # With so many left, the store has been broken for long; doctor says so.
+  # So many signals mean that the store has been broken for long, which doctor reports.
   [ ${#spooled[@]} -lt 5000 ] || exit 0
   list_variables '' = $'\n'
   if [ -z "$large" ] || [ "$bash_version" -lt 5 ]; then
@@ -347,7 +347,7 @@ if [ -n "$large" ]; then
       body=$body$(read_rest) ;;
   esac
 fi
-# Removes the spooled signal when the package is gone: no engine will ever take it.
+# Removes the spooled signal when the package is gone, because no engine will ever process it.
 drop_without_engine() {
   [ -z "$large" ] || [ -f "$engine" ] || rm -f "$home/spool/$id"
 }
@@ -412,7 +412,7 @@ drop_without_engine
 [ -n "$large" ] || spool_signal || [ $? -eq 1 ] || exit 0
 umask 077
 
-# Becomes the engine, unless one runs already: that one takes everything in the spool.
+# Becomes the engine, unless one runs already, which then processes the whole spool.
 become_engine() {
   local lock=$home/run/drain pid until
   for _ in 1 2; do
@@ -442,7 +442,7 @@ start_engine() {
   set +m
 }
 leaves_work=
-# An answer around a compaction, or to a fresh session, is given now or never.
+# Wait for the engine: an answer around a compaction or to a fresh session cannot be given later.
 case $name in
   PreCompact) awaited=$kind leaves_work=1 ;;
   SessionStart-compact | SessionStart-clear) awaited=$kind ;;
@@ -452,7 +452,7 @@ case " $awaited " in *" $kind "*) awaited=$kind ;; *) awaited= ;; esac
 if [ -n "$awaited" ]; then
   [ -x "$node" ] || node=$(command -v node) || exit 0
   answer=$(export_for_engine; exec "$node" "$engine" answer "$id" </dev/null)
-  # Archives are written by a process that no hook waits for.
+  # A separate process writes archives, because no hook may wait for them.
   [ -n "$leaves_work" ] && start_engine
   if [ -n "$answer" ]; then
     printf '%s\n' "$answer"
@@ -483,7 +483,7 @@ while [ $tries -lt $((160 * patience)) ]; do
 done
 
 out=$home/outbox/$session
-# Links are not followed, for the same reason as those to a former status line.
+# Follow no links, for the same reason as with a former status line.
 if [ -f "$out/$kind" ] && [ -O "$out/$kind" ] && [ ! -L "$out/$kind" ] && [ -O "$out" ] && [ ! -L "$out" ] &&
   [ -O "$home/outbox" ] && [ ! -L "$home/outbox" ] && mv "$out" "$out.taken.$$"; then
   IFS= read -r -d '' answer <"$out.taken.$$/$kind"

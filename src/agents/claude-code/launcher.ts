@@ -1,23 +1,26 @@
 import type { Home } from '../../lib/home.js'
 import script from './launcher.sh?raw'
 
-/** What the launcher is told at install time. It changes with upgrades; the command string in the agent's settings does not. */
+/**
+ * Values written into the launcher at install time. They change with upgrades; the command in the
+ * agent's settings does not.
+ */
 export interface LauncherInput {
   bash: string
-  /** The places at install time; BATON_HOME in a client's environment goes before them. */
+  /** The paths at install time. BATON_HOME in a client's environment overrides them. */
   home: Pick<Home, 'root' | 'config' | 'log'>
   node: string
   engine: string
   agent: string
-  /** Names of the environment variables that travel with a signal. */
+  /** Names of the environment variables that are sent with a signal. */
   environment: readonly string[]
-  /** Of this event nothing behind these words is asked for. */
+  /** For this event, everything after the text `behind` can be skipped. */
   unread: { event: string; behind: string }
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The text of `launcher.sh` as it is installed: its placeholders filled in, its comments removed. */
+/** Returns the text of `launcher.sh` for install: placeholders filled in, comments removed. */
 export function launcherText(input: LauncherInput): string {
   const names = input.environment.filter((name) => /^[A-Z0-9_]+$/.test(name))
   const values: Record<string, string> = {
@@ -35,12 +38,13 @@ export function launcherText(input: LauncherInput): string {
     LINES: `"${names.map((name) => `\${${name}:+${name}=$${name}$newline}`).join('')}"`,
   }
   const program = withoutComments(script.slice(script.indexOf('\n') + 1))
-  // -p: a BASH_ENV, SHELLOPTS or exported function of the person's must not speak or act in here.
+  // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must not print or act in the
+  // launcher.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
 ${program.replace(/@([A-Z]+)@/g, (_, name: string) => values[name]!)}`
 }
 
-/** Bash reads comments again at every run, letter by letter. */
+/** Removes comments, because bash reads them at every run, character by character. */
 const withoutComments = (text: string): string =>
   text.replace(/^ *(?:#(?: .*)?)?\n/gm, '').replace(/ # [^'"\n]*$/gm, '')

@@ -95,7 +95,7 @@ describe('by the name of the model alone', () => {
     ['claude-3-5-sonnet-20241022', [200_000, 178_808, 'reactive']],
     ['claude-3-opus-20240229', [200_000, 182_904, 'reactive']],
   ]
-  test.each(table)('%s', (model, expected) => {
+  test.each(table)('the limits of %s follow from its name', (model, expected) => {
     const found = limits({ model })
     expect(brief(found)).toEqual(expected)
     expect(found.exact).toBe(false)
@@ -240,7 +240,9 @@ describe('by environment, command line and settings', () => {
       [1_000_000, 967_000, 'reactive'],
     ],
   ]
-  test.each(table)('%s', (_, given, expected) => expect(brief(limits(given))).toEqual(expected))
+  test.each(table)('the limits follow environment, command line and settings: %s', (_, given, expected) =>
+    expect(brief(limits(given))).toEqual(expected),
+  )
 })
 
 describe('a point in per cent of what is usable', () => {
@@ -255,11 +257,11 @@ describe('a point in per cent of what is usable', () => {
     ['0', 167_000],
     ['101', 167_000],
     ['half', 167_000],
-  ])('%s %% of 200k', (value, point) => {
+  ])('CLAUDE_AUTOCOMPACT_PCT_OVERRIDE of %s of a 200k window sets the expected point', (value, point) => {
     expect(limits({ model: 'claude-opus-4-6', ...percent(value) }).point).toBe(point)
   })
 
-  test('does nothing on a model that waits for a refusal, unless a window was set', () => {
+  test('a percentage has no effect on a model that waits for a refusal, unless a window was set', () => {
     expect(limits({ model: 'claude-sonnet-4-5', ...percent('50') })).toMatchObject({ point: 167_000, mode: 'reactive' })
     expect(limits({ model: 'claude-sonnet-4-5', ...percent('50'), args: { autocompact: '200000' } })).toMatchObject({
       point: 90_000,
@@ -267,7 +269,7 @@ describe('a point in per cent of what is usable', () => {
     })
   })
 
-  test('holds even where the client told another point, because the client does not say it', () => {
+  test('a percentage applies even if the client reported another point, because the client does not include it', () => {
     const told = { window: 200_000, effective: 200_000, threshold: 167_000, enabled: true, by: 'model-default' }
     expect(limits({ model: 'claude-opus-4-6', told, ...percent('50') })).toMatchObject({
       point: 90_000,
@@ -292,13 +294,13 @@ describe('compaction off', () => {
     ['DISABLE_AUTO_COMPACT=false', { env: { DISABLE_AUTO_COMPACT: 'false' } }, null],
     ['settings say on', { settings: { autoCompactEnabled: true } }, null],
   ]
-  test.each(table)('%s', (_, given, refusal) => {
+  test.each(table)('whether compaction is off follows environment and settings: %s', (_, given, refusal) => {
     const found = limits({ model: 'claude-sonnet-4-5', ...given })
     expect([found.mode, found.point]).toEqual(refusal === null ? ['reactive', 167_000] : ['off', refusal])
     if (refusal !== null) expect(found.reason).toMatch(/^compaction off \(.+\); refuses at the window − 23k$/)
   })
 
-  test('a told size counts for every model then', () => {
+  test('with compaction off, a configured window size applies to every model', () => {
     expect(
       brief(
         limits({ model: 'claude-opus-4-8', env: { CLAUDE_CODE_MAX_CONTEXT_TOKENS: '128000', DISABLE_COMPACT: '1' } }),
@@ -306,14 +308,14 @@ describe('compaction off', () => {
     ).toEqual([128_000, 105_000, 'off'])
   })
 
-  test('told by the client: the refusal point is still ours', () => {
+  test("with compaction off by the client's report, the refusal point is still derived", () => {
     const told = { window: 200_000, effective: 200_000, threshold: null, enabled: false, by: 'auto' }
     expect(limits({ model: 'claude-opus-4-6', told })).toMatchObject({ point: 177_000, mode: 'off', exact: false })
   })
 })
 
-describe('what the client told', () => {
-  test('the mod settles window and point', () => {
+describe('figures reported by the client', () => {
+  test("the plugin module's report sets window and point", () => {
     const told = { window: 200_000, effective: 100_000, threshold: 67_000, enabled: true, by: 'settings' }
     expect(limits({ model: 'claude-opus-4-6', told })).toEqual({
       window: 200_000,
@@ -324,17 +326,17 @@ describe('what the client told', () => {
     })
   })
 
-  test('a reactive model says so', () => {
+  test('a reported reactive model is reactive', () => {
     const told = { window: 1_000_000, effective: 1_000_000, threshold: 967_000, enabled: true, by: 'auto' }
     expect(limits({ told }).mode).toBe('reactive')
   })
 
-  test('an incomplete word is not enough', () => {
+  test('an incomplete report is ignored', () => {
     const told = { window: null, effective: null, threshold: null, enabled: true, by: null }
     expect(limits({ model: 'claude-opus-4-6', told })).toMatchObject({ point: 167_000, exact: false })
   })
 
-  test('the status line settles the window, not the point', () => {
+  test('the status line sets the window, not the point', () => {
     expect(limits({ model: 'claude-opus-4-6', window: 200_000 })).toMatchObject({
       point: 167_000,
       mode: 'proactive',
@@ -347,7 +349,7 @@ describe('what the client told', () => {
 })
 
 describe('which name counts', () => {
-  test('the answering model, with [1m] from wherever it was asked for', () => {
+  test("the answering model's name counts, with [1m] from any of its names", () => {
     expect(limits({ models: [null, 'claude-sonnet-4-5[1m]'], answered: 'claude-sonnet-4-5-20250929' }).window).toBe(
       1_000_000,
     )
@@ -357,11 +359,11 @@ describe('which name counts', () => {
     })
   })
 
-  test('without any name nothing is claimed', () => {
+  test('without any name no limits are claimed', () => {
     expect(limits({})).toMatchObject({ window: null, point: null, exact: false, reason: 'model and window not known' })
   })
 
-  test('spellings of one model are one family', () => {
+  test('all spellings of one model are one family', () => {
     const spellings = [
       'claude-opus-4-6',
       'claude-opus-4-6[1m]',

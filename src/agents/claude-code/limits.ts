@@ -1,26 +1,31 @@
 import type { CompactionMode, Limits } from '../../contract/reading.js'
 import { asksForLarge, familyOf, modelFacts, resolveAlias } from './models.js'
 
-/** What the client itself says about its compaction (mod, context-usage query). */
+/**
+ * The client's own figures about its compaction, from the plugin module or the context-usage query.
+ */
 export interface ToldLimits {
-  /** The model's own window, where told apart from the one compaction works with. */
+  /** The model's own window, if reported separately from the one used for compaction. */
   window: number | null
-  /** The window compaction works with. */
+  /** The window used for compaction. */
   effective: number | null
   threshold: number | null
   enabled: boolean
-  /** auto, model-default, unknown-model, env, settings. */
+  /** Source of the window: auto, model-default, unknown-model, env, settings. */
   by: string | null
 }
 
 export interface LimitsInput {
-  /** Names of the model, best first: what the client said, its command line, environment, settings. */
+  /**
+   * Names of the model, best first: reported by the client, its command line, environment,
+   * settings.
+   */
   models: (string | null | undefined)[]
   /** Model of the newest answer. Older clients write it without `[1m]`. */
   answered: string | null
-  /** The client's own word about this model's window (status line). */
+  /** The window of this model as the client's status line reported it. */
   window: number | null
-  /** Environment of the client, including what its settings put there. */
+  /** Environment of the client, including variables from its settings. */
   env: Record<string, string>
   settings: { autoCompactEnabled?: boolean; autoCompactWindow?: number }
   args: { autocompact?: string; betas?: string[] }
@@ -31,13 +36,16 @@ const SMALL = 200_000
 const LARGE = 1_000_000
 const LEAST_SET = 100_000
 const MOST_SET = 1_000_000
-/** Above the reserve for the answer: proactive compaction keeps this much more free, a refusal this much. */
+/**
+ * Tokens kept free above the reserve for the answer: by proactive compaction, and before a refusal.
+ */
 const COMPACT_MARGIN = 13_000
 const REFUSE_MARGIN = 3_000
 
 /**
- * Window and compaction point of one session. The client tells them only to a mod and to its own query; without those they follow
- * from the model's name, settings, environment and command line by the client's own arithmetic, and are marked not exact.
+ * Returns window and compaction point of one session. The client reports them only to a plugin
+ * module and to its own query. Otherwise they follow from the model's name, settings, environment
+ * and command line by the client's own arithmetic, and are marked as not exact.
  */
 export function deriveLimits(input: LimitsInput): Limits {
   if (input.told !== null) {
@@ -72,7 +80,7 @@ export function deriveLimits(input: LimitsInput): Limits {
 
 function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
   const name = chooseModel(input)
-  // Where a smaller window was set, the one compaction works with is not the model's own.
+  // With a smaller configured window, the one used for compaction is not the model's own.
   const own = told.by === 'env' || told.by === 'settings' ? windowFacts(name, input).window : told.effective
   const window = told.window ?? input.window ?? own
   if (window === null) return null
@@ -98,7 +106,10 @@ function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
   return overridden(limits, (told.effective ?? window) - reserve, input.env)
 }
 
-/** CLAUDE_AUTOCOMPACT_PCT_OVERRIDE only ever lowers the point, and only where the client compacts by itself. It tells nobody. */
+/**
+ * Applies CLAUDE_AUTOCOMPACT_PCT_OVERRIDE. It can only lower the point, only under proactive
+ * compaction, and the client does not report it.
+ */
 function overridden(limits: Limits, usable: number, env: Record<string, string>): Limits {
   const percent = Number(env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE)
   if (limits.mode !== 'proactive' || limits.point === null || !(percent > 0 && percent <= 100)) return limits
@@ -108,7 +119,10 @@ function overridden(limits: Limits, usable: number, env: Record<string, string>)
     : limits
 }
 
-/** The fullest spelling known: the first name of the answering model's family, with `[1m]` if any of its names asks for it. */
+/**
+ * Returns the most specific name: the first of the answering model's family, preferably one with
+ * `[1m]`.
+ */
 export function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): string | null {
   const names = input.models
     .filter((name) => typeof name === 'string' && name !== '')
@@ -130,7 +144,8 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
   const facts = modelFacts(name ?? '')
   const { env } = input
   if (input.window !== null) {
-    // A model that is small by itself and large here was asked for as `[1m]`, whose compaction waits for a refusal.
+    // A small model with a large window was requested as `[1m]`, so it compacts only after a
+    // refusal.
     const by = facts.window === SMALL && input.window === LARGE ? 'auto' : facts.by
     return { window: input.window, by, reserve: facts.reserve, reason: 'window told by the status line' }
   }
@@ -148,7 +163,10 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
   }
 }
 
-/** The environment outranks the command line, which outranks settings; a value the client would refuse counts as not set. */
+/**
+ * Returns the configured window. Environment outranks command line, which outranks settings; values
+ * that the client refuses are ignored.
+ */
 function setWindow(input: LimitsInput): { tokens: number; from: string } | null {
   const fromEnv = tokens(input.env.CLAUDE_CODE_AUTO_COMPACT_WINDOW)
   if (fromEnv !== null && fromEnv > 0)

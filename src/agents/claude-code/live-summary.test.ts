@@ -21,12 +21,12 @@ function put(value: unknown): string {
   return dir
 }
 
-test('a note tells the summary, the figures and the kept tail', () => {
+test('a note contains the summary, the figures and the kept tail', () => {
   const { format: _, session: __, ...rest } = note
   expect(readLiveSummary(put(note), 's1', 5000)).toEqual({ ...rest, summary: 'The login is fixed.' })
 })
 
-test('a note written while the compaction runs has a summary and no figures yet', () => {
+test('a note written during the compaction has a summary and no figures yet', () => {
   const early = { ...note, tokensBefore: null, tokensAfter: null, kept: null }
   expect(readLiveSummary(put(early), 's1', 0)).toMatchObject({
     summary: 'The login is fixed.',
@@ -36,7 +36,7 @@ test('a note written while the compaction runs has a summary and no figures yet'
   })
 })
 
-test('a note of an earlier compaction is none', () => {
+test('a note of an earlier compaction is ignored', () => {
   expect(readLiveSummary(put(note), 's1', 5001)).toBeNull()
 })
 
@@ -50,18 +50,18 @@ test.each([
   JSON.stringify({ ...note, at: null }),
   JSON.stringify({ ...note, summary: '' }),
   JSON.stringify({ ...note, summary: 7 }),
-])('a torn or foreign note (%#) is none', (text) => {
+])('an incomplete or foreign note (%#) is ignored', (text) => {
   expect(readLiveSummary(put(text), 's1', 0)).toBeNull()
 })
 
-test('a note may have a megabyte and not more', () => {
+test('a note larger than a megabyte is ignored', () => {
   const size = 1024 * 1024
   const room = size - JSON.stringify({ ...note, summary: '' }).length
   expect(readLiveSummary(put({ ...note, summary: 'x'.repeat(room) }), 's1', 0)?.summary).toHaveLength(room)
   expect(readLiveSummary(put({ ...note, summary: 'x'.repeat(room + 1) }), 's1', 0)).toBeNull()
 })
 
-test('no folder, no file, a folder of that name, a session id that is a path: none', () => {
+test('there is no note without a folder or file, for a folder of that name, and for a session id that is a path', () => {
   const dir = put(note)
   expect(readLiveSummary(null, 's1', 0)).toBeNull()
   expect(readLiveSummary('', 's1', 0)).toBeNull()
@@ -72,7 +72,7 @@ test('no folder, no file, a folder of that name, a session id that is a path: no
   expect(readLiveSummary(dir, 's2', 0)).toBeNull()
 })
 
-test('forgetting a session takes its note and nothing else', () => {
+test('forgetting a session removes only its note', () => {
   const dir = put(note)
   for (const name of ['s1.json', 's2.summary.json']) writeFileSync(path.join(dir, name), '{}')
   for (const id of ['s1', 's1', 's3']) forgetLiveSummary(dir, id)

@@ -5,35 +5,39 @@ import { count, number, object, parseObject, text } from './fields.js'
 import { LIVE_FORMAT } from './live.js'
 import { summaryText } from './summary-text.js'
 
-/** What the mod wrote down of a session's newest compaction. */
+/** The plugin module's note about a session's newest compaction. */
 export interface LiveSummary {
-  /** As the client passes it on, without the analysis before it. */
+  /** Summary as the client uses it, without the analysis before it. */
   summary: string
-  /** Null, as `tokensAfter` and `kept`, while the compaction still runs. */
+  /** Null while the compaction still runs, as are `tokensAfter` and `kept`. */
   tokensBefore: number | null
   tokensAfter: number | null
   trigger: string | null
-  /** When it was written, by the client's clock. */
+  /** Time of the note, by the client's clock. */
   at: number
   kept: KeptTail | null
 }
 
-/** The messages the client left standing after the summary. */
+/** The messages that the client kept after the summary. */
 export interface KeptTail {
   messages: number
   /** Texts, tool inputs and tool results, oldest first. */
   text: string
-  /** False: only the end of it is here. */
+  /** False when `text` contains only the end. */
   whole: boolean
 }
 
 const LARGEST_SUMMARY = 1024 * 1024
 
-/** Null: no mod, nothing written since `sinceMs` (by the mod's clock), or not a note of this session. */
+/**
+ * Reads the note of a session. Null without a plugin module, without a note since `sinceMs` (by the
+ * module's clock), or for a foreign file.
+ */
 export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
-  // The client writes in place: a note read while it is written is torn, and whole a moment later.
+  // The client writes in place: a note read during a write is incomplete, and complete on a second
+  // read.
   const read = () => parseSummary(readNamedText(path, { owner: 'this-user', most: LARGEST_SUMMARY }) ?? '', sessionId)
   const found = read() ?? read()
   return found !== null && found.at >= sinceMs ? found : null
@@ -54,13 +58,13 @@ function parseSummary(json: string, sessionId: string): LiveSummary | null {
   }
 }
 
-/** Removes the note of a session: it is plain conversation. */
+/** Removes the note of a session, because it contains conversation text. */
 export function forgetLiveSummary(dir: string | null, sessionId: string): void {
   const path = placeOf(dir, sessionId)
   if (path !== null) rmSync(path, { force: true })
 }
 
-/** Null: no folder, or a session id that is no plain name. */
+/** Returns the note's path. Null without a folder or for a session id with special characters. */
 function placeOf(dir: string | null, sessionId: string): string | null {
   return dir === null || dir === '' || !/^[\w-]+$/.test(sessionId) ? null : join(dir, `${sessionId}.summary.json`)
 }

@@ -26,7 +26,7 @@ function put(value: unknown, name = 's1'): { dir: string; file: string } {
   return { dir, file }
 }
 
-test('a report is an exact reading with the limits the client told', () => {
+test("a live report is an exact reading with the client's limits", () => {
   expect(readLive(put(report).dir, 's1', null)).toEqual({
     reading: {
       used: 50_008,
@@ -45,18 +45,18 @@ test('a report is an exact reading with the limits the client told', () => {
   })
 })
 
-test('without a figure it says not known, and still tells the limits', () => {
+test('a live report without a figure is unknown, and still has the limits', () => {
   const live = readLive(put({ ...report, tokens: null }).dir, 's1', null)
   expect(live?.reading.used).toBeNull()
   expect(live?.told?.threshold).toBe(167_000)
 })
 
-test('a mod that failed is believed only for what it knew before', () => {
+test('a report of a failed plugin module is used only for what it knew before', () => {
   expect(parseLive(JSON.stringify({ ...report, problem: 'Error: x' }), 's1')?.reading.used).toBe(50_008)
   expect(parseLive(JSON.stringify({ ...report, tokens: null, problem: 'Error: x' }), 's1')).toBeNull()
 })
 
-test('a mod whose files were moved away is not believed any more, and known to be gone', () => {
+test('a plugin module whose files were removed is ignored, and known to be gone', () => {
   const program = path.join(tempDir(), 'reg ister.js')
   const { dir } = put({ ...report, mod: pathToFileURL(program).href })
   expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
@@ -70,7 +70,7 @@ test('a mod whose files were moved away is not believed any more, and known to b
   ])
 })
 
-test('a mod that was given up is not believed until it reports again', () => {
+test('an abandoned plugin module is ignored until it reports again', () => {
   const { dir, file } = put({ ...report, seen: true })
   giveUpMod(dir, 'other')
   expect([tellsSeen(dir, 's1'), isModAway(dir, 's1')]).toEqual([true, false])
@@ -84,7 +84,7 @@ test('a mod that was given up is not believed until it reports again', () => {
   ])
 })
 
-test('a report left by an earlier process of the same session is not believed', () => {
+test('a report by an earlier process of the same session is ignored', () => {
   const { dir, file } = put(report)
   utimesSync(file, new Date(1_000_000_000_000), new Date(1_000_000_000_000))
   expect(readLive(dir, 's1', 1_000_000_060_000)).toBeNull()
@@ -99,12 +99,12 @@ test.each([
   JSON.stringify({ ...report, format: 2 }),
   JSON.stringify({ ...report, session: 'other' }),
   JSON.stringify({ ...report, at: 'now' }),
-])('a torn or foreign report (%#) is none', (text) => {
+])('an incomplete or foreign report (%#) is ignored', (text) => {
   expect(parseLive(text, 's1')).toBeNull()
   expect(readLive(put(text).dir, 's1', null)).toBeNull()
 })
 
-test('no folder, no file, a folder of that name, a session id that is a path: no report', () => {
+test('there is no report without a folder or file, for a folder of that name, and for a session id that is a path', () => {
   const { dir } = put(report)
   expect(readLive(null, 's1', null)).toBeNull()
   expect(readLive('', 's1', null)).toBeNull()

@@ -6,48 +6,61 @@ import { lookAtNamedFile, readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
 import type { ToldLimits } from './limits.js'
 
-/** What the mod last wrote about a session: the client's own figures, window and compaction point. */
+/**
+ * The plugin module's last report about a session: the client's own figures, window and compaction
+ * point.
+ */
 export interface LiveReport {
   reading: Reading
   told: ToldLimits | null
   model: string | null
   costUsd: number | null
-  /** The mod's program, an address; null: not told. */
+  /** URL of the module's program. Null when not reported. */
   mod: string | null
-  /** It tells which orders it has seen. */
+  /** True when the module reports which orders it has seen. */
   tellsSeen: boolean
 }
 
-/** The one format the mod of this version writes; another is left alone. */
+/** The format that this version's module writes. Other formats are ignored. */
 export const LIVE_FORMAT = 1
 const LARGEST_REPORT = 64 * 1024
-/** Slack between the clock of the process table and that of the file system. */
+/** Tolerance between the clocks of the process table and the file system. */
 const CLOCK_SLACK_MS = 2000
 
-/** null: no mod, one that was taken away or given up, a foreign file, or a report left by an earlier process of the same session. */
+/**
+ * Reads the live report. Null without a module, when it was removed or abandoned, for a foreign
+ * file, and for a report by an earlier process of the session.
+ */
 export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
   return report === null || isAway(report) || isGivenUp(dir!, sessionId, report) ? null : report
 }
 
-/** The mod that reported on this session lies there no more, or was given up. False also where nothing can be read. */
+/**
+ * Returns whether the session's module was removed or abandoned. False when nothing can be read.
+ */
 export function isModAway(dir: string, sessionId: string): boolean {
   const report = readReport(dir, sessionId, null)
   return report !== null && (isAway(report) || isGivenUp(dir, sessionId, report))
 }
 
-/** Whether the mod of this session tells which orders it has seen; one of an earlier version does not. */
+/**
+ * Returns whether the session's module reports which orders it has seen. Earlier versions do not.
+ */
 export function tellsSeen(dir: string, sessionId: string): boolean {
   return readReport(dir, sessionId, null)?.tellsSeen === true
 }
 
-/** It overlooks what it is told, such as one that crashed while its files stay: it counts as gone until it reports again. */
+/**
+ * Marks a module that ignores orders as gone until it reports again, such as one that crashed while
+ * its files still exist.
+ */
 export function giveUpMod(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
   try {
     if (report !== null) writeFileSync(givenUpFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
   } catch {
-    // then it counts as gone when the order's own time is over
+    // Without the mark, the module counts as gone when the order times out.
   }
 }
 
@@ -58,7 +71,10 @@ function isGivenUp(dir: string, sessionId: string, { reading }: LiveReport): boo
 
 const givenUpFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
-/** A client unloads a mod whose files are gone, now or with its next turn; what it reported before stays behind. */
+/**
+ * Returns whether the module's files are gone. The client then unloads it, at the latest with its
+ * next turn, but its last report stays.
+ */
 function isAway({ mod }: LiveReport): boolean {
   try {
     return mod !== null && !existsSync(fileURLToPath(mod))
@@ -73,8 +89,8 @@ function readReport(dir: string | null, sessionId: string, processStartedAtMs: n
   const looked = lookAtNamedFile(path, 'this-user')
   if ('refused' in looked) return null
   if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
-  // The client writes in place: a report read while it is written is torn, and whole a moment
-  // later.
+  // The client writes in place: a report read during a write is incomplete, and complete on a
+  // second read.
   const read = () => parseLive(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
   return read() ?? read()
 }
@@ -84,7 +100,7 @@ export function parseLive(json: string, sessionId: string): LiveReport | null {
   if (report === null || report.format !== LIVE_FORMAT || report.session !== sessionId) return null
   const stamp = number(report.at)
   if (stamp === null) return null
-  // A mod that only failed so far knows nothing, which is not the same as a session without a figure.
+  // A module that has only failed knows nothing, which differs from a session without a figure.
   if (text(report.problem) !== null && count(report.tokens) === null) return null
   const model = text(report.model)
   const compaction = object(report.compaction)

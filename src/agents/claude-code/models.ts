@@ -1,13 +1,16 @@
 /**
- * What a model's name says about its window, as the client resolves it. `by`: `auto` models compact only after the API refused a
- * prompt, unless a window was set; the others compact by themselves.
+ * Facts about a model's window that follow from its name, as the client resolves it. Models with
+ * `by` `auto` compact only after the API refused a prompt, unless a window was set; the others
+ * compact proactively.
  */
 export interface ModelFacts {
-  /** Without provider prefix, date, revision and `[1m]`; null for a name this table does not know. */
+  /**
+   * Name without provider prefix, date, revision and `[1m]`. Null for a name that this table lacks.
+   */
   family: string | null
   window: number
   by: 'auto' | 'model-default' | 'unknown-model'
-  /** Tokens the client keeps free for an answer. */
+  /** Tokens that the client keeps free for an answer. */
   reserve: number
 }
 
@@ -35,7 +38,7 @@ function named(name: string): string {
   return `claude-${name}`
 }
 
-/** Short names, and names the client replaces by a newer model. */
+/** Short names, and names that the client replaces by a newer model. */
 const ALIASES: Record<string, string> = {
   default: 'claude-opus-5-5',
   best: 'claude-opus-5-5',
@@ -58,7 +61,7 @@ const REPOINTED: Record<string, string> = {
 
 const LARGE_SUFFIX = /\[1m\]$/i
 
-/** A model's full name for an alias; anything else as it is. Keeps `[1m]`. */
+/** Returns a model's full name for an alias, and other names unchanged. Keeps `[1m]`. */
 export function resolveAlias(name: string, env: Record<string, string> = {}): string {
   const bare = name.replace(LARGE_SUFFIX, '').toLowerCase()
   const repointed = env[REPOINTED[bare] ?? ''] || ALIASES[bare]
@@ -70,7 +73,10 @@ export function asksForLarge(name: string): boolean {
   return LARGE_SUFFIX.test(name)
 }
 
-/** The same for every spelling of one model: dated, of a cloud provider, with `[1m]`. Unknown names are their own family. */
+/**
+ * Returns the same value for every spelling of one model: dated, of a cloud provider, with `[1m]`.
+ * Unknown names are their own family.
+ */
 export function familyOf(name: string): string {
   const bare = name.replace(LARGE_SUFFIX, '').toLowerCase()
   const old = /claude-3(-\d)?-(opus|sonnet|haiku)/.exec(bare)

@@ -64,12 +64,13 @@ const USED: Record<string, number | null> = {
 }
 
 describe.each(VERSIONS)('what client %s really sends', (version) => {
-  test('is expected here in full', () => {
+  test('every recorded event has an expected signal', () => {
     expect(eventNames(version).sort()).toEqual(Object.keys(EXPECTED).sort())
   })
 
-  test.each(eventNames(version))('%s', (name) => {
-    // the compaction's own SubagentStop names a transcript that does not exist; a real subagent's does
+  test.each(eventNames(version))('the recorded event %s becomes the expected signal', (name) => {
+    // A compaction's own SubagentStop names a transcript that does not exist; a real subagent's
+    // exists.
     const given = recorded(version, name)
     if (name === 'print.subagent.SubagentStop') given.body = withTranscript(given.body)
     const signal = open(given)!
@@ -96,7 +97,7 @@ function withTranscript(body: string): string {
   return JSON.stringify({ ...JSON.parse(body), agent_transcript_path: transcript })
 }
 
-test('a SubagentStop without a type is a compaction unless its transcript is there', () => {
+test('a SubagentStop without a type belongs to a compaction unless its transcript exists', () => {
   const dir = tempDir()
   const body = {
     session_id: 's',
@@ -136,23 +137,23 @@ test.each([
   [{ CLAUDE_CODE_SESSION_ATTENDED: '0' }, false],
   [{ CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }, false],
   [{ CLAUDE_CODE_ENTRYPOINT: 'cli' }, null],
-])('%j says whether a person sits before it', (env, attended) => {
+])('the environment %j says whether a user attends the session', (env, attended) => {
   expect(open(raw('Stop', { session_id: 's' }, env as Record<string, string>))?.attended).toBe(attended)
 })
 
-test('a start of a kind not known yet resets nothing', () => {
+test('a start of an unknown kind resets nothing', () => {
   expect(open(raw('SessionStart', { session_id: 's', source: 'teleport' }))?.start).toEqual({ source: 'resume' })
 })
 
 test.each(['', '{', 'null', '[]', '{"cwd":"/p"}', '{"session_id":7}', '{"session_id":""}'])(
-  '%j is not a signal',
+  'the body %j is not a signal',
   (body) => {
     expect(open(raw('Stop', body))).toBeNull()
     expect(open(raw('status-line', body))).toBeNull()
   },
 )
 
-test('fields of the wrong type are as good as missing', () => {
+test('fields of the wrong type count as missing', () => {
   const body = {
     session_id: 's',
     cwd: 5,
@@ -175,12 +176,12 @@ test('fields of the wrong type are as good as missing', () => {
   expect(open(raw('PostToolBatch', body))).toMatchObject({ kind: 'tool-batch', toolUseIds: [], toolCalls: 1 })
 })
 
-test('an event nobody knows is still a signal', () => {
+test('an unknown event is still a signal', () => {
   mkdirSync(path.join(tempDir(), 'x'))
   expect(open(raw('Telepathy', { session_id: 's' }))).toMatchObject({ kind: 'other', event: 'Telepathy' })
 })
 
-test('a summariser that fails is told apart from a turn and from a subagent that do', () => {
+test('a failed summariser is distinguished from a failed turn and from a failed subagent', () => {
   const failure = {
     session_id: 's',
     hook_event_name: 'StopFailure',
@@ -202,12 +203,15 @@ test.each([
   ['/a b/shop', '/a\nb/shop/src', '/a\nb/shop'],
   ['/a b/shop', '/elsewhere', '/a b/shop'],
   ['/a b/shop', '/a b/shop/src', '/a b/shop'],
-])('a project whose name has control characters is known by the working directory: %j in %j', (told, cwd, project) => {
-  const body = { session_id: 's1', cwd, hook_event_name: 'Stop' }
-  expect(open(raw('Stop', body, { CLAUDE_PROJECT_DIR: told }))?.project).toBe(project)
-})
+])(
+  'a project whose name has control characters is recognised by the working directory: %j in %j',
+  (named, cwd, project) => {
+    const body = { session_id: 's1', cwd, hook_event_name: 'Stop' }
+    expect(open(raw('Stop', body, { CLAUDE_PROJECT_DIR: named }))?.project).toBe(project)
+  },
+)
 
-test('a folder or a device named as transcript is left out, and a file that is not there yet is kept', () => {
+test('a folder or a device as transcript is dropped, and a file that does not exist yet is kept', () => {
   const dir = tempDir()
   const at = (transcript_path: string) =>
     open(raw('Stop', { session_id: 's1', hook_event_name: 'Stop', transcript_path }))!.transcriptPath

@@ -27,7 +27,7 @@ const KINDS: Record<string, SignalKind> = {
 
 const START_SOURCES = new Set<string>(['startup', 'resume', 'clear', 'compact', 'fork'] satisfies StartSource[])
 
-/** Turns what the client sent into a signal; null when it is not one of Claude Code's. */
+/** Turns the client's payload into a signal. Null when it is not one of Claude Code's. */
 export function open(raw: RawSignal): Signal | null {
   const body = openPayload(raw.body) ?? (raw.kind === 'PostToolBatch' ? openBeginning(raw.body) : null)
   const sessionId = text(body?.session_id)
@@ -74,8 +74,9 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
 }
 
 /**
- * Null where a folder, a pipe or a device lies at the path: remembered, it would take the place of
- * the session's transcript. A file that is not there yet is written with the first prompt.
+ * Returns the transcript's path. Null when a folder, a pipe or a device is there: once stored, it
+ * would replace the session's transcript. A missing file is fine, because the client creates it
+ * with the first prompt.
  */
 function transcriptAt(path: string | null): string | null {
   if (path === null) return null
@@ -92,11 +93,11 @@ function terminalFrom(env: Record<string, string>): { configDir: string; pane: s
 function openEvent(signal: Signal, body: Fields): Signal {
   const kind = KINDS[signal.event] ?? (isPermissionPrompt(signal.event, body) ? 'waiting' : 'other')
   const command = kind === 'prompt' ? commandIn(text(body.prompt)) : null
-  // No turn begins with it.
+  // This prompt starts no turn.
   if (command !== null) return { ...signal, kind: 'other', command }
   if (kind === 'subagent-end' && isCompactionsOwn(body)) return { ...signal, kind: 'other' }
   const agentId = text(body.agent_id)
-  // Only a compaction's summariser has no type; that it failed says nothing about the turn.
+  // Only a compaction's summariser has no type. Its failure says nothing about the turn.
   const summariser = kind === 'turn-failed' && agentId !== null && (text(body.agent_type) ?? '') === ''
   const toolUseIds = kind === 'tool-batch' ? toolUses(body) : []
   return {
@@ -129,7 +130,10 @@ function failure(body: Fields): string {
   return said === null ? code : `${code}: ${said}`
 }
 
-/** The prompt that the mod submits for `/handoff status`, `approve` and `cancel`. */
+/**
+ * Recognises the prompt that the plugin module submits for `/handoff status`, `approve` and
+ * `cancel`.
+ */
 function commandIn(prompt: string | null): Signal['command'] {
   const [, action] = /^\[baton\] \/handoff (status|approve|cancel)$/.exec(prompt ?? '') ?? []
   return (action as Signal['command']) ?? null
@@ -139,13 +143,16 @@ function isPermissionPrompt(event: string, body: Fields): boolean {
   return event === 'Notification' && text(body.notification_type)?.endsWith('permission_prompt') === true
 }
 
-/** A compaction's summariser ends with a SubagentStop of its own: no type, and a transcript that was never written. */
+/**
+ * Returns whether a SubagentStop belongs to a compaction's summariser: no type, and a transcript
+ * that was never written.
+ */
 function isCompactionsOwn(body: Fields): boolean {
   const path = text(body.agent_transcript_path)
   return body.agent_type === '' && (path === null || !existsSync(path))
 }
 
-/** A source no client told yet counts as a resume: it resets nothing. */
+/** Returns the start's source. An unknown one counts as a resume, which resets nothing. */
 function startSource(value: unknown): StartSource {
   return typeof value === 'string' && START_SOURCES.has(value) ? (value as StartSource) : 'resume'
 }
@@ -155,11 +162,14 @@ function toolUses(body: Fields): string[] {
   return calls.map((call) => text(object(call)?.tool_use_id)).filter((id) => id !== null)
 }
 
-/** The launcher passes control characters on as spaces; where the working directory lies in the project, it has them as they are. */
-function projectIn(told: string | null, cwd: string | null): string | null {
-  if (told === null || cwd === null || cwd.startsWith(told)) return told ?? cwd
+/**
+ * Returns the project's folder. The launcher replaces control characters by spaces; a working
+ * directory inside the project has the original ones.
+ */
+function projectIn(named: string | null, cwd: string | null): string | null {
+  if (named === null || cwd === null || cwd.startsWith(named)) return named ?? cwd
   const passed = cwd.replace(/[\x00-\x1f\x7f]/g, ' ')
-  return passed !== cwd && (passed === told || passed.startsWith(`${told}/`)) ? cwd.slice(0, told.length) : told
+  return passed !== cwd && (passed === named || passed.startsWith(`${named}/`)) ? cwd.slice(0, named.length) : named
 }
 
 interface StatusLine {
@@ -170,11 +180,14 @@ interface StatusLine {
   model: string | null
   version: string | null
   project: string | null
-  /** The name that the user gave the session; null: none. */
+  /** The name that the user gave the session. Null when there is none. */
   title: string | null
 }
 
-/** What the client hands its status line. After a compaction it reports zeros, which mean "not known yet", never "empty". */
+/**
+ * Reads the payload of the status line. After a compaction the client reports zeros, which mean
+ * "not known yet", never "empty".
+ */
 export function readStatusLine(body: Fields): StatusLine {
   const context = object(body.context_window)
   const cost = object(body.cost)
@@ -212,7 +225,10 @@ function planLimits(value: unknown): PlanLimit[] | null {
   return found.length > 0 ? found : null
 }
 
-/** The client writes seconds since the epoch or an ISO time, depending on the limit. */
+/**
+ * Parses a time, which the client writes as seconds since the epoch or as ISO, depending on the
+ * limit.
+ */
 function moment(value: unknown): string | null {
   const seconds = number(value)
   const date = seconds !== null ? new Date(seconds * 1000) : new Date(text(value) ?? Number.NaN)

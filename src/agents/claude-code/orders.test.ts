@@ -24,13 +24,13 @@ const order = (change: Partial<Order> = {}): Order => ({
   ...change,
 })
 
-/** As the mod does it. */
+/** Writes an answer like the plugin module does. */
 const answer = (dir: string, change: Partial<OrderAnswer> = {}, orderId = 'o1'): void => {
   const whole = { format: 1, orderId, session: 's1', state: 'begun', reason: null, at: 1000, ...change }
   writeFileSync(join(dir, `s1.${orderId}.answer.json`), JSON.stringify(whole))
 }
 
-test('an order lies in one file only its owner can read, and nothing else is left', () => {
+test('an order is one file that only its owner can read, and no other file remains', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   expect(readdirSync(dir)).toEqual(['s1.order.json'])
@@ -38,7 +38,7 @@ test('an order lies in one file only its owner can read, and nothing else is lef
   expect(statSync(join(dir, 's1.order.json')).mode & 0o777).toBe(0o600)
 })
 
-test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written anywhere', (name) => {
+test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written', (name) => {
   const dir = tempDir()
   expect(() => giveOrder(dir, order({ orderId: name }))).toThrow(RangeError)
   expect(() => giveOrder(dir, order({ session: name }))).toThrow(RangeError)
@@ -50,7 +50,7 @@ test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written anywhere
   ])
 })
 
-test('an order that was not begun can be withdrawn, also before it is given, and is never begun then', () => {
+test('an order that was not started can be withdrawn, also before it is given, and is never started then', () => {
   const dir = tempDir()
   expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
   giveOrder(dir, order())
@@ -61,7 +61,7 @@ test('an order that was not begun can be withdrawn, also before it is given, and
   expect(readdirSync(dir)).toEqual(['s1.o1.answer.json'])
 })
 
-test('an order that was refused counts as withdrawn, unless something went wrong on the way', () => {
+test('a refused order counts as withdrawn, unless its execution failed', () => {
   const dir = tempDir()
   answer(dir, { state: 'refused', reason: 'draft' })
   expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
@@ -71,7 +71,7 @@ test('an order that was refused counts as withdrawn, unless something went wrong
   }
 })
 
-test('an order that was begun is not withdrawn, however little of its answer is written', () => {
+test('a started order cannot be withdrawn, however incomplete its answer is', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   writeFileSync(join(dir, 's1.o1.answer.json'), '')
@@ -89,7 +89,7 @@ test('a newer order is not withdrawn in place of the older one', () => {
   expect(withdrawOrder(dir, 's1', 'o2')).toBe(true)
 })
 
-test('an answer is told as the mod wrote it; another session or order has none', () => {
+test('an answer is read as the plugin module wrote it, and only for its session and order', () => {
   const dir = tempDir()
   expect(readOrderAnswer(dir, 's1', 'o1')).toBeNull()
   answer(dir, { state: 'refused', reason: 'draft' })
@@ -104,7 +104,7 @@ test('an answer is told as the mod wrote it; another session or order has none',
   expect([readOrderAnswer(dir, 's2', 'o1'), readOrderAnswer(dir, 's1', 'o2')]).toEqual([null, null])
 })
 
-test('answers of the last day stay when the next order is given, older ones and only those of the session go', () => {
+test('answers of the last day stay when the next order is given, and older ones of the session are removed', () => {
   const dir = tempDir()
   for (const name of ['o1', 'o2']) answer(dir, { state: 'done' }, name)
   writeFileSync(join(dir, 's2.o1.answer.json'), '{}')
@@ -114,7 +114,7 @@ test('answers of the last day stay when the next order is given, older ones and 
   expect(readdirSync(dir).sort()).toEqual(['s1.o2.answer.json', 's1.order.json', 's2.o1.answer.json'])
 })
 
-test('a request of the user is read until it is dropped, by its own session only, and not while it is half written', () => {
+test('a request of the user is read until it is dropped, only by its own session, and not while it is incomplete', () => {
   const dir = tempDir()
   const file = join(dir, 's1.request.json')
   expect(readRequest(dir, 's1')).toBeNull()
@@ -131,7 +131,7 @@ test('a request of the user is read until it is dropped, by its own session only
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('all that was ordered in a session can be forgotten', () => {
+test('all orders of a session can be forgotten', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   giveOrder(dir, order({ session: 's2' }))
@@ -141,7 +141,7 @@ test('all that was ordered in a session can be forgotten', () => {
   expect(readdirSync(dir)).toEqual(['s2.order.json'])
 })
 
-test('what hinders an order is known as soon as the mod has told it, also while it writes, and is no answer', () => {
+test('the reason that prevents an order is known as soon as the module has started to write it, and is no answer', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   expect(readHindrance(dir, 's1', 'o1')).toBeNull()

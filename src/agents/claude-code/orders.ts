@@ -6,24 +6,25 @@ import { readNamedText } from '../../lib/named-file.js'
 import { number, parseObject, text } from './fields.js'
 
 /**
- * Orders to the mod, as files in the live folder:
+ * Orders to the plugin module, as files in the live folder:
  *
- *   <session>.order.json               the one order of a session; a newer one takes its place
- *   <session>.<order>.answer.json      written by the mod; that it is there means the order was begun
- *   <session>.<order>.seen.json        written by the mod: the order is known, and what hinders it
+ *   <session>.order.json               the one order of a session; a newer one replaces it
+ *   <session>.<order>.answer.json      written by the module; exists once the order was started
+ *   <session>.<order>.seen.json        written by the module: the order is known, and what prevents it
  *   <session>.request.json             the user typed /handoff
  *
- * The mod can neither rename nor remove a file, so both sides leave a mark first and look for the other's mark then: the mod writes
- * its answer and looks whether the order still lies there, Baton takes the order away and looks whether there is an answer. At least
- * one of them sees the other. What Baton has taken back it gives an answer itself: `refused`, `withdrawn`.
+ * The module can neither rename nor remove a file. So both sides first leave a mark and then check for
+ * the other's: the module writes its answer and checks that the order still exists, Baton removes the
+ * order and checks for an answer. At least one of them sees the other. For an order that Baton has
+ * withdrawn it writes the answer itself: `refused`, `withdrawn`.
  */
 
-/** What the user asked for by /handoff. */
+/** A request that the user typed as /handoff. */
 export interface HandoffRequest {
   session: string
-  /** By the client's clock, milliseconds. */
+  /** Time by the client's clock, in milliseconds. */
   at: number
-  /** What was typed behind the command; '': nothing. */
+  /** The text after the command, '' when there is none. */
   words: string
 }
 
@@ -31,7 +32,7 @@ const NAME = /^[\w-]{1,100}$/
 const LARGEST = 1024 * 1024
 const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
 
-/** Throws when the order cannot be written. */
+/** Writes an order. Throws when it cannot be written. */
 export function giveOrder(liveDir: string, order: Order): void {
   for (const name of [order.session, order.orderId])
     if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
@@ -39,25 +40,25 @@ export function giveOrder(liveDir: string, order: Order): void {
   removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
 }
 
-/** Whether the order lies there for the mod to find. */
+/** Returns whether the order is stored for the module to find. */
 export function hasOrder(liveDir: string, session: string, orderId: string): boolean {
   return NAME.test(session) && parseOrderId(readSmall(orderFile(liveDir, session))) === orderId
 }
 
 /**
- * True: it will never be carried out, not even if somebody who was about to give it does so after this. False: it was begun, and its
- * answer tells what became of it.
+ * Withdraws an order. True when it will never be executed, even if another process writes it after
+ * this call. False when it was started; its answer says what happened.
  */
 export function withdrawOrder(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
   takeAway(orderFile(liveDir, session), orderId)
   const withdrawn: OrderAnswer = { format: 1, orderId, session, state: 'refused', reason: 'withdrawn', at: Date.now() }
   try {
-    // Whatever has an answer is not begun any more.
+    // An order with an answer is never started again.
     writeFileSync(answerFile(liveDir, session, orderId), JSON.stringify(withdrawn), { flag: 'wx', mode: 0o600 })
     return true
   } catch {
-    // There is one, or none can be written.
+    // The answer exists already, or cannot be written.
   }
   const answer = readOrderAnswer(liveDir, session, orderId)
   if (answer === null) return true
@@ -72,42 +73,48 @@ function takeAway(file: string, orderId: string): void {
   } catch {
     return
   }
-  // A newer order that was given between the look and the rename goes back to its place.
+  // Restore a newer order that was written between the read and the rename.
   if (parseOrderId(readSmall(away)) !== orderId) renameSync(away, file)
   rmSync(away, { force: true })
 }
 
-/** Null: not begun. An answer that cannot be read (yet) says `begun`: that it is there is what counts. */
+/**
+ * Reads an order's answer. Null when the order was not started. An answer that cannot be parsed
+ * (yet) counts as `begun`, because its existence is decisive.
+ */
 export function readOrderAnswer(liveDir: string, session: string, orderId: string): OrderAnswer | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const file = answerFile(liveDir, session, orderId)
   const begun = statSync(file, { throwIfNoEntry: false })
   if (begun === undefined) return null
-  // The client writes in place: an answer read while it is written is torn, and whole a moment later.
+  // The client writes in place: an answer read during a write is incomplete, and complete on a
+  // second read.
   const read = () => parseAnswer(readSmall(file), session, orderId)
   return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
 }
 
-/** What keeps an order from being begun, as the mod told it last; null: it has told nothing. */
+/** Returns the module's last reason for not executing an order. Null when it reported none. */
 export function readHindrance(liveDir: string, session: string, orderId: string): string | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const seen = seenFile(liveDir, session, orderId)
   if (!existsSync(seen)) return null
-  // It is written in place: that it is there is what counts.
+  // The client writes in place, so the existence of the file is decisive.
   return text(parseObject(readSmall(seen) ?? '')?.by) ?? 'unknown'
 }
 
-/** What the user asked for. It stays until it is dropped. Null: nothing was asked, or not by this session. */
+/**
+ * Returns the user's request, until it is dropped. Null when there is none, or not of this session.
+ */
 export function readRequest(liveDir: string, session: string): HandoffRequest | null {
   return NAME.test(session) ? parseRequest(readSmall(requestFile(liveDir, session)), session) : null
 }
 
-/** What the user asked for at that time has been taken; a later request stays. */
+/** Drops the request of that time. A later one stays. */
 export function dropRequest(liveDir: string, session: string, at: number): void {
   if (readRequest(liveDir, session)?.at === at) rmSync(requestFile(liveDir, session), { force: true })
 }
 
-/** Removes all that was ordered, answered and asked in a session: prompts are plain conversation. */
+/** Removes all orders, answers and requests of a session, because prompts are conversation text. */
 export function forgetOrders(liveDir: string, session: string): void {
   if (!NAME.test(session)) return
   removeOldAnswers(liveDir, session, Number.POSITIVE_INFINITY)
@@ -130,7 +137,9 @@ function removeOldAnswers(liveDir: string, session: string, before: number): voi
   }
 }
 
-/** Null: not there, or larger than anything the mod or Baton writes. */
+/**
+ * Reads a file. Null when it is missing or larger than anything that the module or Baton writes.
+ */
 const readSmall = (file: string): string | null => readNamedText(file, { owner: 'this-user', most: LARGEST })
 
 function parseOrderId(json: string | null): string | null {

@@ -19,7 +19,7 @@ const batch = (result: unknown, more: object = {}) => ({
 describe('a body of several megabytes', () => {
   const nasty = `"tool_use_id":"toolu_fake" \\ \\" {[ ü \u2028 \n`.repeat(80_000)
 
-  test('gives the fields of the event and the ids of the calls, whatever the results hold', () => {
+  test('a large body yields the fields of the event and the ids of the calls, whatever the results contain', () => {
     const fields = openPayload(JSON.stringify(batch({ stdout: nasty }, { agent_id: 'a1', cwd: '/p "quoted" \\' })))!
     expect(fields).toMatchObject({
       session_id: 's1',
@@ -29,7 +29,7 @@ describe('a body of several megabytes', () => {
     })
   })
 
-  test('is read the same with any spacing', () => {
+  test('a large body is read the same with any spacing', () => {
     const fields = openPayload(JSON.stringify(batch(nasty), null, 3))!
     expect(fields).toMatchObject({
       session_id: 's1',
@@ -45,7 +45,7 @@ describe('a body of several megabytes', () => {
     expect(parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0)).toBeLessThan(2_000)
   })
 
-  test('cut off in the middle still tells what stood before the cut', () => {
+  test('a large body that is cut off still yields the members before the cut', () => {
     const body = JSON.stringify(batch(nasty))
     expect(openPayload(body.slice(0, body.length / 2))).toMatchObject({
       session_id: 's1',
@@ -53,21 +53,24 @@ describe('a body of several megabytes', () => {
     })
   })
 
-  test('keeps a long summary whole', () => {
+  test('a large body keeps a long summary whole', () => {
     const summary = 'what was done "so far"\n'.repeat(10_000)
     expect(openPayload(JSON.stringify({ session_id: 's1', compact_summary: summary }))?.compact_summary).toBe(summary)
   })
 })
 
-test.each(['', 'nonsense', '[1]', '"text"', 'null', '{"session_id":"s1"', '12'])('%j is no payload', (body) => {
-  expect(openPayload(body)).toBeNull()
-})
+test.each(['', 'nonsense', '[1]', '"text"', 'null', '{"session_id":"s1"', '12'])(
+  'the body %j is no payload',
+  (body) => {
+    expect(openPayload(body)).toBeNull()
+  },
+)
 
 test('a long text that is no JSON is no payload', () => {
   expect(openPayload('x'.repeat(200_000))).toBeNull()
 })
 
-test('skimming agrees with parsing on every kind of value', () => {
+test('scanning agrees with parsing on every kind of value', () => {
   const value = {
     a: 1.5e3,
     b: -2,
@@ -89,7 +92,7 @@ test('skimming agrees with parsing on every kind of value', () => {
   expect(members('{}').size + elements('[]').length + members('').size).toBe(0)
 })
 
-describe('a batch that was left unread from somewhere within its tool calls on', () => {
+describe('a batch that was cut off within its tool calls', () => {
   const whole = JSON.stringify(batch('x'.repeat(5_000), { cwd: '/p' }))
   const inOrder = JSON.stringify({
     session_id: 's1',
@@ -98,7 +101,7 @@ describe('a batch that was left unread from somewhere within its tool calls on',
     tool_calls: [{ tool_use_id: 't1' }, { x: 1 }],
   })
 
-  test('still tells whose it is and which calls can be told', () => {
+  test('a batch that was cut off yields its session and the calls that can be identified', () => {
     expect(openBeginning(inOrder.slice(0, -9))).toEqual({
       session_id: 's1',
       cwd: '/p, "tool_calls":[',
@@ -107,11 +110,11 @@ describe('a batch that was left unread from somewhere within its tool calls on',
     })
   })
 
-  test('counts as one call when none can be told', () => {
+  test('a batch that was cut off before any id counts as one call', () => {
     expect(openBeginning(whole.slice(0, 2_000))).toMatchObject({ session_id: 's1', tool_calls: [{}] })
   })
 
-  test('is nothing when it ends before them, or begins with something else', () => {
+  test('a body that ends before its calls, or begins with something else, yields nothing', () => {
     for (const body of ['', '{', whole.slice(0, 30), `[1,"tool_calls":[`, 'nonsense,"tool_calls":['])
       expect(openBeginning(body)).toBeNull()
   })

@@ -1,12 +1,18 @@
 import { type Fields, parseObject } from './fields.js'
 
-/** Above this a body is skimmed: parsing it whole would cost more than all the rest of a signal. */
+/**
+ * Size above which a body is scanned instead of parsed, because a full parse would dominate the
+ * cost of a signal.
+ */
 const PARSE_WHOLE = 64 * 1024
 const KEEP_VALUE = 16 * 1024
-/** Read whatever their size: they are what the event is about. */
+/** Members that are read at any size, because the event is about them. */
 const ALWAYS = new Set(['compact_summary', 'last_assistant_message'])
 
-/** The client's JSON as fields; of a large one only the members an event needs. null: not a JSON object. */
+/**
+ * Parses the client's JSON. Of a large body only the members that an event needs. Null when it is
+ * not a JSON object.
+ */
 export function openPayload(body: string): Fields | null {
   if (body.length <= PARSE_WHOLE) return parseObject(body)
   const found = members(body)
@@ -19,12 +25,12 @@ export function openPayload(body: string): Fields | null {
   return fields
 }
 
-/** What stands before the calls of a batch. */
+/** The text before the calls of a batch. */
 export const BEFORE_CALLS = ',"tool_calls":['
 
 /**
- * The same of a body that was left unread from somewhere within its tool calls on: what stands before them, and the calls that can be
- * told apart. null: it was not.
+ * Parses a body that was cut off within its tool calls: the members before them, and the calls that
+ * can be identified. Null when it has no such calls.
  */
 export function openBeginning(body: string): Fields | null {
   const at = body.indexOf(BEFORE_CALLS)
@@ -48,8 +54,9 @@ function value(body: string, [start, end]: Span): unknown {
 }
 
 /**
- * Looks into large JSON text without building it: a tool result of several megabytes costs a hop from quote to quote instead of a
- * parse. Positions past a torn end are -1, and what stood whole before it is kept.
+ * Scans large JSON text without building it: a tool result of several megabytes costs hops from
+ * quote to quote instead of a parse. Positions past a truncated end are -1, and complete members
+ * before it are kept.
  */
 const QUOTE = 34
 const BACKSLASH = 92
@@ -59,7 +66,7 @@ const CLOSERS = new Set([0x5d, 0x7d])
 
 type Span = readonly [start: number, end: number]
 
-/** The members of the object that begins at `at`, as key and the span of the value's text. */
+/** Returns the members of the object at `at`, as key and the span of the value's text. */
 export function members(json: string, at = 0): Map<string, Span> {
   const found = new Map<string, Span>()
   let pos = blank(json, at)
@@ -80,7 +87,7 @@ export function members(json: string, at = 0): Map<string, Span> {
   return found
 }
 
-/** The spans of the elements of the array that begins at `at`. */
+/** Returns the spans of the elements of the array at `at`. */
 export function elements(json: string, at = 0): Span[] {
   const found: Span[] = []
   let pos = blank(json, at)

@@ -16,15 +16,15 @@ export const claudeCodeReader: TranscriptReader = {
   cleanupPeriod: (path) => cleanupPeriod(path),
 }
 
-/** The period that Claude Code 2.1.325 uses where nothing is set. */
+/** Default period of Claude Code 2.1.325. */
 const DEFAULT_DAYS = 30
 const LARGEST_FILE = 1024 * 1024
 const MOST_MANAGED = 100
 
 /**
- * After how many days the client deletes a transcript. Only the user's settings beside the
+ * Returns after how many days the client deletes a transcript. Only the user's settings beside the
  * transcript and an administrator's count as set: a repository must not be able to delete archives
- * by its `.claude/settings.json`. `managed`: for tests.
+ * by its `.claude/settings.json`. `managed` is a parameter for tests.
  */
 export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED): CleanupPeriod {
   const own = transcriptPath === null ? null : join(dirname(dirname(dirname(transcriptPath))), 'settings.json')
@@ -38,23 +38,29 @@ export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED):
   return { days: DEFAULT_DAYS, setBy: null }
 }
 
-/** Null when the file does not set it; the client refuses less than a day. */
+/**
+ * Reads the period from a file. Null when the file does not set it. The client refuses less than a
+ * day.
+ */
 function daysIn(file: string): number | null {
   const written = readNamedText(file, { owner: 'this-user-or-root', most: LARGEST_FILE })
   const days = written === null ? null : number(parseObject(written)?.cleanupPeriodDays)
   return days !== null && days >= 1 ? days : null
 }
 
-/** More projects, or sessions of one project, than anybody has. */
+/** Maximum number of folder entries, more than any user's projects or sessions. */
 const MOST_NAMES = 50_000
-/** The files of sessions; older clients kept those of subagents beside them as `agent-….jsonl`. */
+/** Names of session files. Older clients kept those of subagents beside them as `agent-….jsonl`. */
 const SESSION_FILE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$/i
-/** The first entries name folder and entry point; a pasted image may stand before them. */
+/**
+ * Bytes read from the start. The first entries name folder and entry point, but a pasted image may
+ * precede them.
+ */
 const HEAD_BYTES = 256 * 1024
 
 /**
- * Lists the transcripts that the client keeps. `from`: a copy of its folder, of `projects` in it,
- * or of one project, instead of the client's own.
+ * Lists the transcripts that the client keeps. `from` is a copy of its folder, of its `projects`,
+ * or of one project, to read instead.
  */
 function storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[] {
   const own = configDirOf(env as Record<string, string>)
@@ -77,7 +83,7 @@ const inside = (folder: string): string[] =>
     .filter((name) => !name.endsWith('.jsonl'))
     .map((name) => join(folder, name))
 
-/** Folder and kind of a session, from the first lines of its transcript that tell them. */
+/** Returns folder and kind of a session, from the first lines of its transcript that name them. */
 function originOfTranscript(path: string): { folder: string | null; headless: boolean } {
   const read = readNamedFile(path, { owner: 'this-user', most: HEAD_BYTES })
   const lines = 'refused' in read ? [] : read.bytes.toString('utf8').split('\n')

@@ -15,7 +15,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 const started = processInfo(process.pid)!.startedAt
 
-/** As 2.1.325 writes it. */
+/** Returns an entry as client 2.1.325 writes it. */
 const entry = (change: Record<string, unknown> = {}): Record<string, unknown> => ({
   pid: process.pid,
   sessionId: '57b7efde-45e9-4868-b54d-3ff2b9e9821e',
@@ -37,7 +37,7 @@ const entry = (change: Record<string, unknown> = {}): Record<string, unknown> =>
 const write = (content: unknown, name = String(process.pid)): void =>
   writeFileSync(join(dir, 'sessions', `${name}.json`), typeof content === 'string' ? content : JSON.stringify(content))
 
-test('tells what a running client says of itself', () => {
+test("a running client's entry is read with all its fields", () => {
   write(entry())
   expect(liveClient(dir, process.pid)).toEqual({
     pid: process.pid,
@@ -54,7 +54,7 @@ test('tells what a running client says of itself', () => {
   })
 })
 
-test('an open dialog is waiting, with what it is about', () => {
+test('an open dialog is waiting, with its reason', () => {
   write(entry({ status: 'waiting', waitingFor: 'permission prompt' }))
   expect(liveClient(dir, process.pid)).toMatchObject({ status: 'waiting', waitingFor: 'permission prompt' })
 })
@@ -62,10 +62,10 @@ test('an open dialog is waiting, with what it is about', () => {
 test.each([
   ['a status of a later version', { status: 'dreaming' }, { status: 'unknown' }],
   ['no status', { status: undefined }, { status: 'unknown' }],
-  ['a client outside tmux', { tmux: undefined }, { tmux: null }],
-  ['a place it does not know', { tmux: 'work' }, { tmux: null }],
-  ['a client that does not say when it started', { procStart: undefined }, { procStart: null, status: 'idle' }],
-])('%s is read as far as it can be', (_, change, expected) => {
+  ['no tmux pane', { tmux: undefined }, { tmux: null }],
+  ['an unknown place', { tmux: 'work' }, { tmux: null }],
+  ['no start time', { procStart: undefined }, { procStart: null, status: 'idle' }],
+])('an entry with %s is read as far as possible', (_, change, expected) => {
   write(entry(change))
   expect(liveClient(dir, process.pid)).toMatchObject(expected)
 })
@@ -77,19 +77,19 @@ test.each([
   ['an entry without a session', JSON.stringify(entry({ sessionId: undefined }))],
   ['the entry of another pid', JSON.stringify(entry({ pid: 1 }))],
   ['a file far too large', JSON.stringify(entry({ name: 'x'.repeat(70_000) }))],
-])('%s that nobody writes any more is no client', (_, content) => {
+])('a client entry is ignored when it is %s that is no longer being written', (_, content) => {
   write(content)
   utimesSync(join(dir, 'sessions', `${process.pid}.json`), 1, 1)
   expect(liveClient(dir, process.pid)).toBeNull()
 })
 
-test('a torn entry is read again for as long as it is being written', () => {
+test('an incomplete entry is read again while it is being written', () => {
   const reads: (string | 'torn')[] = ['torn', 'torn', 'torn', 'torn', 'torn', 'torn', 'the entry']
   const read = (): string | 'torn' => reads.shift()!
   expect(untilWhole(read, () => true)).toBe('the entry')
 })
 
-test('a torn entry that nobody writes is none, after one look', () => {
+test('an incomplete entry that is not being written is ignored after one read', () => {
   let looks = 0
   const read = (): 'torn' => {
     looks++
@@ -104,7 +104,7 @@ test.runIf(process.platform === 'linux')('an entry left by an earlier process of
   expect(liveClient(dir, process.pid)).toBeNull()
 })
 
-test('a client that was killed is no client, though its entry stays', async () => {
+test('a killed client is ignored, though its entry stays', async () => {
   const child = spawn('sleep', ['30'], { stdio: 'ignore' })
   const gone = new Promise((resolve) => child.on('exit', resolve))
   child.kill('SIGKILL')
@@ -113,7 +113,7 @@ test('a client that was killed is no client, though its entry stays', async () =
   expect(liveClient(dir, child.pid!)).toBeNull()
 })
 
-test('lists the clients that run, and passes over everything else in the folder', () => {
+test('running clients are listed, and other files in the folder are ignored', () => {
   write(entry())
   write(entry({ pid: process.ppid, procStart: undefined }), String(process.ppid))
   write('{', '4194303')
@@ -123,7 +123,7 @@ test('lists the clients that run, and passes over everything else in the folder'
   expect(liveClients(join(dir, 'none'))).toEqual([])
 })
 
-test('a pid that is none asks no file', () => {
+test('an invalid pid reads no file', () => {
   expect(liveClient(dir, 0)).toBeNull()
   expect(liveClient(dir, Number.NaN)).toBeNull()
   expect(liveClient(dir, 1.5)).toBeNull()

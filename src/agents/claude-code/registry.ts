@@ -9,39 +9,41 @@ import { configDirHolding, configDirOf } from './settings/read-settings.js'
 
 export type ClientStatus = 'idle' | 'busy' | 'waiting' | 'unknown'
 
-/** What a running client says of itself, as it last wrote it. */
+/** A running client's entry about itself, as last written. */
 export interface LiveClient {
   pid: number
-  /** Follows the client through `/clear` and `/resume`. */
+  /** Current session: changes with `/clear` and `/resume`. */
   sessionId: string
   cwd: string | null
-  /** `waiting`: a dialog is open. `unknown`: the client says something newer than this table. */
+  /** `waiting` when a dialog is open, `unknown` for a status that this version does not know. */
   status: ClientStatus
-  /** What it waits for, in the client's words; null: it does not wait, or does not say. */
+  /** The reason for waiting, in the client's words. Null when it does not wait, or does not say. */
   waitingFor: string | null
-  /** Where its screen is; null: not in tmux. */
+  /** The tmux pane of the client. Null outside tmux. */
   tmux: { session: string; window: string; pane: string } | null
-  /** `interactive` for the terminal; print and SDK runs have other names. */
+  /** `interactive` in a terminal. Print and SDK runs have other names. */
   kind: string | null
   entrypoint: string | null
   version: string | null
-  /** The same as the process table says of its pid; null: the client does not say. */
+  /** Start time of the process, as in the process table. Null when the client does not write it. */
   procStart: string | null
-  /** Milliseconds since the epoch; null: not said. */
+  /** Milliseconds since the epoch. Null when not given. */
   updatedAt: number | null
 }
 
 const LARGEST_ENTRY = 64 * 1024
 const MOST_ENTRIES = 10_000
-/** A client that was stopped in the middle of writing its entry goes on within this time, or was stopped for good. */
+/**
+ * Time in which a client that was stopped during a write continues. Later, it counts as stopped for
+ * good.
+ */
 const WRITING_MS = 1000
 const PAUSE_MS = 2
 const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
 
 /**
- * The registries in which a client of this session may stand: that of the folder the signal names,
- * and that of the folder the session's transcript is known to lie in. Null when neither client
- * keeps a registry: older clients do not.
+ * Returns the registries that may list a client of this session: that of the folder the signal
+ * names, and that of the transcript's folder. Null when neither exists, as with older clients.
  */
 export function registryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
   const folders = [configDirOf(env), configDirHolding(transcriptPath)]
@@ -60,7 +62,7 @@ function hasRegistry(configDir: string): boolean {
 }
 
 /**
- * Null when there is no such client of this user, or its entry was left by a process that is gone.
+ * Reads a client's entry. Null when there is no such client of this user, or its process is gone.
  */
 export function liveClient(configDir: string, pid: number): LiveClient | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null
@@ -73,9 +75,9 @@ export function liveClient(configDir: string, pid: number): LiveClient | null {
 }
 
 /**
- * The client writes its entry in place, so an entry that is read meanwhile is torn: it is read
- * again for as long as somebody writes it. On a busy machine the client may be stopped between
- * the two steps, mostly at the end of a turn, which is when a hook looks.
+ * Reads an entry until it is complete. The client writes it in place, so a read during a write is
+ * incomplete and repeated. On a busy machine the client may be stopped during the write, mostly at
+ * the end of a turn, which is when a hook reads.
  */
 export function untilWhole<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
   for (;;) {
@@ -91,7 +93,7 @@ function isBeingWritten(path: string): boolean {
   return !('refused' in looked) && Math.abs(Date.now() - looked.mtimeMs) < WRITING_MS
 }
 
-/** All clients that run now under one configuration folder; what cannot be read is left out. */
+/** Lists all clients that run under one configuration folder. Unreadable entries are omitted. */
 export function liveClients(configDir: string): LiveClient[] {
   return namesInFolder(join(configDir, 'sessions'), MOST_ENTRIES)
     .flatMap((name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [])
@@ -127,13 +129,16 @@ function toClient(entry: Fields, pid: number): LiveClient | null {
   }
 }
 
-/** `work:@3.%7`; the name of a tmux session holds neither colon nor full stop. */
+/** Parses `work:@3.%7`. The name of a tmux session contains neither colon nor full stop. */
 function placeFrom(value: string | null): LiveClient['tmux'] {
   const found = /^(.*):(@\d+)\.(%\d+)$/.exec(value ?? '')
   return found ? { session: found[1]!, window: found[2]!, pane: found[3]! } : null
 }
 
-/** Pids are given again. On Linux the client writes the same start in ticks as the process table has. */
+/**
+ * Returns whether the entry's process still runs. Pids are reused, so on Linux the start time in
+ * ticks is compared too.
+ */
 function isItsProcess({ pid, procStart }: LiveClient): boolean {
   const ticks = platform() === 'linux' && procStart !== null && /^\d+$/.test(procStart)
   return (ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)) && ownProcess(pid) !== null

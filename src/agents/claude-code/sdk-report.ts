@@ -5,7 +5,10 @@ import { measureUsage } from './usage.js'
 
 const NOTHING: Usage & { answers: number } = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
-/** What a message of the Agent SDK, or the reply to its context-usage query, says; null: nothing to measure by. */
+/**
+ * Reads a message of the Agent SDK, or the reply to its context-usage query. Null when it has no
+ * figures.
+ */
 export function sdkReport(
   message: unknown,
   current: string,
@@ -65,20 +68,23 @@ function uuidOf(message: unknown): string | null {
   return typeof uuid === 'string' ? uuid : null
 }
 
-/** Throws RangeError for a count that cannot be, TypeError for what is no count. */
-export function measureAnswer(told: AnswerUsage): MeasuredAnswer {
-  if (typeof told !== 'object' || told === null)
+/**
+ * Measures one answer. Throws RangeError for an impossible count, TypeError for a value that is no
+ * count.
+ */
+export function measureAnswer(given: AnswerUsage): MeasuredAnswer {
+  if (typeof given !== 'object' || given === null)
     throw new TypeError('the usage of an answer is an object with input_tokens and output_tokens')
-  const created = typeof told.cache_creation === 'object' ? undefined : told.cache_creation
+  const created = typeof given.cache_creation === 'object' ? undefined : given.cache_creation
   const usage = {
-    ...told,
-    input_tokens: counted('input_tokens', told.input_tokens),
-    output_tokens: counted('output_tokens', told.output_tokens),
-    cache_creation_input_tokens: either('cache_creation', created, told.cache_creation_input_tokens),
-    cache_read_input_tokens: either('cache_read', told.cache_read, told.cache_read_input_tokens),
+    ...given,
+    input_tokens: counted('input_tokens', given.input_tokens),
+    output_tokens: counted('output_tokens', given.output_tokens),
+    cache_creation_input_tokens: either('cache_creation', created, given.cache_creation_input_tokens),
+    cache_read_input_tokens: either('cache_read', given.cache_read, given.cache_read_input_tokens),
   }
   const { used, usage: last, spent, exact } = measureUsage(usage)!
-  const answerId = told.answer_id || null
+  const answerId = given.answer_id || null
   return {
     reading: used === null ? null : { used, usage: last, exact, model: null, source: 'sdk', answerId, stamp: null },
     spend: { ...spent, answers: 1 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { turnOutput } from './sdk.js'
 
-test('only the result of a turn tells what its answers put out in all', () => {
+test('only the result of a turn has the total output of its answers', () => {
   expect(turnOutput({ type: 'result', usage: { output_tokens: 160 } })).toBe(160)
   expect(turnOutput({ type: 'result' })).toBeNull()
   expect(

@@ -16,7 +16,7 @@ const assistant = (more: object = {}, message: object = {}) => ({
   ...more,
 })
 
-test('an answer is one reading however many blocks it is sent in', () => {
+test('an answer is one reading, however many blocks it is sent in', () => {
   const read = sdkReader()
   expect(read(assistant())).toMatchObject({
     type: 'answer',
@@ -42,7 +42,7 @@ test.each([
   ['a progress report', { type: 'system', subtype: 'task_progress', usage: { total_tokens: 20_013 } }],
   ['not a message', 'text'],
   ['nothing', null],
-])('%s moves nothing', (_, message) => expect(observeSdkMessage(message)).toBeNull())
+])('a message without figures is ignored: %s', (_, message) => expect(observeSdkMessage(message)).toBeNull())
 
 test('the first message names session, model and version', () => {
   expect(
@@ -63,7 +63,7 @@ test('the first message names session, model and version', () => {
   })
 })
 
-test('a compaction tells its figures', () => {
+test('a compaction is reported with its figures', () => {
   const compact_metadata = { trigger: 'auto', pre_tokens: 169_249, post_tokens: 2_876, duration_ms: 49 }
   expect(
     observeSdkMessage({ type: 'system', subtype: 'compact_boundary', session_id: 's1', compact_metadata }),
@@ -77,7 +77,7 @@ test('a compaction tells its figures', () => {
   })
 })
 
-test('a result gives cost and windows, never a fullness', () => {
+test('a result has cost and windows, never a fill level', () => {
   const modelUsage = {
     'claude-haiku-4-5': { contextWindow: 200_000 },
     'claude-sonnet-4-5[1m]': { contextWindow: 1_000_000 },
@@ -117,7 +117,7 @@ describe('a context-usage query', () => {
     apiUsage: usage,
   }
 
-  test('gives the last answer as reading, the exact limits, and the estimate apart', () => {
+  test('a context-usage reply yields the last answer as reading, the exact limits, and a separate estimate', () => {
     const found = readContextUsage(reply, {}, 5)
     expect(found).toMatchObject({
       reading: { used: 125_008, source: 'query', stamp: 5 },
@@ -129,16 +129,16 @@ describe('a context-usage query', () => {
     ).toEqual(found)
   })
 
-  test('a smaller window that was set is not taken for the model’s own', () => {
+  test('a smaller configured window is not mistaken for the model’s own', () => {
     const set = { ...reply, rawMaxTokens: 100_000, autoCompactThreshold: 67_000, autocompactSource: 'settings' }
     expect(readContextUsage(set)?.limits).toMatchObject({ window: 200_000, point: 67_000, exact: true })
   })
 
-  test('before the first answer the figure is unknown', () => {
+  test('before the first answer the figure of a context-usage reply is unknown', () => {
     expect(readContextUsage({ ...reply, apiUsage: null })).toMatchObject({ reading: { used: null, usage: null } })
   })
 
-  test('compaction switched off, and an override the client does not tell', () => {
+  test('a context-usage reply covers compaction that is off, and an override that the client does not report', () => {
     expect(
       readContextUsage({ ...reply, autoCompactThreshold: undefined, isAutoCompactEnabled: false })?.limits,
     ).toMatchObject({
@@ -149,7 +149,7 @@ describe('a context-usage query', () => {
   })
 
   test.each([[null], ['x'], [{}], [{ response: { subtype: 'error' } }], [{ rawMaxTokens: 'many' }]])(
-    '%j is no such reply',
+    'the value %j is no context-usage reply',
     (value) => {
       expect(readContextUsage(value)).toBeNull()
     },

@@ -4,10 +4,13 @@ import { deriveLimits, type ToldLimits } from './limits.js'
 import { familyOf } from './models.js'
 import { measureUsage } from './usage.js'
 
-/** What one message of the Agent SDK, or of `claude -p --output-format stream-json`, says that matters to a measurement. */
+/**
+ * The measurable content of one message of the Agent SDK or of `claude -p --output-format
+ * stream-json`.
+ */
 export type SdkNews =
   | { type: 'session'; sessionId: string; model: string | null; agentVersion: string | null; cwd: string | null }
-  /** `spent.output` is not final while an answer streams; the transcript has the final count. */
+  /** `spent.output` is not final while an answer streams. The transcript has the final count. */
   | { type: 'answer'; sessionId: string | null; reading: Reading; spent: Usage }
   | {
       type: 'compaction'
@@ -17,7 +20,10 @@ export type SdkNews =
       after: number | null
       durationMs: number | null
     }
-  /** `costUsd` and `windows` cover the session so far. `usage` of a result is a sum over its answers and never a fullness. */
+  /**
+   * `costUsd` and `windows` cover the session so far. `usage` of a result is a sum over its
+   * answers, never a fill level.
+   */
   | {
       type: 'result'
       sessionId: string | null
@@ -27,7 +33,10 @@ export type SdkNews =
       terminalReason: string | null
     }
 
-/** null: nothing to measure by (subagents' messages, synthetic answers, everything else). */
+/**
+ * Parses a message. Null when it has no figures: messages of subagents, synthetic answers, all
+ * others.
+ */
 export function observeSdkMessage(value: unknown): SdkNews | null {
   const message = object(value)
   if (message === null) return null
@@ -51,7 +60,10 @@ export function observeSdkMessage(value: unknown): SdkNews | null {
   }
 }
 
-/** Reads a stream of messages, each answer once: the client sends one message per content block, all with the same usage. */
+/**
+ * Returns a reader that reports each answer once. The client sends one message per content block,
+ * all with the same usage.
+ */
 export function sdkReader(): (message: unknown) => SdkNews | null {
   let lastAnswer: string | null = null
   return (message) => {
@@ -63,21 +75,29 @@ export function sdkReader(): (message: unknown) => SdkNews | null {
   }
 }
 
-/** The window of a model in a result: its map also names helper models, in any order. */
+/** Returns the window of a model in a result, whose map also contains helper models. */
 export function windowIn(windows: Record<string, number>, model: string | null): number | null {
   if (model === null) return null
   return windows[model] ?? Object.entries(windows).find(([name]) => familyOf(name) === familyOf(model))?.[1] ?? null
 }
 
-/** The reply to a context-usage query (`getContextUsage`, or the control request of the same name). */
+/**
+ * The reply to a context-usage query (`getContextUsage`, or the control request of the same name).
+ */
 export interface ContextUsage {
   reading: Reading
   limits: Limits
-  /** What the next request will carry, by the client's own estimate: the last answer's figure and all that came after it. */
+  /**
+   * Size of the next request by the client's own estimate: the last answer's figure and everything
+   * after it.
+   */
   estimate: number | null
 }
 
-/** null: not such a reply. `env`: the client's environment, for what the reply does not say. */
+/**
+ * Parses the reply. Null when it is not one. `env` is the client's environment, for values that the
+ * reply lacks.
+ */
 export function readContextUsage(
   value: unknown,
   env: Record<string, string> = {},
@@ -110,7 +130,7 @@ export function readContextUsage(
   }
 }
 
-/** The SDK gives the reply bare; the stream wraps it twice. */
+/** Unwraps the reply: the SDK returns it bare, the stream wraps it twice. */
 function innermost(value: unknown): Fields | null {
   let found = object(value)
   while (found !== null && found.rawMaxTokens === undefined && object(found.response) !== null)
@@ -153,8 +173,9 @@ function resultOf(message: Fields, sessionId: string | null): SdkNews {
 }
 
 /**
- * What a turn's answers on the main chain put out in all, from its result message; null: not a result. Single answers tell a
- * first count only, because the SDK passes them on while they still stream.
+ * Returns the total output of a turn's answers on the main chain, from its result message. Null
+ * when it is not a result. Single answers have only a first count, because the SDK sends them while
+ * they still stream.
  */
 export function turnOutput(message: unknown): number | null {
   const result = object(message)

@@ -8,7 +8,7 @@ const usage = {
   output_tokens: 4_000,
 }
 
-test('a reading is what the last answer was given, stamped by the session clock of the client', () => {
+test("a status line reading is the input of the last answer, stamped by the client's session clock", () => {
   expect(
     readStatusLine({
       model: { id: 'claude-sonnet-4-5[1m]' },
@@ -29,7 +29,7 @@ test('a reading is what the last answer was given, stamped by the session clock 
   })
 })
 
-test('a client that gives only the sum is believed', () => {
+test('a status line with only a sum is used', () => {
   expect(readStatusLine({ context_window: { total_input_tokens: 35_000, current_usage: null } }).reading).toMatchObject(
     {
       used: 35_000,
@@ -38,7 +38,7 @@ test('a client that gives only the sum is believed', () => {
   )
 })
 
-test('zeros after a compaction and nulls at the start mean not known', () => {
+test('zeros after a compaction and nulls at the start mean unknown', () => {
   const zeros = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
   expect(readStatusLine({ context_window: { total_input_tokens: 0, current_usage: zeros } }).reading).toMatchObject({
     used: null,
@@ -48,7 +48,7 @@ test('zeros after a compaction and nulls at the start mean not known', () => {
   expect(readStatusLine({}).reading.used).toBeNull()
 })
 
-test('plan limits are kept by name, with either kind of time', () => {
+test('plan limits are stored by name, with either kind of time', () => {
   const { planLimits } = readStatusLine({
     rate_limits: {
       five_hour: { used_percentage: 42.5, resets_at: 1_794_765_310 },

@@ -43,7 +43,7 @@ function signal(event: string, transcript: string, more: object = {}): Signal {
 const cursors = (found: SubagentObservation[]): Record<string, Cursor> =>
   Object.fromEntries(found.map(({ id, cursor }) => [id, cursor]))
 
-test('at a moment of the main chain every subagent with news is measured', () => {
+test('at an event of the main chain every subagent with new lines is measured', () => {
   const { transcript, put } = session()
   put('a1', [20_000, 30_000], { agentType: 'Explore', description: 'look around' })
   put('a2', [5_000])
@@ -61,7 +61,7 @@ test('at a moment of the main chain every subagent with news is measured', () =>
   expect(second).toMatchObject([{ id: 'a2', reading: { used: 9_000 }, spend: { answers: 1 }, from: first[1]?.cursor }])
 })
 
-test('a signal from inside one looks at that one alone', () => {
+test('a signal from inside a subagent measures only that one', () => {
   const { transcript, put } = session()
   put('a1', [20_000])
   put('a2', [5_000])
@@ -70,14 +70,14 @@ test('a signal from inside one looks at that one alone', () => {
   ).toMatchObject([{ id: 'a2', reading: { used: 5_000 } }])
 })
 
-test('other moments look at none', () => {
+test('other events measure no subagent', () => {
   const { transcript, put } = session()
   put('a1', [20_000])
   for (const event of ['UserPromptSubmit', 'SessionStart', 'status-line'])
     expect(observeSubagents(signal(event, transcript), {}, limitsOf)).toEqual([])
 })
 
-test('of very many subagents those not met before come first, and no more than a bounded number is read', () => {
+test('with very many subagents new ones come first, and only a limited number is read', () => {
   const { transcript, put } = session()
   for (let i = 0; i < 90; i++) put(`b${String(i).padStart(3, '0')}`, [1_000 + i])
   const first = observeSubagents(signal('Stop', transcript), {}, limitsOf)
@@ -87,7 +87,7 @@ test('of very many subagents those not met before come first, and no more than a
   expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(90)
 })
 
-test('no folder, a strange one, no transcript: none', () => {
+test('there are no subagents without a folder, in a foreign one, and without a transcript', () => {
   const { transcript } = session()
   expect(observeSubagents(signal('Stop', transcript), {}, limitsOf)).toEqual([])
   expect(observeSubagents(signal('Stop', '/nowhere/s1.jsonl'), {}, limitsOf)).toEqual([])
@@ -95,7 +95,7 @@ test('no folder, a strange one, no transcript: none', () => {
   expect(observeSubagents(signal('PostToolBatch', transcript, { agent_id: '../../x' }), {}, limitsOf)).toEqual([])
 })
 
-test.each(VERSIONS)('the subagent of the real client %s', (version) => {
+test.each(VERSIONS)('the subagent of the real client %s is measured', (version) => {
   const dir = tempDir()
   const from = transcriptOf(version, 'parallel-and-subagent')
   cpSync(from, path.join(dir, 's1.jsonl'))

@@ -5,11 +5,14 @@ import { namesInFolder, readNamedText, sizeOfNamedFile } from '../../lib/named-f
 import { parseObject, text } from './fields.js'
 import { readTranscript } from './transcript.js'
 
-/** How many subagents one look takes in: those not met before come first. */
+/** Maximum number of subagents per signal. New ones come first. */
 const MOST = 64
 const MAIN_MOMENTS = new Set(['tool-batch', 'turn-end', 'turn-failed', 'subagent-end', 'session-end'])
 
-/** Measures the subagents a signal may have moved, each from its own transcript. Their figures never join their parent's. */
+/**
+ * Measures the subagents that a signal may concern, each from its own transcript. Their figures are
+ * never added to their parent's.
+ */
 export function observeSubagents(
   signal: Signal,
   known: Record<string, Cursor>,
@@ -37,7 +40,7 @@ function subagentIds(folder: string, known: Record<string, Cursor>): string[] {
   return [...ids.filter((id) => known[id] === undefined), ...met.filter((id) => present.has(id))].slice(0, MOST)
 }
 
-/** null: nothing new, or not readable. */
+/** Reads one subagent. Null when there is nothing new, or it is not readable. */
 function observeOne(
   id: string,
   path: string,
@@ -61,7 +64,7 @@ function observeOne(
   }
 }
 
-/** Two short texts; anything larger is not written by the client. */
+/** Maximum size of a meta file. The client writes two short texts. */
 const LARGEST_META = 1024 * 1024
 
 function readMeta(path: string): { type: string | null; description: string | null } {
@@ -69,10 +72,10 @@ function readMeta(path: string): { type: string | null; description: string | nu
   return { type: text(meta?.agentType), description: text(meta?.description) }
 }
 
-/** A session has a few hundred subagents at most, with two files each. */
+/** Maximum number of files. A session has at most a few hundred subagents, with two files each. */
 const MOST_FILES = 20_000
 
-/** The transcripts of a session's subagents, beside its own. */
+/** Lists the transcripts of a session's subagents, which are beside its own. */
 export function subagentTranscripts(transcript: string): { name: string; path: string }[] {
   const folder = join(dirname(transcript), basename(transcript, '.jsonl'), 'subagents')
   return namesInFolder(folder, MOST_FILES)

@@ -8,6 +8,6 @@ test.each([
   ['plain, with no tags', 'plain, with no tags'],
   ['<analysis>only this</analysis>', null],
   [null, null],
-])('the analysis of a summariser is not part of its summary: %j', (told, summary) => {
-  expect(summaryText(told)).toBe(summary)
+])('the analysis of a summariser is not part of its summary: %j', (written, summary) => {
+  expect(summaryText(written)).toBe(summary)
 })

@@ -1,11 +1,11 @@
 /**
- * The summary as the client passes it on. The summariser writes `<analysis>` before `<summary>`;
- * Claude Code 2.1.325 tells hooks and mods both, but gives the model only what stands in the
- * second. Null when no text is left.
+ * Returns the summary as the client uses it. The summariser writes `<analysis>` before `<summary>`.
+ * Claude Code 2.1.325 passes both to hooks and modules, but only the second to the model. Null when
+ * no text remains.
  */
-export function summaryText(told: string | null): string | null {
-  if (told === null) return null
-  const rest = told.replace(/<analysis>[\s\S]*?<\/analysis>/g, '')
+export function summaryText(written: string | null): string | null {
+  if (written === null) return null
+  const rest = written.replace(/<analysis>[\s\S]*?<\/analysis>/g, '')
   const summary = /<summary>([\s\S]*?)(?:<\/summary>|$)/.exec(rest)?.[1] ?? rest
   return summary.trim() || null
 }

@@ -13,7 +13,7 @@ function transcript(text: string): string {
 const attachment = (content: string) =>
   `${JSON.stringify({ type: 'attachment', attachment: { type: 'hook_additional_context', content: [content] } })}\n`
 
-test('a text is found however it is quoted, also long ago and on the seam of two chunks', () => {
+test('a text is found with any quoting, also far back and across two chunks', () => {
   const text = '[baton] 70 % of "167k"\n\tül — go on'
   expect(transcriptContains(transcript(attachment(text)), text)).toBe(true)
   expect(transcriptContains(transcript(attachment(text) + 'x'.repeat(5_000_000)), text)).toBe(true)
@@ -22,13 +22,13 @@ test('a text is found however it is quoted, also long ago and on the seam of two
     expect(transcriptContains(transcript(attachment(text) + 'x'.repeat(1024 * 1024 - seam)), text)).toBe(true)
 })
 
-test('another text, or none, is not', () => {
+test('another text is not found', () => {
   expect(transcriptContains(transcript(attachment('[baton] 70 %')), '[baton] 85 %')).toBe(false)
   expect(transcriptContains(transcript(''), '[baton] 85 %')).toBe(false)
   expect(transcriptContains('/nowhere.jsonl', '[baton] 85 %')).toBe(false)
 })
 
-test('a long text that was cut on its way is told by its beginning', () => {
+test('a long text that was cut on its way is found by its beginning', () => {
   const text = '[baton] '.repeat(3000)
   expect(transcriptContains(transcript(attachment(`${text.slice(0, 9000)} cut`)), text)).toBe(true)
 })

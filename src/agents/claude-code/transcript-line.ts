@@ -3,7 +3,7 @@ import { count, type Fields, list, object, parseObject, text } from './fields.js
 import { asksForLarge, familyOf } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
 
-/** What one line of a transcript says that matters to a measurement. */
+/** The measurable content of one line of a transcript. */
 export type TranscriptLine =
   | {
       type: 'answer'
@@ -12,9 +12,9 @@ export type TranscriptLine =
       measured: MeasuredUsage
       branch: string | null
       at: number | null
-      /** Ids of the tools this line calls. */
+      /** Ids of the tools that this line calls. */
       calls: string[]
-      /** The session this line was copied from, when the conversation was branched. */
+      /** The session from which this line was copied when the conversation was branched. */
       copiedFrom: string | null
     }
   | {
@@ -28,7 +28,10 @@ export type TranscriptLine =
   /** The turn ended because the API, or the client before it, refused the prompt as too long. */
   | { type: 'refusal' }
   | { type: 'gave-up'; how: FailedCompaction }
-  /** How the user (`named`) or the client calls the conversation. The client repeats the line; the last one counts. */
+  /**
+   * The conversation's title, by the user (`named`) or the client. The client repeats the line, and
+   * the last one counts.
+   */
   | { type: 'title'; text: string; by: 'client' | 'named' }
 
 const USAGE = Buffer.from('"usage":')
@@ -37,10 +40,15 @@ const COMMAND = Buffer.from('"commandOutcome":')
 const INTERRUPTED = Buffer.from('"interruptedMessageId":')
 const NAMED = Buffer.from('"custom-title"')
 const TITLED = Buffer.from('"ai-title"')
-/** A line with a title holds nothing else. Longer lines are not searched for one. */
+/**
+ * Maximum length of a line that is searched for a title, because such a line holds nothing else.
+ */
 const LONGEST_TITLE = 2_000
 
-/** Whether a line is worth parsing. Inside strings the quotes are escaped, so text about these words does not match. */
+/**
+ * Returns whether a line is worth parsing. Quotes inside strings are escaped, so text about these
+ * words does not match.
+ */
 export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= LONGEST_TITLE && (holds(buffer, NAMED, start, end) || holds(buffer, TITLED, start, end)))
     return true
@@ -51,7 +59,10 @@ function holds(buffer: Buffer, marker: Buffer, start: number, end: number): bool
   return buffer.subarray(start, end).includes(marker)
 }
 
-/** null: nothing that counts (other line types, errors of the API, synthetic answers, lines of the other chain, invalid JSON). */
+/**
+ * Parses a line. Null for other line types, errors of the API, synthetic answers, lines of the
+ * other chain and invalid JSON.
+ */
 export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): TranscriptLine | null {
   const entry = parseObject(json)
   if (entry === null) return null
@@ -92,7 +103,7 @@ function callsOf(message: Fields): string[] {
   })
 }
 
-/** The API's name for the model lacks `[1m]`; the name the client asked for has it. */
+/** Returns the model's name with `[1m]`, which only the requested name has, not the API's. */
 function modelOf(entry: Fields, message: Fields): string | null {
   const answered = text(message.model)
   const asked = text(entry.requestedModel)
@@ -114,7 +125,7 @@ function compaction(entry: Fields): TranscriptLine {
   }
 }
 
-/** Only a compaction asked for by hand leaves a trace when it does not come about. */
+/** Returns a failed /compact. Only a manual compaction leaves a trace when it fails. */
 function command(entry: Fields): TranscriptLine | null {
   const failed = object(entry.commandOutcome)?.kind === 'failed'
   if (!failed || object(entry.commandRun)?.command !== 'compact') return null

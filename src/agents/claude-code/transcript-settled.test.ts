@@ -24,19 +24,19 @@ const prompt = { type: 'user', message: { content: 'go' } }
 const result = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'old' }] } }
 const batch = (...ids: string[]) => ({ tool_calls: ids.map((tool_use_id) => ({ tool_use_id })) })
 
-test('a tool batch is settled once one of its calls is written down', () => {
+test('a tool batch is settled once one of its calls is written', () => {
   const at = transcript(prompt, call('toolu_1'))
   expect(isSettled(signal('PostToolBatch', batch('toolu_1', 'toolu_2'), at), 0)).toBe(true)
   expect(isSettled(signal('PostToolBatch', batch('toolu_3'), at), 0)).toBe(false)
   expect(isSettled(signal('PostToolBatch', batch('toolu'), at), 0)).toBe(false)
 })
 
-test('also when an earlier signal already read the answer', () => {
+test('a tool batch is settled when an earlier signal already read the answer', () => {
   const at = transcript(prompt, call('toolu_1'), { type: 'x', text: 'y'.repeat(100_000) })
   expect(isSettled(signal('PostToolBatch', batch('toolu_1'), at), 100_000)).toBe(true)
 })
 
-test('and when large results came after it', () => {
+test('a tool batch is settled when large results follow it', () => {
   const at = transcript(prompt, call('toolu_1'), { type: 'user', text: 'y'.repeat(3_000_000) })
   expect(isSettled(signal('PostToolBatch', batch('toolu_1'), at), 10)).toBe(true)
 })
@@ -62,7 +62,7 @@ test('a compaction is settled once every tool call of the newest answer has its 
   expect(begins(prompt)).toBe(true)
 })
 
-test('a torn answer is not there yet', () => {
+test('an incomplete answer is not settled', () => {
   const at = transcript(prompt)
   appendFileSync(at, JSON.stringify(said('Done.')).slice(0, -3))
   expect(isSettled(signal('Stop', { last_assistant_message: 'Done.' }, at), 0)).toBe(false)
@@ -74,7 +74,7 @@ test('a transcript that does not exist or is no file is not waited for', () => {
   expect(isSettled(signal('Stop', {}, tempDir()), 0)).toBe(true)
 })
 
-test('other signals and those of subagents have nothing to wait for', () => {
+test('other signals and those of subagents need not wait', () => {
   expect(isSettled(signal('UserPromptSubmit', {}, '/nowhere.jsonl'), 0)).toBe(true)
   expect(isSettled(signal('PostToolBatch', { agent_id: 'a1', ...batch('toolu_1') }, '/nowhere.jsonl'), 0)).toBe(true)
   expect(isSettled(signal('PostToolBatch', batch(), '/nowhere.jsonl'), 0)).toBe(true)
@@ -85,7 +85,7 @@ test.each(VERSIONS)('the real transcript of client %s ends settled', (version) =
   expect(isSettled(signal('Stop', { last_assistant_message: 'Done.' }, at), 0)).toBe(true)
 })
 
-test('what was written after it was read does not count', () => {
+test('lines written after the read do not count as settled', () => {
   const at = transcript(prompt)
   const read = statSync(at).size
   appendFileSync(at, `${JSON.stringify(call('toolu_1'))}\n`)

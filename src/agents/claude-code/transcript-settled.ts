@@ -10,11 +10,11 @@ const LOOK_BACK = 256 * KB
 const MOST = 8 * 1024 * KB
 
 /**
- * Whether the transcript already holds what the signal speaks of. The client writes it up to a tenth
- * of a second late, so at a tool batch or the end of a turn the newest answer may still be missing,
- * and before a compaction the newest tool results. Other signals have nothing to wait for.
- * `read`: the newest calls already read, which saves a look into the file. `upTo`: how far it was
- * read; what was written since then does not count.
+ * Returns whether the transcript already holds the entries that the signal refers to. The client
+ * writes it up to a tenth of a second late: at a tool batch or the end of a turn the newest answer
+ * may be missing, and before a compaction the newest tool results. Other signals need not wait.
+ * `read` are the newest calls already read, which saves reading the file. `upTo` is the position up
+ * to which it was read; later bytes do not count.
  */
 export function isSettled(
   signal: Signal,
@@ -37,7 +37,7 @@ export function isSettled(
 
 function withFile(path: string, upTo: number, look: (fd: number, size: number) => boolean): boolean {
   const opened = openNamedFile(path, 'this-user')
-  // A transcript that does not exist, or that must not be read, is not late.
+  // A missing or forbidden transcript is not late.
   if ('refused' in opened) return opened.refused !== 'unreadable'
   try {
     return look(opened.fd, Math.min(opened.stats.size, upTo))
@@ -48,7 +48,10 @@ function withFile(path: string, upTo: number, look: (fd: number, size: number) =
   }
 }
 
-/** The calls of one batch belong to one answer: any of them shows that it is written. Mostly it stands near the end. */
+/**
+ * Returns whether the file contains one of the calls. The calls of a batch belong to one answer, so
+ * any of them proves that it is written, mostly near the end.
+ */
 function holdsAny(fd: number, size: number, from: number | null, ids: string[]): boolean {
   const most = Math.min(size, MOST, Math.max(LOOK_BACK, from === null ? 0 : size - from + LOOK_BACK))
   return [Math.min(NEAR_END, most), most].some((length) => {
@@ -59,8 +62,8 @@ function holdsAny(fd: number, size: number, from: number | null, ids: string[]):
 }
 
 /**
- * Whether every tool call of the newest answer has its result. The client compacts only between two
- * requests, so a missing result is about to be written.
+ * Returns whether every tool call of the newest answer has its result. The client compacts only
+ * between two requests, so a missing result is about to be written.
  */
 function hasAllResults(fd: number, size: number): boolean {
   const calls: string[] = []
@@ -82,7 +85,10 @@ function hasAllResults(fd: number, size: number): boolean {
   return calls.every((id) => results.has(id))
 }
 
-/** The newest entry of the conversation is the answer the client speaks of, not the prompt or tool result before it. */
+/**
+ * Returns whether the newest entry of the conversation is the expected answer, not the prompt or
+ * tool result before it.
+ */
 function endsWithAnswer(fd: number, size: number, said: string | null): boolean {
   let settled = false
   scanLinesBackwards(fd, size, { longestLine: LOOK_BACK, most: LOOK_BACK }, (buffer, start, end) => {

@@ -53,7 +53,7 @@ const figures = (result: TranscriptRead) =>
 describe.each(VERSIONS)('transcripts of client %s', (version) => {
   const whole = (name: string) => read(transcriptOf(version, name))
 
-  test('thinking blocks and parallel tools are one answer; a subagent is not in it', () => {
+  test('thinking blocks and parallel tools are one answer, without those of a subagent', () => {
     const result = whole('parallel-and-subagent')
     expect(figures(result)).toEqual([50_008, 60_008, 70_008, 75_008])
     expect(result.spend).toMatchObject({ answers: 4, output: 200, input: 32 })
@@ -68,7 +68,7 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
     })
   })
 
-  test('a compaction stands between the answers, with its figures', () => {
+  test('a compaction is reported between the answers, with its figures', () => {
     const result = whole('compaction-proactive')
     expect(figures(result)).toEqual([150_008, 170_008, 'compaction auto', 30_008, 31_008])
     expect(result.observed[2]).toMatchObject({
@@ -79,28 +79,28 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
     })
   })
 
-  test('after a refusal too', () => {
+  test('a compaction after a refusal is reported too', () => {
     expect(figures(whole('compaction-reactive'))).toEqual([150_008, 170_008, 'compaction auto', 30_008, 31_008])
   })
 
-  test('a refused prompt gives no figure', () => {
+  test('a refused prompt yields no figure', () => {
     const result = whole('refused')
     expect(figures(result)).toEqual([150_008])
     expect(result.cursor?.refused).toBe(true)
   })
 
-  test('the window asked for can be told from the name', () => {
+  test("the requested window is part of the model's name", () => {
     expect(whole('large-window').observed.at(-1)).toMatchObject({ reading: { model: 'claude-sonnet-4-5[1m]' } })
   })
 
-  test("a branch's copied history names where it came from, and was not spent by it", () => {
+  test('the copied history of a branch names its origin, and does not count as spent', () => {
     const result = whole('branch')
     expect(result.copiedFrom).toMatch(/^[0-9a-f-]{36}$/)
     expect(result.observed.length).toBeGreaterThan(0)
     expect(result.spend.answers).toBe(0)
   })
 
-  test("a fork's copied history is read, but was not spent by it", () => {
+  test('the copied history of a fork is read, but does not count as spent', () => {
     const at = transcriptOf(version, 'fork')
     const parent = whole('parallel-and-subagent').observed.length
     const all = read(at)
@@ -113,7 +113,7 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
 })
 
 describe('reading on', () => {
-  test('each read takes up where the last one ended', () => {
+  test('each read continues where the last one ended', () => {
     const at = file(user('go') + answer({ used: 50_008 }))
     const first = read(at)
     expect(figures(first)).toEqual([50_008])
@@ -131,7 +131,7 @@ describe('reading on', () => {
     expect(figures(read(at, first.cursor))).toEqual([60_008])
   })
 
-  test('a torn last line is left for the next read', () => {
+  test('an incomplete last line is left for the next read', () => {
     const line = answer({ used: 50_008 })
     const at = file(user('go') + line.slice(0, 60))
     const first = read(at)
@@ -140,7 +140,7 @@ describe('reading on', () => {
     expect(figures(read(at, first.cursor))).toEqual([50_008])
   })
 
-  test('stamps rise with the lines, and go on rising when the file was replaced by a shorter one', () => {
+  test('stamps rise with the lines, also after the file was replaced by a shorter one', () => {
     const at = file(user('x'.repeat(5000)) + answer({ used: 50_008 }) + answer({ used: 60_008 }))
     const first = read(at)
     writeFileSync(at, answer({ used: 20_008 }) + answer({ used: 25_008 }))
@@ -162,7 +162,7 @@ describe('reading on', () => {
     expect(second.spend.answers).toBe(0)
   })
 
-  test('an emptied file is begun anew', () => {
+  test('an emptied file is read from its start', () => {
     const at = file(answer({ used: 50_008 }))
     const first = read(at)
     truncateSync(at)
@@ -172,7 +172,7 @@ describe('reading on', () => {
     expect(figures(read(at, second.cursor))).toEqual([60_008])
   })
 
-  test('the output of an answer still streaming is completed by its last line', () => {
+  test('the output of an answer that still streams is completed by its last line', () => {
     const at = file(
       answer({ id: 'msg_1', used: 50_008, output: 1 }) + answer({ id: 'msg_1', used: 50_008, output: 900 }),
     )
@@ -199,13 +199,13 @@ describe('lines that never count', () => {
     ['not an object', '[{"usage":{}}]\n"usage":\nnull\n'],
     ['an empty line', '\r\n\n'],
   ]
-  test.each(lines)('%s', (_, line) => {
+  test.each(lines)('a line is ignored when it is %s', (_, line) => {
     const at = file(answer({ used: 50_008 }) + line)
     expect(figures(read(at))).toEqual([50_008])
     expect(read(at).spend.answers).toBe(1)
   })
 
-  test('with CRLF line ends all is the same', () => {
+  test('CRLF line ends make no difference', () => {
     expect(figures(read(file((answer({ used: 50_008 }) + boundary('manual')).replaceAll('\n', '\r\n'))))).toEqual([
       50_008,
       'compaction manual',
@@ -213,7 +213,7 @@ describe('lines that never count', () => {
   })
 })
 
-test('a compaction after a refusal is an overflow, also when the refusal was read before; a later one is not', () => {
+test('a compaction after a refusal is an overflow, also if the refusal was read earlier, and a later one is not', () => {
   const at = file(answer({ used: 190_008 }) + refusal)
   const first = read(at)
   appendFileSync(at, boundary() + answer({ used: 30_008 }) + boundary())
@@ -223,7 +223,7 @@ test('a compaction after a refusal is an overflow, also when the refusal was rea
 describe('a long transcript seen for the first time', () => {
   const filler = user('y'.repeat(100_000)).repeat(60)
 
-  test('gives its newest answer alone, and is read on from its end', () => {
+  test('a long new transcript yields only its newest answer, and is read further from its end', () => {
     const torn = answer({ used: 99_008 })
     const at = file(answer({ used: 10_008 }) + filler + answer({ used: 90_008 }) + user('result') + torn.slice(0, 30))
     const first = read(at)
@@ -234,35 +234,35 @@ describe('a long transcript seen for the first time', () => {
     expect(figures(read(at, first.cursor))).toEqual([99_008])
   })
 
-  test('is unknown when a compaction is the newest thing in it', () => {
+  test('a long new transcript that ends with a compaction has an unknown figure', () => {
     const at = file(answer({ used: 170_008 }) + filler + boundary() + user('z'.repeat(200_000)))
     expect(figures(read(at))).toEqual(['compaction auto'])
   })
 
-  test('tells that the newest compaction followed a refusal', () => {
+  test('a long new transcript shows that its newest compaction followed a refusal', () => {
     const at = file(filler + answer({ used: 190_008 }) + refusal + boundary() + user('after'))
     expect(read(at).observed).toMatchObject([{ type: 'compaction', overflow: true }])
   })
 
-  test.runIf(process.platform === 'linux')('of a long transcript only the end is read', () => {
+  test.runIf(process.platform === 'linux')('only the end of a long transcript is read', () => {
     const at = file()
     const block = Buffer.from(user('y'.repeat(1_000_000)).repeat(10))
     for (let i = 0; i < 2; i++) appendFileSync(at, block)
     appendFileSync(at, answer({ used: 123_008 }) + user('w'.repeat(50_000)))
-    /** Bytes that this process has read from files so far. */
+    /** Returns the bytes that this process has read from files so far. */
     const bytesRead = (): number => Number(/^rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1])
     const before = bytesRead()
     expect(figures(read(at))).toEqual([123_008])
     expect(bytesRead() - before).toBeLessThan(2 * MB)
   })
 
-  test('without any answer in reach gives none', () => {
+  test('a long new transcript without an answer near its end yields none', () => {
     expect(read(file(filler))).toMatchObject({ observed: [], cursor: { offset: Buffer.byteLength(filler) } })
   })
 })
 
-describe('lines without end', () => {
-  test('a line of 50 MB is passed over in bounded memory', () => {
+describe('very long lines', () => {
+  test('a line of 50 MB is skipped in bounded memory', () => {
     const at = file(answer({ used: 50_008 }))
     const first = read(at)
     appendFileSync(
@@ -285,7 +285,7 @@ describe('lines without end', () => {
     expect(second.cursor?.midLine).toBeUndefined()
   })
 
-  test('more news than one read takes in is jumped over to the newest answer', () => {
+  test('more new lines than one read allows are skipped up to the newest answer', () => {
     const at = file(answer({ used: 50_008 }))
     const first = read(at)
     const block = Buffer.from(answer({ used: 70_008 }) + user('y'.repeat(10_000_000)))
@@ -297,7 +297,7 @@ describe('lines without end', () => {
   })
 })
 
-test('what is no readable file is no transcript', () => {
+test('a file that is not readable is no transcript', () => {
   const dir = tempDir()
   mkdirSync(path.join(dir, 'folder.jsonl'))
   writeFileSync(path.join(dir, 'empty.jsonl'), '')
@@ -317,7 +317,7 @@ test("a subagent's own transcript is read as its main chain", () => {
   expect(readTranscript(at, null, { chain: 'subagent' }).observed).toMatchObject([{ reading: { used: 20_008 } }])
 })
 
-describe('a compaction that did not come about', () => {
+describe('a failed compaction', () => {
   const line = (entry: object): string => `${JSON.stringify(entry)}\n`
   const command = (words: string, name = 'compact'): string =>
     line({
@@ -342,7 +342,7 @@ describe('a compaction that did not come about', () => {
     ['stopped', refusal],
     [null, command('blocked by PreCompact hook', 'model')],
     [null, user('"commandOutcome": compact "interruptedMessageId": x')],
-  ])('ended as %s', (how, text) => {
+  ])('a failed compaction is read with its outcome %s', (how, text) => {
     expect(read(file(answer({ used: 160_008 }) + text)).gaveUp).toBe(how)
     expect(read(file(text + boundary())).gaveUp).toBeNull()
   })

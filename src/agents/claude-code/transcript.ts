@@ -6,33 +6,42 @@ import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
 const MB = 1024 * 1024
-/** A file seen for the first time is read whole up to here; of a longer one only the newest answer. */
+/** Size up to which a new file is read whole. From a longer one only the newest answer is read. */
 const WHOLE = 4 * MB
-/** What one read takes in at most before it jumps to the end of the file. */
+/** Maximum size of one read before it skips to the end of the file. */
 const CATCH_UP = 64 * MB
 const LONGEST_LINE = 8 * MB
-/** How far a jump looks back from the end for the newest answer. */
+/** Maximum distance from the end in which the newest answer is searched. */
 const LOOK_BACK = 64 * MB
-/** Any call of a batch shows that its answer is written, so a few are enough. */
+/**
+ * Number of remembered calls. Any call of a batch proves that its answer is written, so a few are
+ * enough.
+ */
 const MOST_CALLS = 4
 
 export interface TranscriptOptions {
   chain: 'main' | 'subagent'
-  /** Answers given before this moment (a fork's copied history, not always marked as such) are read, but not counted as spent. */
+  /**
+   * Answers before this time are read but not counted as spent, because a fork's copied history is
+   * not always marked.
+   */
   spentSince?: number | null
 }
 
 export interface TranscriptRead {
   observed: TranscriptEvent[]
   spend: Usage & { answers: number }
-  /** null: no transcript was readable. */
+  /** Null when no transcript was readable. */
   cursor: Cursor | null
   branch: string | null
-  /** The session these answers were copied from; null: they are its own, or the client did not mark them. */
+  /**
+   * The session from which these answers were copied. Null when they are its own, or the client did
+   * not mark them.
+   */
   copiedFrom: string | null
-  /** How the last compaction that did not come about ended; null: none, or one came about after it. */
+  /** How the last failed compaction ended. Null when there was none, or one succeeded after it. */
   gaveUp: FailedCompaction | null
-  /** The newest title, that of the user before the client's; null: none was read. */
+  /** The newest title, the user's before the client's. Null when none was read. */
   title: { text: string; by: 'client' | 'named' } | null
 }
 
@@ -41,8 +50,9 @@ function noSpend(): Usage & { answers: number } {
 }
 
 /**
- * What a transcript says since `from`. The file only ever grows, a line at a time, so a read begins where the last one ended; an
- * unfinished last line is left for the next. Work and memory are bounded whatever the file holds.
+ * Reads a transcript from the cursor `from`. The file only grows, line by line, so a read starts
+ * where the last one ended. An unfinished last line is left for the next. Work and memory are
+ * bounded, whatever the file holds.
  */
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   if (from !== null && from.path === path) {
@@ -68,7 +78,8 @@ export function nothing(): TranscriptRead {
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   const goesOn = from !== null && from.path === path && from.offset <= size
   const start = goesOn ? from.offset : 0
-  // A file that shrank or moved was already counted once: take only its newest answer, if it is another, with stamps above the old ones.
+  // A file that shrank or moved was counted already. Read only its newest answer, with stamps above
+  // the old ones.
   const base = goesOn || from === null ? (from?.base ?? 0) : (from.base ?? 0) + from.offset
   const tooMuch = goesOn ? size - start > CATCH_UP : from !== null || size > WHOLE
   const gather = new Gathering(base, from, options.spentSince ?? null)
@@ -94,7 +105,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
       if (at < start || !isCandidate(buffer, s, e)) return at < start
       const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
       if (line !== null && line.type !== 'gave-up' && line.type !== 'title') newest.push([line, at])
-      // A boundary is told with what refused before it: look one step further.
+      // A boundary is reported with the refusal before it, so read one more line.
       return line?.type === 'answer' || newest.length > 1
     },
   )
@@ -103,12 +114,15 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
   return gather.done(path, scanned, skipped + scanned.next - start)
 }
 
-/** Nothing but one unfinished line: kept for later, unless it is too long to be kept. */
+/** Returns the position after one unfinished line. It is kept for later unless it is too long. */
 function withoutLines(start: number, size: number): ScanEnd {
   return size - start > LONGEST_LINE ? { next: size, midLine: true } : { next: start, midLine: false }
 }
 
-/** Met from the end backwards: the newest answer or boundary alone counts, refusals only where they explain it. */
+/**
+ * Selects from lines in reverse order: the newest answer or boundary, and a refusal only if it
+ * explains the boundary.
+ */
 function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][] {
   const stop = met.findIndex(([line]) => line.type !== 'refusal')
   if (stop < 0) return met.reverse()
@@ -117,7 +131,7 @@ function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][]
   return met.slice(0, explained).reverse()
 }
 
-/** Collects what lines say, each answer once however many lines repeat it. */
+/** Collects the content of lines, each answer once, however many lines repeat it. */
 class Gathering {
   readonly observed: TranscriptEvent[] = []
   readonly spend = noSpend()
@@ -200,7 +214,10 @@ class Gathering {
     for (const key of ['input', 'cacheCreation', 'cacheRead', 'output'] as const) this.spend[key] += measured.spent[key]
   }
 
-  /** A client that writes an answer's first lines while it still streams completes the output count on the last one. */
+  /**
+   * Completes the output count. A client that writes an answer's first lines while it streams has
+   * the final count on the last line.
+   */
   private finishOutput(id: string, output: number): void {
     if (this.last?.id !== id || output <= this.last.output) return
     if (this.last.counted) this.spend.output += output - this.last.output

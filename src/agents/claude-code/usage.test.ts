@@ -8,7 +8,7 @@ const counts = (input: number, creation: number, read: number, output: number) =
   output_tokens: output,
 })
 
-test('used is what the model was given: input and both kinds of cache, not what it wrote', () => {
+test('used tokens are the input and both kinds of cache, not the output', () => {
   expect(measureUsage(counts(8, 15_000, 110_000, 5_000))).toEqual({
     used: 125_008,
     usage: { input: 8, cacheCreation: 15_000, cacheRead: 110_000, output: 5_000 },
@@ -17,7 +17,7 @@ test('used is what the model was given: input and both kinds of cache, not what 
   })
 })
 
-test('of an answer in several iterations the last one counts, and all of them were spent', () => {
+test('the last of several iterations counts, and all of them are spent', () => {
   const iterations = [
     { type: 'message', ...counts(10, 0, 40_000, 100) },
     { type: 'message', ...counts(20, 5_000, 40_000, 200) },
@@ -50,7 +50,7 @@ test('server-side tools without iterations make the figure an estimate', () => {
   ).toBe(true)
 })
 
-test('all zero says nothing', () => {
+test('counts that are all zero mean unknown', () => {
   expect(measureUsage(counts(0, 0, 0, 0))?.used).toBeNull()
 })
 
@@ -63,6 +63,6 @@ test.each([
   [{ input_tokens: 'many' }],
   [{ input_tokens: -5 }],
   [{ input_tokens: Number.NaN }],
-])('%j gives no figure and does not throw', (value) => {
+])('the value %j yields no figure and does not throw', (value) => {
   expect(measureUsage(value)?.used ?? null).toBeNull()
 })

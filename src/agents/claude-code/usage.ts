@@ -2,11 +2,14 @@ import type { Usage } from '../../contract/reading.js'
 import { count, list, object } from './fields.js'
 
 export interface MeasuredUsage {
-  /** Tokens the answer was given: what fills the window. null: all counts are zero or missing, which says nothing. */
+  /**
+   * Input tokens of the answer, which fill the window. Null when all counts are zero or missing,
+   * which means unknown.
+   */
   used: number | null
   /** The counts behind `used`. */
   usage: Usage
-  /** What the answer cost in all, also over several iterations. */
+  /** Total cost of the answer, also over several iterations. */
   spent: Usage
   exact: boolean
 }
@@ -25,8 +28,9 @@ function fed(usage: Usage): number {
 }
 
 /**
- * The usage object of one answer. A server-side tool makes the API call the model several times within one answer and
- * add the calls up: then only the last iteration says how full the window is.
+ * Measures the usage object of one answer. With a server-side tool the API calls the model several
+ * times within one answer and adds the calls up. Then only the last iteration shows how full the
+ * window is.
  */
 export function measureUsage(value: unknown): MeasuredUsage | null {
   const raw = object(value)

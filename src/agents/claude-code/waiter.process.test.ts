@@ -90,12 +90,12 @@ const names = (): string[] => (readdirSync(root).includes('waiters') ? readdirSy
 const pipes = (): string[] => names().filter((name) => /^\d+\.\d+$/.test(name))
 const waits = (...waiters: Waiter[]): Promise<void> =>
   vi.waitFor(() => expect(pipes()).toEqual(waiters.map(({ pipe }) => pipe).sort()), PATIENCE_MS)
-/** How often a process has come back from waiting. */
+/** Returns how often a process has returned from waiting. */
 const wakeups = (pid: number): number =>
   Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 const spoken = (orderId: string, text: string, session = 's-1') => ({ clientPid: 4711, session, orderId, text })
 
-test('sleeps until it is told, says it, and ends as the client wakes by', async () => {
+test('a waiter blocks until it is notified, prints the text, and exits with the code that wakes the client', async () => {
   const waiter = start()
   await waits(waiter)
   expect(waiterOf(live, 4711)).toBe('asleep')
@@ -108,7 +108,7 @@ test('sleeps until it is told, says it, and ends as the client wakes by', async 
   expect(waiterOf(live, 4711)).toBe('known')
 })
 
-test('a message that is a link to another file of this user is not said', async () => {
+test('a text that is a link to another file of this user is not delivered', async () => {
   mkdirSync(folder)
   const cloned = join(root, 'cloned')
   writeFileSync(cloned, 'forged')
@@ -120,7 +120,7 @@ test('a message that is a link to another file of this user is not said', async 
   expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
 
-test('what lies there when it begins is said at once; what was taken back, or is another session’s, is not', async () => {
+test("a text that exists when a waiter starts is delivered at once, but not a withdrawn one or another session's", async () => {
   mkdirSync(folder)
   sayByWaiter(live, spoken('order_1', 'taken back'))
   sayByWaiter(live, spoken('order_2', 'for another', 's-2'))
@@ -131,7 +131,7 @@ test('what lies there when it begins is said at once; what was taken back, or is
   expect(await waiter.ended).toEqual({ code: 2, said: 'for this one' })
 })
 
-test('of several that look at once one says it', async () => {
+test('a text is delivered by only one of several waiters', async () => {
   const waiters = [start(), start({ CLAUDE_PID: '42' }), start({ CLAUDE_PID: '43' })]
   await vi.waitFor(() => expect(pipes()).toHaveLength(3), PATIENCE_MS)
   writeFileSync(join(folder, 's-1.order_1.say'), 'once')
@@ -142,20 +142,23 @@ test('of several that look at once one says it', async () => {
   expect(said.map((one) => `${one.code} ${one.said}`).sort()).toEqual(['0 ', '0 ', '2 once'])
 })
 
-test.runIf(process.platform === 'linux')('asleep it uses no processor time, and nothing stands beside it', async () => {
-  const waiter = start()
-  await waits(waiter)
-  await vi.waitFor(() => expect(waiterOf(live, 4711)).toBe('asleep'), PATIENCE_MS)
-  // As long as it takes to start other programs it does not wake up.
-  const work = (): void => void execFileSync(process.execPath, ['--eval', ''])
-  work()
-  const before = wakeups(waiter.pid)
-  for (let n = 0; n < 5; n++) work()
-  expect(wakeups(waiter.pid) - before).toBe(0)
-  expect(readFileSync(`/proc/${waiter.pid}/task/${waiter.pid}/children`, 'utf8')).toBe('')
-})
+test.runIf(process.platform === 'linux')(
+  'a blocked waiter uses no CPU time, and no process stays beside it',
+  async () => {
+    const waiter = start()
+    await waits(waiter)
+    await vi.waitFor(() => expect(waiterOf(live, 4711)).toBe('asleep'), PATIENCE_MS)
+    // The waiter must not wake up for as long as it takes to start other programs.
+    const work = (): void => void execFileSync(process.execPath, ['--eval', ''])
+    work()
+    const before = wakeups(waiter.pid)
+    for (let n = 0; n < 5; n++) work()
+    expect(wakeups(waiter.pid) - before).toBe(0)
+    expect(readFileSync(`/proc/${waiter.pid}/task/${waiter.pid}/children`, 'utf8')).toBe('')
+  },
+)
 
-test('a new one sends the older ones of its client home, not those of another', async () => {
+test('a new waiter ends the older ones of its client, not those of another', async () => {
   const [first, other] = [start(), start({ CLAUDE_PID: '42' })]
   await vi.waitFor(() => expect(pipes()).toHaveLength(2), PATIENCE_MS)
   await vi.waitFor(() => expect(waiterOf(live, 4711)).toBe('asleep'), PATIENCE_MS)
@@ -164,7 +167,7 @@ test('a new one sends the older ones of its client home, not those of another', 
   await waits(second, { ...other, pipe: `42.${other.pid}` })
 })
 
-test('many that begin at once leave at least one, and it can be told', async () => {
+test('at least one of many waiters that start at once stays, and it can be notified', async () => {
   const all = Array.from({ length: 8 }, () => start())
   let ended = 0
   for (const one of all) void one.ended.then(() => ended++)
@@ -178,15 +181,15 @@ test('many that begin at once leave at least one, and it can be told', async () 
 })
 
 test.each([
-  ['a run nobody attends', { CLAUDE_CODE_SESSION_ATTENDED: '0' }],
-  ['a client that does not say who it is', { CLAUDE_PID: '' }],
-  ['a session whose name would lead elsewhere', { CLAUDE_CODE_SESSION_ID: '../s-1' }],
-  ['Baton turned off', { BATON_DISABLE: '1' }],
-])('%s has no waiter: it ends at once', async (_, env) => {
+  ['an unattended run', { CLAUDE_CODE_SESSION_ATTENDED: '0' }],
+  ['a client without a process id', { CLAUDE_PID: '' }],
+  ['a session id that is a path', { CLAUDE_CODE_SESSION_ID: '../s-1' }],
+  ['a disabled Baton', { BATON_DISABLE: '1' }],
+])('the waiter ends at once for %s', async (_, env) => {
   expect(await start(env).ended).toEqual({ code: 0, said: '' })
 })
 
-test('ended by the client it leaves no pipe', async () => {
+test('a waiter that the client ends leaves no pipe', async () => {
   const waiter = start()
   await waits(waiter)
   waiter.kill('SIGTERM')
@@ -194,7 +197,7 @@ test('ended by the client it leaves no pipe', async () => {
   expect(pipes()).toEqual([])
 })
 
-test('all are sent home at once, and nothing is left', async () => {
+test('all waiters are ended at once, and no file remains', async () => {
   const waiter = start()
   await waits(waiter)
   sendWaitersHome(live)
@@ -202,7 +205,7 @@ test('all are sent home at once, and nothing is left', async () => {
   expect(names()).toEqual([])
 })
 
-test('one that was killed is not taken for asleep, and its pipe goes', async () => {
+test('a killed waiter does not count as asleep, and its pipe is removed', async () => {
   const waiter = start()
   await waits(waiter)
   waiter.kill('SIGKILL')
@@ -216,7 +219,7 @@ test('one that was killed is not taken for asleep, and its pipe goes', async () 
   expect(names()).toEqual([])
 })
 
-test('when its client was killed it goes by itself', async () => {
+test('a waiter ends by itself when its client was killed', async () => {
   writeLauncher((text) => text.replace('read -r -t 300', 'read -r -t 1'))
   const client = spawn('/bin/bash', ['-c', '"$0" waiter & wait', launcher()], {
     env: { PATH: process.env.PATH, ...CLIENT },
@@ -241,6 +244,6 @@ test.each([
   ['2.0.200', false],
   ['3.0.0', true],
   [null, false],
-])('a client of version %s has waiters: %s', (version, has) => {
+])('a client of version %s supports waiters: %s', (version, has) => {
   expect(supportsWaiters(version)).toBe(has)
 })

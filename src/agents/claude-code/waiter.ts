@@ -4,33 +4,43 @@ import { isLeftover, writeFileAtomic } from '../../lib/atomic-file.js'
 import { codeOf } from '../../lib/errors.js'
 
 /**
- * Waking an idle session from outside: a hook with `asyncRewake: true` runs beside the session; when it ends with 2, the client begins a
- * turn with what it printed. The waiter is such a hook: the launcher, called as `hook waiter` (`launcher.sh`). It sleeps in a
- * read on a pipe of its own until it is told to look. In the folder `waiters` beside the live one:
+ * Wakes an idle session from outside. A hook with `asyncRewake: true` runs beside the session. When it
+ * exits with 2, the client starts a turn with its output. The waiter is such a hook: the launcher,
+ * called as `hook waiter` (`launcher.sh`). It blocks in a read on its own pipe until it is notified.
+ * Files in the folder `waiters` beside the live one:
  *
- *   <client>.<waiter>        its pipe, named by both process ids. `look`: something may lie there; any other word sends it home
+ *   <client>.<waiter>        its pipe, named by both process ids. `look`: a text may be there;
+ *                            any other word ends the waiter
  *   <client>.here            this client has waiters
- *   <session>.<order>.say    what the session is to be told. Who takes it back removes it, the waiter renames it: one of them can
+ *   <session>.<order>.say    the text for the session. A withdrawal removes it, the waiter renames
+ *                            it: only one of them can
  *   <session>.<order>.said   the waiter took it; empty once it was printed
  *
- * The file is laid before anybody is told, and a waiter looks when it begins: one that is just starting misses nothing.
+ * The file is written before any notification, and a waiter looks when it starts, so that one that is
+ * just starting misses nothing.
  *
- * Seen with 2.1.325:
- * - It is needed at SessionStart (a session that was never prompted can be woken) and at every Stop, because a wake uses it up.
- * - Asleep it costs no processor time and 0.4 MB (3.2 MB resident, most of it bash itself), and the session counts as idle. Without `exec`
- *   the client's `sh -c` stays beside it.
- * - It survives `/clear`, and would speak into the fresh session; so each new waiter sends the older ones of its client home.
- * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it. A draft in the composer stays. In the conversation
- *   the user sees only `rewakeSummary`, and the model is told that it is no word of the user.
- * - What is printed to stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing, but a client that knows only the
- *   former does not wait for the waiter.
- * - In `-p` and SDK runs the client waits for such a hook: there it ends at once.
- * - When the client leaves, it ends its hooks. When it is killed, nobody does; so the waiter looks, every five minutes, whether
- *   it has been given another parent. That, and nothing else, is done on a clock.
+ * Observed with 2.1.325:
+ * - A waiter is needed at SessionStart (a session without any prompt can be woken) and at every Stop,
+ *   because a wake ends it.
+ * - A blocked waiter uses no CPU and 0.4 MB (3.2 MB resident, mostly bash), and the session counts as
+ *   idle. Without `exec` the client's `sh -c` stays beside it.
+ * - A waiter survives `/clear` and would write into the fresh session, so each new waiter ends the
+ *   older ones of its client.
+ * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it. A draft in the
+ *   composer stays. The user sees only `rewakeSummary`, and the model is told that the text is not
+ *   by the user.
+ * - Output on stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing, but a
+ *   client that knows only the former does not wait for the waiter.
+ * - In `-p` and SDK runs the client waits for such a hook, so there the waiter ends at once.
+ * - A client that exits ends its hooks. A killed one does not, so the waiter checks every five minutes
+ *   whether it has another parent. This check is its only timer.
  */
 export const WAITER_EVENTS: readonly string[] = ['SessionStart', 'Stop']
 
-/** What the settings say for it beside its command. The time in seconds: where it ends sooner the next turn begins another. */
+/**
+ * Settings of the hook beside its command. The timeout is in seconds; the next turn starts another
+ * waiter after it.
+ */
 export const WAITER_KEYS = {
   async: true,
   asyncRewake: true,
@@ -38,10 +48,13 @@ export const WAITER_KEYS = {
   timeout: 7 * 24 * 60 * 60,
 }
 
-/** The oldest client whose public notes speak of `asyncRewake`. */
+/** The oldest client whose release notes mention `asyncRewake`. */
 const OLDEST = [2, 1, 143]
 
-/** A version that cannot be told is taken for an old one: a client that waited for a waiter would never end a turn. */
+/**
+ * Returns whether a client supports waiters. An unknown version counts as old, because a client
+ * that waits for a waiter would never end a turn.
+ */
 export function supportsWaiters(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(version ?? '')
@@ -56,14 +69,17 @@ const NAME = /^[\w-]{1,120}$/
 const MADE_HERE = /^(?:\.?\d+\.\d+|\d+\.here|[\w-]+\.[\w-]+\.(?:say|said))$/
 
 /**
- * Whether a file in the folder has a name that waiters give. The folder or the home may be a link to
- * files of the user.
+ * Returns whether a file has a name that waiters use. The folder or the home may be a link to files
+ * of the user.
  */
 const isMadeHere = (name: string): boolean => MADE_HERE.test(name) || isLeftover(name)
 
 export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
 
-/** `asleep`: one waits now. `known`: the client has waiters, and one may be about to begin. null: it has none. */
+/**
+ * Returns `asleep` when a waiter runs now, and `known` when the client has waiters and one may be
+ * about to start. Null when it has none.
+ */
 export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
   const folder = waitersFolder(liveDir)
   for (const pipe of pipesIn(folder, String(clientPid))) {
@@ -75,7 +91,7 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
   return statSync(join(folder, `${clientPid}.here`), { throwIfNoEntry: false }) ? 'known' : null
 }
 
-/** Lays the text where the session's waiter finds it, and tells the waiter. Throws when it cannot be written. */
+/** Writes the text for the session's waiter and notifies it. Throws when it cannot be written. */
 export function sayByWaiter(
   liveDir: string,
   spoken: { clientPid: number; session: string; orderId: string; text: string },
@@ -87,7 +103,9 @@ export function sayByWaiter(
   for (const pipe of pipesIn(folder, String(spoken.clientPid))) tell(pipe, 'look')
 }
 
-/** True: it was taken back and nobody will say it. False: a waiter has it, or it is unknown. */
+/**
+ * Withdraws a text. True when nobody will deliver it. False when a waiter has it, or it is unknown.
+ */
 export function unsayByWaiter(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
   try {
@@ -98,14 +116,14 @@ export function unsayByWaiter(liveDir: string, session: string, orderId: string)
   }
 }
 
-/** When a waiter took it, milliseconds; null: none did. */
+/** Returns when a waiter took the text, in milliseconds. Null when none did. */
 export function saidByWaiter(liveDir: string, session: string, orderId: string): number | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const path = join(waitersFolder(liveDir), `${session}.${orderId}.said`)
   return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? null
 }
 
-/** Every waiter ends, and nothing is left for one. */
+/** Ends every waiter and removes all its files. */
 export function sendWaitersHome(liveDir: string): void {
   const folder = waitersFolder(liveDir)
   for (const pipe of pipesIn(folder, '\\d+')) tell(pipe, 'home')
@@ -119,7 +137,7 @@ export function sendWaitersHome(liveDir: string): void {
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** What waiters and clients that are gone left behind. */
+/** Removes the files of waiters and clients that no longer run. */
 export function tidyWaiters(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
   const folder = waitersFolder(liveDir)
   for (const name of namesIn(folder).filter(isMadeHere)) {
@@ -152,13 +170,13 @@ function tell(pipe: string, word: 'look' | 'home'): void {
   try {
     writeSync(end, `${word}\n`)
   } catch {
-    // Full of words nobody read: whoever reads them will look.
+    // The pipe is full of unread words, so its reader will look anyway.
   } finally {
     closeSync(end)
   }
 }
 
-/** null: nobody reads it, and then it goes. Never waits. */
+/** Opens a pipe without blocking. Null when nobody reads it, and then removes it. */
 function openForWriting(pipe: string): number | null {
   try {
     return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)

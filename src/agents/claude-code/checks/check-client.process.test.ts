@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import { judgeClient } from '../installer.js'
 
-test('no client and no session ever seen: named', async () => {
+test('a missing client is reported when no session was ever seen', async () => {
   const trial = newTrial({ claude: null })
   trial.install()
   const report = await trial.examine()
@@ -10,7 +10,7 @@ test('no client and no session ever seen: named', async () => {
   expect(report.of('client').detail).toContain('no claude on the PATH')
 })
 
-test('no client on the PATH but sessions that come: it runs elsewhere, and that is fine', async () => {
+test('a client that is not on the PATH is no fault when its sessions are seen', async () => {
   const trial = newTrial({ claude: null })
   trial.install()
   trial.signal('SessionStart', { session_id: 's1', source: 'startup' }, { AI_AGENT: 'claude-code_2-1-325_harness' })
@@ -19,7 +19,7 @@ test('no client on the PATH but sessions that come: it runs elsewhere, and that 
   expect(report.of('client').detail).toContain('Claude Code 2.1.325')
 })
 
-test('a client that does not tell its version is named', async () => {
+test('a client that does not print its version is reported', async () => {
   const trial = newTrial({ claude: 'exit 3' })
   trial.install()
   const report = await trial.examine()
@@ -27,7 +27,7 @@ test('a client that does not tell its version is named', async () => {
   expect(report.of('client').detail).toContain('--version did not answer')
 })
 
-test('a client too old for the hooks is named', async () => {
+test('a client too old for the hooks is reported', async () => {
   const trial = newTrial({ claude: "echo '2.0.14 (Claude Code)'" })
   trial.install()
   const report = await trial.examine()
@@ -45,6 +45,6 @@ test.each([
   ['2.2.0', true],
   ['3.0.0', true],
   ['1.9.99', false],
-])('version %s will do: %s', (version, will) => {
+])('client version %s is new enough: %s', (version, will) => {
   expect(judgeClient('/bin/claude', version, null).faults.length === 0).toBe(will)
 })

@@ -12,7 +12,7 @@ const installed = () => {
   return trial
 }
 
-test('disableAllHooks in the settings is named; taking it out is left to the person who put it there', async () => {
+test('disableAllHooks in the settings is reported and not removed, because the user set it', async () => {
   const trial = installed()
   trial.edit((settings) => (settings.disableAllHooks = true))
   const text = readFileSync(trial.settings, 'utf8')
@@ -25,7 +25,7 @@ test('disableAllHooks in the settings is named; taking it out is left to the per
   expect(readFileSync(trial.settings, 'utf8')).toBe(text)
 })
 
-test("a project's word about hooks ranks above the user's, and its local file above that", async () => {
+test("a project's setting about hooks outranks the user's, and its local file outranks both", async () => {
   const trial = installed()
   const [shared, local] = ['settings.json', 'settings.local.json'].map((name) => join(trial.project, '.claude', name))
   writeFileSync(shared!, '{"disableAllHooks": true}')
@@ -34,7 +34,7 @@ test("a project's word about hooks ranks above the user's, and its local file ab
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test("an organisation's settings that keep hooks out are named", async () => {
+test('settings of an organisation that forbid hooks are reported', async () => {
   const trial = installed()
   const managed = trial.input().managed![0]!
   writeFileSync(managed, '{"allowManagedHooksOnly": true}')
@@ -60,7 +60,7 @@ test.each<[string, Layer[], RegExp | null]>([
     [layer('local', { disableAllHooks: false }), layer('managed', { disableAllHooks: true })],
     /managed\.json/,
   ],
-])('hooks when %s', (_, layers, said) => {
+])('the check of hooks is correct when %s', (_, layers, said) => {
   const [fault] = judgeHooksRun(layers)
   if (said) expect(fault?.detail).toMatch(said)
   else expect(fault).toBeUndefined()

@@ -10,7 +10,7 @@ const installed = () => {
 }
 const folderOf = (trial: Trial) => join(dirname(trial.settings), 'skills', 'baton')
 
-/** A session that has answered, of a client that knows mods. */
+/** Stores a session with an answer, by a client that supports plugin modules. */
 const work = (trial: Trial, id: string) => {
   const env = { AI_AGENT: 'claude-code_2-1-325_harness' }
   trial.signal('SessionStart', { session_id: id, source: 'startup' }, env)
@@ -26,7 +26,7 @@ const report = (trial: Trial, id: string, more: Record<string, unknown> = {}) =>
     JSON.stringify({ format: 1, session: id, at: Date.now(), problem: null, ...more }),
   )
 
-test('a mod that was deleted is named and written again', async () => {
+test('a deleted plugin module is reported and written again', async () => {
   const trial = installed()
   rmSync(folderOf(trial), { recursive: true })
   const examined = await trial.examine()
@@ -35,7 +35,7 @@ test('a mod that was deleted is named and written again', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a mod of another version is named and replaced', async () => {
+test('a plugin module of another version is reported and replaced', async () => {
   const trial = installed()
   const program = join(folderOf(trial), 'hooks', 'register.js')
   writeFileSync(program, 'export const register = () => {}\n')
@@ -46,7 +46,7 @@ test('a mod of another version is named and replaced', async () => {
   expect(readFileSync(program, 'utf8')).toContain(trial.home.live)
 })
 
-test("somebody else's folder of that name is left alone and told of", async () => {
+test("a foreign folder with the plugin module's name is left alone and reported", async () => {
   const trial = newTrial()
   mkdirSync(folderOf(trial), { recursive: true })
   writeFileSync(join(folderOf(trial), 'SKILL.md'), 'mine')
@@ -56,7 +56,7 @@ test("somebody else's folder of that name is left alone and told of", async () =
   expect(examined.of('mod').detail).toContain("is not Baton's")
 })
 
-test('sessions that ran since the mod was installed and did not report through it are named', async () => {
+test('sessions without reports since the plugin module was installed are reported', async () => {
   const trial = installed()
   work(trial, 's1')
   work(trial, 's2')
@@ -67,7 +67,7 @@ test('sessions that ran since the mod was installed and did not report through i
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('sessions from before the mod prove nothing', async () => {
+test("sessions from before the plugin module's install are ignored", async () => {
   const trial = newTrial()
   work(trial, 's1')
   trial.install()
@@ -76,7 +76,7 @@ test('sessions from before the mod prove nothing', async () => {
   expect(examined.of('mod').detail).toContain('no session has reported through it yet')
 })
 
-test('a problem the mod reports is told while it is fresh', async () => {
+test('a problem that the plugin module reports is shown while it is recent', async () => {
   const trial = installed()
   report(trial, 's1', { problem: 'TypeError: usage is not a function' })
   const examined = await trial.examine()

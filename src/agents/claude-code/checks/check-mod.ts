@@ -16,7 +16,10 @@ const MOST_REPORTS = 100_000
 const LARGEST_REPORT = 1024 * 1024
 const DERIVED = 'window and compaction point are derived, not exact'
 
-/** Whether the mod is where the client loads it, and whether it reports. Baton works without it, only less exactly. */
+/**
+ * Checks that the plugin module is where the client loads it, and that it reports. Without it,
+ * Baton only measures less exactly.
+ */
 export function checkMod(context: CheckContext): Finding {
   const { client } = context
   if (!supportsMods(client.version))
@@ -36,13 +39,13 @@ export function checkMod(context: CheckContext): Finding {
   const silent = judgeReports(reports, since, context.sessions(), context.now())
   if (silent)
     faults.push({ detail: silent, fix: 'Open a new session; if nothing changes, claude --debug names the reason.' })
-  return { summary: [told(reports, context.now()), ...notes].join(' '), faults }
+  return { summary: [describeReports(reports, context.now()), ...notes].join(' '), faults }
 }
 
 interface Found {
   fault?: Fault
   note?: string
-  /** When the mod was put there; null: it is not. */
+  /** Time of the module's install. Null when it is not installed. */
   since: number | null
 }
 
@@ -60,13 +63,13 @@ function lookAt(context: CheckContext, target: SettingsTarget): Found {
     }
     return { since: statSync(join(folder, MARKER), { throwIfNoEntry: false })?.mtimeMs ?? null }
   } catch (error) {
-    // What keeps install from that file is said by the check of the settings.
+    // The check of the settings reports what prevents an install.
     if (error instanceof InstallProblem) return { since: null }
     throw error
   }
 }
 
-/** What the mod wrote about one session. */
+/** The plugin module's report about one session. */
 export interface Report {
   session: string
   at: number
@@ -74,7 +77,7 @@ export interface Report {
 }
 
 function lookAtReports({ home }: CheckContext): Report[] {
-  // Orders, their answers and summaries have names of two parts.
+  // Orders, answers and summaries have names of two parts and are skipped.
   const names = namesInFolder(home.live, MOST_REPORTS).filter((name) => /^[\w-]+\.json$/.test(name))
   return names.flatMap((name) => {
     try {
@@ -90,7 +93,10 @@ function lookAtReports({ home }: CheckContext): Report[] {
   })
 }
 
-/** A sentence when the mod is there but does not do its work; null: it does, or there was no occasion yet. */
+/**
+ * Returns a sentence when the plugin module is installed but does not report. Null when it does, or
+ * no session has run with it yet.
+ */
 export function judgeReports(
   reports: readonly Report[],
   since: number,
@@ -111,7 +117,7 @@ export function judgeReports(
   return `The mod does not report: of ${meant.length} session${meant.length > 1 ? 's' : ''} since it was installed none did. So ${DERIVED}.`
 }
 
-function told(reports: readonly Report[], now: Date): string {
+function describeReports(reports: readonly Report[], now: Date): string {
   if (reports.length === 0) return 'Installed; no session has reported through it yet.'
   return `Installed; its last report is ${agoText(now.getTime() - Math.max(...reports.map(({ at }) => at)))} old.`
 }

@@ -12,7 +12,7 @@ const installed = () => {
   return trial
 }
 
-test('hooks that somebody removed are named one by one and put back', async () => {
+test('removed hooks are reported one by one and restored', async () => {
   const trial = installed()
   trial.edit(({ hooks }) => {
     delete hooks.Stop
@@ -25,7 +25,7 @@ test('hooks that somebody removed are named one by one and put back', async () =
   expect(JSON.parse(readFileSync(trial.settings, 'utf8')).hooks.Stop).toHaveLength(1)
 })
 
-test('settings rewritten without any of our hooks are named and mended', async () => {
+test('settings without any of our hooks are reported and repaired', async () => {
   const trial = installed()
   writeFileSync(trial.settings, '{"model": "opus"}')
   const report = await trial.examine()
@@ -35,7 +35,7 @@ test('settings rewritten without any of our hooks are named and mended', async (
   expect(JSON.parse(readFileSync(trial.settings, 'utf8')).model).toBe('opus')
 })
 
-test('a settings file that was deleted is named and made again', async () => {
+test('a deleted settings file is reported and created again', async () => {
   const trial = installed()
   rmSync(trial.settings)
   const report = await trial.examine()
@@ -44,7 +44,7 @@ test('a settings file that was deleted is named and made again', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a hook doubled under another spelling would tell everything twice: named and mended', async () => {
+test('a hook that is duplicated in another spelling is reported and repaired', async () => {
   const trial = installed()
   const spelled = `bash ${trial.home.launcher.replace(trial.env.HOME!, '$HOME')} Stop`
   trial.edit(({ hooks }) => hooks.Stop.push({ hooks: [{ type: 'command', command: spelled }] }))
@@ -62,7 +62,7 @@ test.each<[string, (hook: Hook, group: { matcher?: string }) => unknown]>([
   ['another time limit', (hook) => (hook.timeout = 1)],
   ['the name of another event', (hook) => (hook.command = hook.command.replace(/ Stop /, ' PostToolBatch '))],
   ['a matcher', (_, group) => (group.matcher = 'startup')],
-])('a hook with %s is named and mended', async (_, change) => {
+])('a hook with %s is reported and repaired', async (_, change) => {
   const trial = installed()
   trial.edit(({ hooks }) => change(hooks.Stop[0].hooks[0], hooks.Stop[0]))
   const report = await trial.examine()
@@ -75,7 +75,7 @@ test.each([
   ['a comment', (text: string) => `// mine\n${text}`, /line 1 is not valid JSON/],
   ['a trailing comma', (text: string) => text.replace(/\n\}\s*$/, ',\n}\n'), /is not valid JSON/],
   ['hooks that are no object', () => '{"hooks": []}', /hooks is not an object/],
-])('settings with %s, of which the client loads nothing, are named and left alone', async (_, change, said) => {
+])('settings with %s, which the client cannot load, are reported and left alone', async (_, change, said) => {
   const trial = installed()
   const text = change(readFileSync(trial.settings, 'utf8'))
   writeFileSync(trial.settings, text)
@@ -86,7 +86,7 @@ test.each([
   expect(readFileSync(trial.settings, 'utf8')).toBe(text)
 })
 
-test('settings that are not valid JSON are named by their line before Baton is installed, too', async () => {
+test('settings that are not valid JSON are reported with their line, also before Baton is installed', async () => {
   const trial = newTrial()
   mkdirSync(dirname(trial.settings), { recursive: true })
   writeFileSync(trial.settings, '{"model": "opus", ')
@@ -97,7 +97,7 @@ test('settings that are not valid JSON are named by their line before Baton is i
   }
 })
 
-test('entries of another home that is alive are named, with the command that takes them out', async () => {
+test('entries of another existing home are reported, with the command that removes them', async () => {
   const [trial, other] = [installed(), installed()]
   trial.edit(({ hooks }) =>
     hooks.Stop.push({
@@ -110,7 +110,7 @@ test('entries of another home that is alive are named, with the command that tak
   expect(report.of('settings').fix).toContain(`BATON_HOME='${other.home.root}' baton uninstall`)
 })
 
-test('entries of a home that is gone are taken out', async () => {
+test('entries of a deleted home are removed', async () => {
   const trial = installed()
   trial.edit(({ hooks }) =>
     hooks.Stop.push({ hooks: [{ type: 'command', command: hookCommand('/gone/bin/hook', 'Stop') }] }),
@@ -120,7 +120,7 @@ test('entries of a home that is gone are taken out', async () => {
   expect(readFileSync(trial.settings, 'utf8')).not.toContain('/gone')
 })
 
-test('a damaged record of the install is named and written anew', async () => {
+test('a damaged install record is reported and rewritten', async () => {
   const trial = installed()
   const { record } = homeFiles(trial.home.root, keyOf(trial.settings))
   writeFileSync(record, '{"version": 1')
@@ -137,7 +137,7 @@ test('settings that still call Baton after its records were lost are recognised'
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('with another CLAUDE_CONFIG_DIR the client reads settings Baton is not in: that is named', async () => {
+test('a CLAUDE_CONFIG_DIR whose settings lack Baton is reported', async () => {
   const trial = installed()
   const elsewhere = join(trial.root, 'other-config')
   mkdirSync(elsewhere)
@@ -147,14 +147,14 @@ test('with another CLAUDE_CONFIG_DIR the client reads settings Baton is not in: 
   expect(report.of('settings').fix).toBe('Run baton install here, too.')
 })
 
-test('a project Baton was installed in and that is gone is no fault', async () => {
+test('a deleted project in which Baton was installed is no fault', async () => {
   const trial = installed()
   trial.install('project')
   rmSync(trial.project, { recursive: true })
   expect((await trial.examine({ cwd: trial.root })).failed).toEqual([])
 })
 
-test("a project's settings are looked after from everywhere, and mended there", async () => {
+test('the settings of a project are checked from any folder, and repaired there', async () => {
   const trial = newTrial()
   trial.install('project')
   const local = join(trial.project, '.claude', 'settings.local.json')

@@ -19,7 +19,10 @@ import {
 } from '../settings/settings-file.js'
 import { WAITER_EVENTS, WAITER_KEYS } from '../waiter.js'
 
-/** Whether the client's settings call the launcher: for every event, once, as this version writes it. */
+/**
+ * Checks that the client's settings call the launcher once for every event, in the form this
+ * version writes.
+ */
 export function checkSettings(context: CheckContext): Finding {
   const targets = context.targets()
   if (targets.length === 0) {
@@ -55,7 +58,10 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
   }
 }
 
-/** Settings files of this user and folder that cannot be parsed, of which the client loads nothing. */
+/**
+ * Reports settings files of this user and folder that cannot be parsed. The client loads nothing
+ * from them.
+ */
 function invalidSettings(context: CheckContext): Fault[] {
   return [userSettings(context.env), projectSettings(context.cwd).local].flatMap((path): Fault[] => {
     try {
@@ -70,7 +76,9 @@ function invalidSettings(context: CheckContext): Fault[] {
   })
 }
 
-/** What is wrong with the entries of ours in a settings file, a sentence each. Throws SettingsFault. */
+/**
+ * Returns the faults of our entries in a settings file, one sentence each. Throws SettingsFault.
+ */
 export function judgeEntries(text: string, by: Recognise): string[] {
   const all = isBlank(text) ? [] : entries(openSettings(text), by)
   const events = Object.keys(EVENTS)
@@ -104,7 +112,7 @@ function hasWaiterKeys(hook: unknown): boolean {
   return Object.entries(WAITER_KEYS).every(([key, value]) => (hook as Record<string, unknown>)[key] === value)
 }
 
-/** Installed for this user elsewhere, but the client started here reads another file. */
+/** Reports an install in a settings file that the client, when started here, does not read. */
 function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
   const here = [userSettings(context.env), projectSettings(context.cwd).local].map((path) => realTarget(path))
   const elsewhere = targets.find(({ scope }) => scope === 'user')
@@ -113,14 +121,14 @@ function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
   return [{ detail, fix: 'Run baton install here, too.' }]
 }
 
-/** One settings file the client reads, with what it says; files it can make nothing of are left out. */
+/** One settings file that the client reads, with its values. Unusable files are omitted. */
 export interface Layer {
   path: string
   rank: 'user' | 'project' | 'local' | 'managed'
   values: Record<string, unknown>
 }
 
-/** All files the client merges where a target counts, lowest rank first. */
+/** Returns all files that the client merges for a target, lowest rank first. */
 function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
   const project = projectSettings(target.project)
   const files: [Layer['rank'], string][] = [
@@ -132,7 +140,7 @@ function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
   const seen = new Set<string>()
   return files.flatMap(([rank, path]) => {
     const real = realTarget(path)
-    // In the home folder the project's file is the user's own.
+    // In the user's home folder the project's file is the user's own.
     if (seen.has(real)) return []
     seen.add(real)
     const values = valuesIn(path)
@@ -140,7 +148,7 @@ function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
   })
 }
 
-/** The file that decides about a key: the highest that has it. */
+/** Returns the file that decides about a key: the one with the highest rank that has it. */
 function deciding(layers: readonly Layer[], key: string): Layer | undefined {
   return layers.findLast(({ values }) => values[key] !== undefined)
 }
@@ -168,10 +176,12 @@ function valuesIn(path: string): Record<string, unknown> | null {
   }
 }
 
-/** Whether the client runs hooks at all: settings can forbid it, and then nothing of Baton's runs however well it is installed. */
+/**
+ * Checks that the client runs hooks at all. Settings can forbid it, and then Baton does not run.
+ */
 export function checkHooksRun(context: CheckContext): Finding {
   const faults = context.targets().flatMap((target) => judgeHooksRun(layersOf(context, target)))
-  // Of a file with a mistake the client loads nothing, its hooks included.
+  // The client loads nothing, not even hooks, from an invalid file.
   faults.push(...invalidSettings(context))
   const unique = new Map(faults.map((fault) => [fault.detail, fault]))
   return unique.size === 0 ? noFaults('No settings forbid them.') : { summary: '', faults: [...unique.values()] }
@@ -207,22 +217,22 @@ export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
 
 const PUTS = "puts Baton's before yours, which stays"
 
-/** Whether the figure is shown: the status line the client takes is ours, and runs the one that was there before. */
+/** Checks that the client's status line is ours and also runs the former one. */
 export function checkStatusLine(context: CheckContext): Finding {
   const faults: Fault[] = []
-  const told = new Set<string>()
+  const summaries = new Set<string>()
   for (const target of context.targets()) {
     const { fault, says } = judgeLine(context, target)
     if (fault) faults.push(fault)
-    if (says) told.add(says)
+    if (says) summaries.add(says)
   }
-  // What keeps it from being there is said by the check of the settings.
-  return { summary: [...told].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
+  // The check of the settings reports what prevents it.
+  return { summary: [...summaries].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
 }
 
 function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fault; says?: string } {
   const layers = layersOf(context, target)
-  // A file the client can make nothing of has a check of its own.
+  // Another check reports an unusable file.
   if (!layers.some(({ path }) => context.keyOf(path) === context.keyOf(target.path))) return {}
   const layer = deciding(layers, 'statusLine')
   const by = context.recognise
@@ -268,7 +278,7 @@ function judgeOurs(
   return { says: `Baton's, in ${path}${ours.former ? ', with yours beside it' : ''}.` }
 }
 
-/** One that ranks above the file Baton is in. */
+/** Returns the fault of a status line that outranks the file with Baton's. */
 function hidden(layer: Layer, target: SettingsTarget): Fault {
   const detail = `The status line in ${layer.path} hides Baton's in ${target.path}.`
   if (layer.rank === 'managed')

@@ -13,7 +13,7 @@ const withOwnLine = () => {
   return trial
 }
 
-test('a status line that replaced ours is named, and composed with ours again', async () => {
+test('a status line that replaced ours is reported, and wrapped by ours again', async () => {
   const trial = withOwnLine()
   trial.edit((settings) => (settings.statusLine = { type: 'command', command: 'echo newer' }))
   const report = await trial.examine()
@@ -25,7 +25,7 @@ test('a status line that replaced ours is named, and composed with ours again', 
   expect(JSON.parse(readFileSync(trial.settings, 'utf8')).statusLine.command).toContain('\necho newer')
 })
 
-test('a status line that was removed is named and put back', async () => {
+test('a removed status line is reported and restored', async () => {
   const trial = withOwnLine()
   trial.edit((settings) => delete settings.statusLine)
   const report = await trial.examine()
@@ -33,7 +33,7 @@ test('a status line that was removed is named and put back', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('when the former status line was lost from the home it is named, and taken from the settings again', async () => {
+test('a former status line that is missing in the home is reported, and restored from the settings', async () => {
   const trial = withOwnLine()
   const { former } = homeFiles(trial.home.root, keyOf(trial.settings))
   rmSync(former)
@@ -44,7 +44,7 @@ test('when the former status line was lost from the home it is named, and taken 
   expect(readFileSync(former, 'utf8')).toBe('echo mine')
 })
 
-test('an older form of our status line is named and mended', async () => {
+test('an older form of our status line is reported and repaired', async () => {
   const trial = newTrial()
   trial.install()
   trial.edit(
@@ -54,7 +54,7 @@ test('an older form of our status line is named and mended', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test("a project's status line hides ours: named, and install for the project shows both", async () => {
+test("a project's status line that hides ours is reported, and an install for the project shows both", async () => {
   const trial = withOwnLine()
   const shared = join(trial.project, '.claude', 'settings.json')
   mkdirSync(dirname(shared))
@@ -68,7 +68,7 @@ test("a project's status line hides ours: named, and install for the project sho
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test("an organisation's status line hides ours: named", async () => {
+test("an organisation's status line that hides ours is reported", async () => {
   const trial = withOwnLine()
   writeFileSync(trial.input().managed![0]!, JSON.stringify({ statusLine: { type: 'command', command: 'echo corp' } }))
   const report = await trial.examine()
@@ -79,7 +79,7 @@ test("an organisation's status line hides ours: named", async () => {
 test.each([
   ['calls Baton itself', { type: 'command', command: 'baton statusline --segment; date' }, 'calls Baton itself'],
   ['is of a type Baton does not know', { type: 'widget', command: 'x' }, 'of a type Baton cannot run'],
-])("a person's own status line that %s is no fault", async (_, statusLine, said) => {
+])("a user's own status line that %s is no fault", async (_, statusLine, said) => {
   const trial = newTrial()
   mkdirSync(dirname(trial.settings))
   writeFileSync(trial.settings, JSON.stringify({ statusLine }))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
 import { preferred, tally } from './check-ways.js'
 
-test('with the mod in place it says so, and nothing is wrong', async () => {
+test('with the plugin module installed it is named as the channel, without a fault', async () => {
   const trial = newTrial()
   trial.install()
   const report = await trial.examine()
@@ -14,7 +14,7 @@ test('with the mod in place it says so, and nothing is wrong', async () => {
   })
 })
 
-test('where somebody else has the place of the mod the waiter is missed, and put in', async () => {
+test("a missing waiter is reported and added if another plugin has the module's place", async () => {
   const trial = newTrial()
   trial.install()
   const place = join(dirname(trial.settings), 'skills', 'baton')
@@ -29,7 +29,7 @@ test('where somebody else has the place of the mod the waiter is missed, and put
   expect((await trial.examine()).failed).toEqual([])
 })
 
-test('names the way that is used, and how to get a better one', () => {
+test('the check names the channel in use, and how to get a better one', () => {
   expect(preferred({ mod: true, waits: false, tmux: true })).toMatch(
     /by the mod .* typed into the client where it runs in tmux/,
   )
@@ -39,7 +39,7 @@ test('names the way that is used, and how to get a better one', () => {
   expect(preferred({ mod: false, waits: true, tmux: false })).toMatch(/left to your own \/clear .* waiter\. .* or tmux/)
 })
 
-test('tells how the clients that run are reached', () => {
+test('the check says how running clients are reached', () => {
   expect(tally([], 0)).toBe('')
   expect(tally(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
     'Of 4 clients running now Baton reaches 2 through the mod, 1 through tmux and 1 only with its own next event.',

@@ -12,13 +12,15 @@ import { type LiveClient, liveClients } from '../registry.js'
 import { configFolder, entries, isBlank, openSettings, supportsMods } from '../settings/settings-file.js'
 import { supportsWaiters, waiterOf } from '../waiter.js'
 
-/** How a running client can be left for a fresh session, and how it is told something while it is idle. */
+/**
+ * The channel by which a running client can be switched to a fresh session and reached while idle.
+ */
 export type Reach = 'mod' | 'tmux' | 'waiter' | 'hooks'
 
-/** More are not asked one by one. */
+/** Maximum number of clients that are probed one by one. */
 const MOST_ASKED = 8
 
-/** By which way sessions are handed over and woken here, proven on the clients that run now. */
+/** Reports how sessions are handed over and woken here, proven with the clients that run now. */
 export async function checkWays(context: CheckContext): Promise<Finding> {
   const faults: Fault[] = []
   const targets = context.targets()
@@ -38,7 +40,7 @@ export async function checkWays(context: CheckContext): Promise<Finding> {
   }
 }
 
-/** What a session that begins now will use, and how to get a better way. */
+/** Describes the channel of a session that starts now, and how to get a better one. */
 export function preferred({ mod, waits, tmux }: { mod: boolean; waits: boolean; tmux: boolean }): string {
   const typed = tmux ? 'typed into the client where it runs in tmux' : null
   const start = 'left to your own /clear or next start'
@@ -50,7 +52,7 @@ export function preferred({ mod, waits, tmux }: { mod: boolean; waits: boolean; 
   return `A fresh session is ${typed ? `${typed}, else ${start}` : start}.${woken} ${better}`
 }
 
-/** What was seen of the clients that run. */
+/** Describes by which channel the running clients can be reached. */
 export function tally(reached: readonly Reach[], all: number): string {
   if (all === 0) return ''
   const by = (way: Reach, text: string): string[] => {
@@ -86,10 +88,13 @@ function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
   }
 }
 
-/** A waiter belongs where the client knows waiters and the mod has no place, and nowhere else. */
+/**
+ * Checks that a waiter is installed exactly if the client supports waiters and the plugin module
+ * cannot be installed.
+ */
 function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | null {
   const { version } = context.client
-  // What is wrong with the mod or with the file has a check of its own.
+  // Faults of the module or of the file have their own checks.
   const place = existsSync(join(dirname(target.path), 'skills', MOD_NAME))
   const wanted = supportsWaiters(version) && (supportsMods(version) ? place && !hasMod(target) : true)
   if (version === null || wanted === hasWaiter(context, target) || !existsSync(target.path)) return null

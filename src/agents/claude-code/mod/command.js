@@ -8,8 +8,8 @@ const ACTIONS = ['status', 'approve', 'cancel']
 let isOffered = false
 
 /**
- * Offers `/handoff` to the user. The client lets a module answer for a command of any name, also for
- * one that the user wrote: where there is another command of this name, that one runs.
+ * Offers `/handoff` to the user. A module could also answer for an existing command of this name,
+ * such as one of the user. If there is another one, that one runs.
  */
 export async function offerCommand($) {
   try {
@@ -21,7 +21,7 @@ export async function offerCommand($) {
     })
     isOffered = true
   } catch {
-    // A client that takes no commands from modules.
+    // This client accepts no commands from modules.
   }
 }
 
@@ -45,7 +45,7 @@ export async function handoffTyped($, e, next) {
     const request = { format: 1, session, at: Date.now(), words }
     await $.fs.write(`${LIVE}/${session}.request.json`, JSON.stringify(request))
     if (REQUEST === '') return { text: 'The work will be handed to a fresh session.' }
-    // A prompt that is submitted before the command has ended never begins its turn.
+    // A prompt submitted before the command has ended never starts its turn.
     $.clock.after(SUBMIT_AFTER_MS, () => requestBrief($, words))
     return { text: 'The agent is asked for a brief; then the work is handed to a fresh session.' }
   } catch (error) {
@@ -64,8 +64,8 @@ async function requestBrief($, words) {
 }
 
 /**
- * Submits a prompt that a hook answers and keeps from the model: nothing in the client lets a module
- * ask another program.
+ * Submits a prompt that a hook answers and withholds from the model, because a module cannot call
+ * another program.
  */
 async function submitAction($, action) {
   try {

@@ -1,14 +1,14 @@
 /**
- * Writes down a compaction's summary. The client runs PreCompact, the summariser, its SubagentStop,
- * SessionStart(compact) and PostCompact one after the other inside `next(e)`, and waits for each. So
- * the summary can be in its file when the hook of SessionStart(compact) runs, whose answer is in the
- * very next request. Messages could also be added to the compaction's result, but the client shows
- * and keeps those as typed by the user. Every wait has a limit, every failure is caught.
+ * Stores a compaction's summary. The client runs PreCompact, the summariser, its SubagentStop,
+ * SessionStart(compact) and PostCompact one after the other inside `next(e)`, and waits for each.
+ * So the summary can be in its file when the hook of SessionStart(compact) runs, whose answer is in
+ * the very next request. Messages could also be added to the compaction's result, but the client
+ * shows and keeps those as typed by the user. Every wait has a limit, every failure is caught.
  */
 import { report, state } from './report.js'
 import { LIVE } from './settings.js'
 
-// How long a compaction waits at most for its start and for its note, should the file system hang.
+// Maximum wait of a compaction for its start and for its note, in case the file system hangs.
 const BEGIN_MS = 200
 const NOTE_MS = 300
 const LARGEST_NOTE = 150_000
@@ -34,8 +34,8 @@ export async function compact($, e, next) {
 }
 
 /**
- * A compaction's summariser has no type. Any other subagent may end meanwhile, so its text must look
- * like a summary.
+ * Stores the summariser's text. A summariser has no agent type. Other subagents may end at the same
+ * time, so the text must also look like a summary.
  */
 export async function summarised($, e, next) {
   const compaction = current
@@ -63,13 +63,13 @@ async function begin($, compaction) {
   }
 }
 
-/** A first note that hangs must not be written after the last one. */
+/** Writes the last note after the first one, which may hang and must not overwrite it. */
 async function finish($, compaction, result) {
   await compaction.early
   await note($, compaction, result)
 }
 
-/** `result` is null while the compaction still runs. */
+/** Writes the note. `result` is null while the compaction still runs. */
 async function note($, compaction, result) {
   const { session, trigger, summary } = compaction
   if (session === null) return

@@ -26,7 +26,7 @@ const DONE: Result = {
 /** A client with a file system in memory. */
 class Client {
   files = new Map<string, string>()
-  /** What every write does first; it may throw or never end. */
+  /** Called before every write. May throw or never end. */
   onWrite: (at: string, text: string) => unknown = () => {}
   hooks = new Map<string, Hook>()
   session = {
@@ -36,7 +36,7 @@ class Client {
   }
   clock = {
     now: async () => Date.now(),
-    /** Never over, so that no write in memory is taken for one that hangs. */
+    /** Never resolves, so that no write in memory counts as one that hangs. */
     sleep: (): Promise<void> => new Promise(() => {}),
   }
   fs = {
@@ -52,7 +52,7 @@ class Client {
   fire(event: string, e: object, next: () => unknown = () => ({})): Promise<unknown> {
     return this.hooks.get(event)!(this, e, async () => next())
   }
-  /** A compaction as the client runs it: `inside` is what its hooks do before it ends. */
+  /** Runs a compaction like the client does. `inside` is what its hooks do before it ends. */
   compact(inside: () => unknown = () => {}, e: object = { trigger: 'auto' }, result: Result = DONE): Promise<unknown> {
     return this.fire('session.compact', e, async () => {
       await this.fire('classic.SubagentStop', { agent_type: '', agent_id: 'a1', last_assistant_message: SUMMARY })
@@ -72,7 +72,7 @@ async function load(): Promise<Client> {
   return client
 }
 
-test('the summary is written down before the session starts again, its figures and the kept tail after the end', async () => {
+test('the summary is written before the session starts again, its figures and the kept tail after the end', async () => {
   const client = await load()
   let early: unknown
   await client.compact(() => {
@@ -98,13 +98,13 @@ test('the summary is written down before the session starts again, its figures a
   })
 })
 
-test('a client without the early events still tells the summary in the end', async () => {
+test('a client without the early events still reports the summary at the end', async () => {
   const client = await load()
   await client.fire('session.compact', { trigger: 'manual' }, () => DONE)
   expect(client.note()).toMatchObject({ trigger: 'manual', summary: expect.stringContaining('The login is fixed.') })
 })
 
-test('another subagent that ends meanwhile is not taken for the summariser', async () => {
+test('another subagent that ends during a compaction is not mistaken for the summariser', async () => {
   const client = await load()
   const others = [
     { agent_type: 'general-purpose', last_assistant_message: '<summary>mine</summary>' },
@@ -120,19 +120,19 @@ test('another subagent that ends meanwhile is not taken for the summariser', asy
   expect(client.note()?.summary).not.toBe(SUMMARY)
 })
 
-test('the client goes on with what it had', async () => {
+test('the client gets its own compaction result unchanged', async () => {
   const client = await load()
   expect(await client.compact()).toBe(DONE)
 })
 
-test('a disk that hangs holds the compaction up no longer than the limits say', async () => {
+test('a disk that hangs delays the compaction only up to the limits', async () => {
   const client = await load()
   client.onWrite = () => new Promise(() => {})
   client.clock.sleep = async () => {}
   expect(await client.compact()).toBe(DONE)
 })
 
-test('a failure changes nothing but the report of it', async () => {
+test('a failure changes nothing except the reported problem', async () => {
   const client = await load()
   await client.fire('session.start', {})
   client.onWrite = (at) => {
@@ -143,7 +143,7 @@ test('a failure changes nothing but the report of it', async () => {
   expect(JSON.parse(client.files.get('/live/s1.json')!)).toMatchObject({ epoch: 1, problem: 'Error: disk full' })
 })
 
-test('a compaction that is skipped, prepared, failed or of a subagent leaves nothing', async () => {
+test('a compaction that is skipped, prepared, failed or of a subagent writes no note', async () => {
   const client = await load()
   const skip = { skip: 'blocked' }
   expect(await client.fire('session.compact', { trigger: 'auto' }, () => skip)).toBe(skip)

@@ -1,13 +1,13 @@
 /**
- * Knows whether the session may be touched just now. The client tells a module about turns,
- * subagents, the draft and, at the end of a turn, background tasks; whether it is idle stands only in
- * its own list of running clients (`sessions/<pid>.json` in its folder), which also knows open
- * dialogs. Where that list is not found, an empty addition to the draft is tried: the client refuses
- * it while a dialog holds the keys.
+ * Detects whether the session may be changed now. The client reports turns, subagents, the draft
+ * and, at the end of a turn, background tasks to a module. Only its own list of running clients
+ * (`sessions/<pid>.json` in its folder) says whether it is idle, and names open dialogs. Without
+ * that list, an empty addition to the draft is tried: the client refuses it while a dialog has the
+ * keyboard.
  */
 
-// A prompt that was typed during the turn begins its own turn at once, so an end of turn counts only
-// after this time.
+// A prompt typed during a turn starts its own turn at once, so a turn counts as ended only after
+// this time.
 const SETTLE_MS = 100
 
 let turn = null
@@ -30,15 +30,15 @@ export function stopped(_$, e, next) {
 }
 
 /**
- * Returns what keeps an order from being begun; null when nothing does. Only a handoff takes the
- * conversation away from what still runs in it.
+ * Returns what prevents an order from being executed. Null when nothing does. Background work
+ * prevents only a handoff, which would end it.
  */
 export async function hindrance($, kind, session) {
   const before = turn
   const own = await ownEntry($, session)
   if (own !== null && own.status === 'waiting') return 'dialog'
   if (own !== null && own.status !== 'idle') return 'turn'
-  // A turn whose end was never reported is over when the client has said so since.
+  // A turn whose end was never reported is over when the client has reported idle since.
   if (turn !== null && (own === null || !(own.statusUpdatedAt > turn.at))) return 'turn'
   if (Date.now() - turnEnded < SETTLE_MS) return 'turn'
   if (kind === 'hand-off') {
@@ -50,12 +50,14 @@ export async function hindrance($, kind, session) {
     const tried = await $.prompt.fill({ text: '', mode: 'append' })
     if (tried.refusal === 'dialog') return 'dialog'
   }
-  // The user can change the draft at any moment, so it is asked for last.
+  // Read the draft last, because the user can change it at any moment.
   if (kind === 'hand-off' && (await $.prompt.read()).text !== '') return 'draft'
   return turn !== null && turn !== before ? 'turn' : null
 }
 
-/** Null when the client keeps no such list, or this session is not in it. */
+/**
+ * Reads this session's entry in the list. Null when there is no list, or the session is not in it.
+ */
 async function ownEntry($, session) {
   try {
     if (ownPath !== null) {

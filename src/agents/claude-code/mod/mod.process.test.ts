@@ -8,7 +8,7 @@ import { MOD_NAME, modFiles } from './mod.js'
 const file = (name: string, liveDir = '/home/u/.local/state/baton/live'): string =>
   modFiles({ liveDir, version: '1.2.3' }).find(({ path: at }) => at === name)!.text
 
-test('the mod is a plugin of four files that names its version', () => {
+test('the plugin module is a plugin of four files that names its version', () => {
   expect(modFiles({ liveDir: '/live' }).map(({ path: at }) => at)).toEqual([
     '.claude-plugin/plugin.json',
     'hooks/hooks.json',
@@ -20,7 +20,7 @@ test('the mod is a plugin of four files that names its version', () => {
 })
 
 test.each(['/plain', `/with "quotes" and 'more' and \${this} and \\back\`tick`, '/mit Umläuten/и'])(
-  'a live folder named %s is quoted as it must be',
+  'a live folder named %s is quoted correctly',
   (liveDir) => {
     const dir = tempDir()
     mkdirSync(path.join(dir, 'hooks'))
@@ -36,7 +36,7 @@ interface Call {
   report: Record<string, unknown>
 }
 
-/** Runs the program of the mod with a client of our own, whose every answer the test decides. */
+/** Runs the module's program with a fake client, whose answers the test controls. */
 async function run(
   script: (client: Client, fire: (event: string, e?: object) => Promise<unknown>) => Promise<void>,
 ): Promise<Call[]> {
@@ -100,7 +100,7 @@ class Client {
   }
 }
 
-test('reports come one after the other with rising stamps, also when the clock stands still or goes back', async () => {
+test('reports are written one after the other with rising stamps, even if the clock stops or goes back', async () => {
   const calls = await run(async (client, fire) => {
     await fire('session.start')
     await client.quiet()
@@ -129,7 +129,7 @@ test('a burst of tool calls ends with the newest figure and few writes', async (
   expect(calls.length).toBeLessThan(5)
 })
 
-test('the costly breakdown is asked for at beginnings and when the window changes, not at every tool', async () => {
+test('the expensive breakdown is requested at starts and when the window changes, not at every tool', async () => {
   let asked = 0
   await run(async (client, fire) => {
     await fire('session.start')
@@ -157,7 +157,7 @@ test('a subagent is never reported', async () => {
   expect(calls).toEqual([])
 })
 
-test('a compaction takes the figure away; one that was skipped or only prepared does not', async () => {
+test('a compaction resets the figure, and a skipped or prepared one does not', async () => {
   const calls = await run(async (client, fire) => {
     client.tokens = 150_000
     await fire('turn.start')
@@ -179,7 +179,7 @@ test('a compaction takes the figure away; one that was skipped or only prepared 
   ])
 })
 
-test('a client that forgets its figure while it ends does not take it from the report', async () => {
+test('a client that loses its figure during shutdown does not reset it in the report', async () => {
   const calls = await run(async (client, fire) => {
     client.tokens = 50_000
     await fire('turn.start')
@@ -190,7 +190,7 @@ test('a client that forgets its figure while it ends does not take it from the r
   expect(calls.map(({ report }) => report.tokens)).toEqual([50_000, 50_000])
 })
 
-test('after a clear the old figure is never given to the new session', async () => {
+test('after a /clear the old figure is never reported for the new session', async () => {
   const calls = await run(async (client, fire) => {
     client.tokens = 50_000
     await fire('turn.start')
@@ -207,7 +207,7 @@ test('after a clear the old figure is never given to the new session', async () 
   ])
 })
 
-test('every hook passes on what it was given, and a failure stays in the report', async () => {
+test('every hook passes its event on, and a failure appears only in the report', async () => {
   const calls = await run(async (client, fire) => {
     client.failing = true
     for (const event of [
@@ -231,7 +231,7 @@ test('every hook passes on what it was given, and a failure stays in the report'
   })
 })
 
-test('what was known before a failure stays in the report', async () => {
+test('figures known before a failure stay in the report', async () => {
   const calls = await run(async (client, fire) => {
     client.tokens = 50_000
     await fire('turn.start')

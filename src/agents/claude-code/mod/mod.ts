@@ -1,18 +1,22 @@
 import program from './register.js?bundle'
 
 export interface ModFile {
-  /** Relative to the mod's folder. */
+  /** Path relative to the module's folder. */
   path: string
   text: string
 }
 
-/** The folder's name below `skills/` in Claude Code's own folder, where the client loads it without asking. */
+/**
+ * Name of the folder below `skills/` in Claude Code's own folder, from which the client loads it
+ * without asking.
+ */
 export const MOD_NAME = 'baton'
 
 /**
- * The plugin that reports a session's figures and compactions from inside the client into `liveDir`, and carries out the orders that
- * lie there. `requestPrompt`: what the agent is told when the user types /handoff; left out: nothing, the request only lies there.
- * `briefSkill`: what teaches it to write a brief; the client calls it by the plugin's name, `baton:brief`, so it stands in nobody's way.
+ * Returns the files of the plugin that reports a session's figures and compactions into `liveDir`
+ * and executes the orders stored there. `requestPrompt` is the agent's prompt after /handoff;
+ * without it the request is only stored. `briefSkill` teaches the agent to write a brief. The
+ * client names it by the plugin, `baton:brief`, so it conflicts with no other skill.
  */
 export function modFiles(options: {
   liveDir: string

@@ -1,9 +1,9 @@
 /**
- * Carries out orders, which `../orders.ts` gives. An order is looked for after every turn and once a
- * second, in a terminal only. It waits while something hinders it, and a file beside it says what: an
- * order without such a file for long was not noticed. Once begun it has an answer, and an order that
- * has an answer is never begun again, whatever dies. The session waits for nothing in here, and no
- * failure reaches it.
+ * Executes orders, which `../orders.ts` gives. Orders are read after every turn and once a second,
+ * in a terminal only. An order waits while something prevents it, and a file beside it names the
+ * reason. An order without such a file for long was not noticed. An order that was started has an
+ * answer and is never started again, even after a crash. The session never waits for this code, and
+ * no failure reaches it.
  */
 import { hindrance } from './idle.js'
 import { reportProblem, state } from './report.js'
@@ -11,16 +11,16 @@ import { LIVE } from './settings.js'
 
 const LOOK_MS = 1000
 const SOON_MS = [110, 250, 450, 700]
-// More handoffs than this are a loop.
+// More handoffs per hour than this count as a loop.
 const HANDOFFS_AN_HOUR = 60
 const HOUR_MS = 3_600_000
 const NEW_SESSION_TRIES = 500
 
 let watching = false
 let looking = false
-/** The order file that was dealt with last: path, time and size. */
+/** The order file that was processed last: path, time and size. */
 let settled = ''
-/** The order that waits, and what hindered it last. */
+/** The order that waits, and the last reason. */
 let held = null
 const handoffs = []
 
@@ -61,7 +61,7 @@ async function takeOrder($, session, path) {
   if (held?.mark !== mark) held = { mark, order, by: 'late' }
   const fault = faultOf(order, session)
   if (fault === null) {
-    // A draft may stay for hours: meanwhile nothing else is asked.
+    // A draft may stay for hours. Nothing else is checked until it is gone.
     if (held.by === 'draft' && (await $.prompt.read()).text !== '') return
     const hinder = await hindrance($, order.do, session)
     if (hinder !== null) {
@@ -86,8 +86,8 @@ async function takeOrder($, session, path) {
 }
 
 /**
- * Null when it was done, else why not. A reason that begins with 'failed' went wrong on the way; with
- * 'failed after the clear' the old session is gone.
+ * Executes an order. Null when it was done, otherwise the reason. A reason that begins with
+ * 'failed' occurred during execution; with 'failed after the clear' the old session is gone.
  */
 async function carryOut($, session, order, path) {
   const now = parseOrder(await $.fs.read(path).catch(() => ''))
@@ -109,12 +109,12 @@ async function carryOut($, session, order, path) {
   }
 }
 
-/** Why the client dropped a prompt, after `failure`; null when it took the prompt. */
+/** Returns why the client dropped a prompt, after `failure`. Null when the client accepted it. */
 export function dropReason(result, failure) {
   return result.drop === undefined ? null : `${failure}: ${result.drop}`
 }
 
-/** Null when the order may be begun as soon as nothing hinders it. */
+/** Returns why an order must be refused. Null when it may run as soon as nothing prevents it. */
 function faultOf(order, session) {
   const known = order.format === 1 && ['hand-off', 'say'].includes(order.do) && typeof order.until === 'number'
   if (!known || typeof order.prompt !== 'string' || !order.prompt.startsWith('[baton]')) return 'format'
@@ -126,7 +126,7 @@ function faultOf(order, session) {
   return lately.filter(({ counts }) => counts).length >= (order.perHour ?? Number.POSITIVE_INFINITY) ? 'guard' : null
 }
 
-/** Null when not even its id can be read. */
+/** Parses an order. Null when not even its id can be read. */
 function parseOrder(json) {
   try {
     const order = JSON.parse(json)

@@ -8,7 +8,10 @@ import { modFiles } from './mod.js'
 const ORDER = '/live/s1.order.json'
 const ENTRY = '/home/u/.claude/sessions/1.json'
 
-/** A client of our own: files in memory, timers that only the test lets go off, every answer the test's. */
+/**
+ * A fake client: files in memory, timers that only the test fires, and answers that the test
+ * controls.
+ */
 class Client {
   files = new Map<string, string>()
   stamps = 0
@@ -116,10 +119,13 @@ async function start(
   }
 }
 
-/** Everything the client answers at once is done by the next turn of the event loop. */
+/**
+ * Waits for the next turn of the event loop, when everything that the client answers at once is
+ * done.
+ */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('an order is carried out: the session is cleared, the prompt goes to the new one, the answer says done', async () => {
+test('an order is executed: the session is cleared, the new one gets the prompt, and the answer says done', async () => {
   const { client, look } = await start()
   client.done = []
   client.status('idle')
@@ -131,7 +137,7 @@ test('an order is carried out: the session is cleared, the prompt goes to the ne
   expect(client.done).toHaveLength(2)
 })
 
-test('an order to say something leaves the session, the draft and what runs beside it alone', async () => {
+test('an order to submit a prompt leaves the session, the draft and background work alone', async () => {
   const { client, look } = await start()
   client.done = []
   client.draft = 'half a thought'
@@ -167,7 +173,7 @@ const HINDRANCES: [string, (client: Client, fire: Fire) => unknown, (client: Cli
 ]
 
 test.each(HINDRANCES)(
-  'it waits while there is a %s, and is refused with that word when its time is over',
+  'an order waits while there is a %s, and is refused with that reason when its time is over',
   async (word, on, off) => {
     onTestFinished(() => void vi.useRealTimers())
     for (const late of [false, true]) {
@@ -185,7 +191,7 @@ test.each(HINDRANCES)(
   },
 )
 
-test('a turn whose end was never told does not hold orders for ever: the client has said idle since', async () => {
+test('a turn whose end was never reported does not block orders once the client has reported idle', async () => {
   const { client, fire, look } = await start()
   await fire('turn.start', { turnId: 't1' })
   client.status('idle', Date.now() - 1000)
@@ -199,13 +205,13 @@ test('a turn whose end was never told does not hold orders for ever: the client 
 
 const NEVER: [string, Record<string, unknown>, string][] = [
   ['format', { format: 2 }, 'refused format'],
-  ['deed', { do: 'delete' }, 'refused format'],
+  ['action', { do: 'delete' }, 'refused format'],
   ['prompt', { prompt: 'rm -rf' }, 'refused format'],
   ['session', { session: 's2' }, 'refused session'],
   ['time', { until: Date.now() - 1 }, 'refused late'],
 ]
 
-test.each(NEVER)('an order of the wrong %s is refused', async (_, change, said) => {
+test.each(NEVER)('an order with a wrong %s is refused', async (_, change, said) => {
   const { client, look } = await start()
   client.done = []
   client.give(change as Partial<Order>)
@@ -214,7 +220,7 @@ test.each(NEVER)('an order of the wrong %s is refused', async (_, change, said) 
 })
 
 test.each(['null', '"x"', '{', '{"orderId":"../x"}'])(
-  'what is no order at all (%s) is told as a problem, and nothing is done',
+  'a file that is no order (%s) is reported as a problem, and nothing is done',
   async (text) => {
     const { client, look } = await start()
     client.done = []
@@ -227,7 +233,7 @@ test.each(['null', '"x"', '{', '{"orderId":"../x"}'])(
   },
 )
 
-test('an order with an answer is not begun again, however little of the answer is there', async () => {
+test('an order with an answer is not started again, however incomplete the answer is', async () => {
   const { client, look } = await start()
   client.done = []
   client.files.set('/live/s1.o1.answer.json', '')
@@ -236,7 +242,7 @@ test('an order with an answer is not begun again, however little of the answer i
   expect(client.done).toEqual([])
 })
 
-test('an order withdrawn while it is being begun is not carried out', async () => {
+test('an order withdrawn while it is being started is not executed', async () => {
   const { client, look } = await start()
   client.done = []
   client.give()
@@ -245,7 +251,7 @@ test('an order withdrawn while it is being begun is not carried out', async () =
   expect([client.done, client.answer()]).toEqual([[], 'refused withdrawn'])
 })
 
-test('what the user begins to type while the order is being begun is not cleared away', async () => {
+test('text that the user starts to type while an order is being started is not cleared', async () => {
   const { client, look } = await start()
   client.done = []
   client.give()
@@ -256,7 +262,7 @@ test('what the user begins to type while the order is being begun is not cleared
   expect([client.done, client.answer()]).toEqual([[], 'refused draft'])
 })
 
-test('no more handoffs nobody asked for in an hour than the order allows; those a person asked for neither count nor are stopped', async () => {
+test('automatic handoffs are limited per hour by the order, and requested ones neither count nor are limited', async () => {
   const { client, look } = await start()
   const give = async (orderId: string, limit: Partial<Order>): Promise<string | null> => {
     client.id = 's1'
@@ -272,7 +278,7 @@ test('no more handoffs nobody asked for in an hour than the order allows; those 
   expect(await give('asked8', {})).toBe('done')
 })
 
-test('whoever asks for handoffs without end is stopped', async () => {
+test('endless handoffs are stopped, even if requested', async () => {
   const { client, look } = await start()
   client.done = []
   for (let n = 1; n <= 62; n++) {
@@ -284,7 +290,7 @@ test('whoever asks for handoffs without end is stopped', async () => {
   expect([client.answer('o60'), client.answer('o61')]).toEqual(['done', 'refused guard'])
 })
 
-test('a client that does not take the prompt after the clear, or does not clear, is told in the answer and as a problem', async () => {
+test('a client that drops the prompt after the clear, or does not clear, is reported in the answer and as a problem', async () => {
   const dropped = await start()
   dropped.client.drop = 'stopped'
   dropped.client.give()
@@ -303,7 +309,7 @@ test('a client that does not take the prompt after the clear, or does not clear,
   expect(unclearable.client.problem).toContain('the session was not cleared')
 })
 
-test('in print mode nobody looks for orders and no command is offered', async () => {
+test('in print mode no orders are read and no command is offered', async () => {
   const client = new Client()
   client.surface = null
   const { fire } = await start(client, false)
@@ -312,7 +318,7 @@ test('in print mode nobody looks for orders and no command is offered', async ()
   expect([client.ticks, client.done]).toEqual([[], []])
 })
 
-test('a program loaded anew within a session looks for orders from the next turn on', async () => {
+test('a module reloaded within a session reads orders from the next turn on', async () => {
   const client = new Client()
   const { fire } = await start(client, false)
   expect(client.ticks).toHaveLength(0)
@@ -322,7 +328,7 @@ test('a program loaded anew within a session looks for orders from the next turn
   expect(client.ticks).toHaveLength(1)
 })
 
-test('/handoff is offered and leaves a request; where the user has one of that name, it is neither offered nor answered for', async () => {
+test('/handoff is offered and stores a request, unless the user has a command of that name', async () => {
   const own = await start()
   expect(own.client.done).toEqual(['register handoff'])
   const said = (await own.fire('command.run', { args: ' mind the test ' })) as { text: string }

@@ -1,9 +1,8 @@
 /**
- * The plugin module inside Claude Code. The client runs it in a worker of its own. It reports what
- * the client knows about the session and carries out orders: no hook waits for either, no failure
- * reaches the session. Only a compaction waits for it, for at most 0.8 s.
- *
- * The build bundles these files into one, because the client loads one file as it is. Claude Code
+ * The plugin module inside Claude Code. The client runs it in a worker. It reports the client's
+ * figures about the session and executes orders. No hook waits for either, and no failure reaches
+ * the session. Only a compaction waits for it, for at most 0.8 s.
+ * The build bundles these files into one, because the client loads a single file. Claude Code
  * 2.1.325 refuses a module unless `register` is a function declaration and `$` is passed only to
  * functions at the top level (`claude plugin validate` says so).
  */
@@ -57,23 +56,26 @@ export function register(on) {
     on('classic.SubagentStop', summarised)
     on('classic.PostCompact', compacted)
   } catch {
-    // A client without these events gives the summary when the compaction has ended.
+    // A client without these events reports the summary when the compaction has ended.
   }
   try {
     on('classic.Stop', stopped)
     on('command.run', { command: 'handoff' }, handoffTyped)
   } catch {
-    // A client without these events knows no background tasks or takes no commands.
+    // A client without these events reports no background tasks or accepts no commands.
   }
 }
 
-/** A module that the client loaded again within a session gets no session.start event. */
+/**
+ * Starts watching in a module that was reloaded within a session, because it gets no session.start
+ * event.
+ */
 async function watchIfTerminal($) {
   try {
     if (isWatching() || (await $.session.surface()) !== 'terminal') return
     watch($)
     offerCommand($)
   } catch {
-    // The next turn asks again.
+    // The next turn tries again.
   }
 }

@@ -1,8 +1,8 @@
 import { LIVE } from './settings.js'
 
 /**
- * The session that reports are about, empty before the first one; how many compactions it has had;
- * and the problem that the next report names, null when there is none.
+ * The reported session, empty before the first report; its number of compactions; and the problem
+ * that the next report names, null when there is none.
  */
 export const state = { session: '', epoch: 0, problem: null }
 
@@ -17,8 +17,8 @@ let figureOf = ''
 let last = null
 
 /**
- * Reports the session's figures. One report at a time: requests that arrive meanwhile are merged into
- * one more report, so that an earlier figure never overwrites a later one.
+ * Reports the session's figures, one report at a time. Requests that arrive meanwhile are merged
+ * into one more report, so that an earlier figure never overwrites a later one.
  */
 export async function report($, request) {
   waiting = {
@@ -41,15 +41,15 @@ export async function report($, request) {
   running = false
 }
 
-/** Names a problem in a report that is made at once. */
+/** Reports a problem immediately. */
 export async function reportProblem($, problem) {
   state.problem = problem
   await report($, {})
 }
 
 /**
- * After /clear the session gets a new id a moment later, and keeps the old figure for another: the
- * new session's figure is reported as unknown.
+ * Reports a new session after /clear. It gets its id a moment later and still has the old figure
+ * for another moment, so its figure is reported as unknown.
  */
 export async function reportCleared($, before) {
   try {
@@ -61,11 +61,11 @@ export async function reportCleared($, before) {
 }
 
 async function measure($, request) {
-  // Within a turn neither session nor model changes, and every question delays the client a little.
+  // Within a turn neither session nor model changes, and every call delays the client a little.
   const same = request.inTurn && last !== null && last.session === state.session
   const session = same ? state.session : await $.session.id()
-  // Only a beginning introduces a session: any other report about a new id may still carry the
-  // figure of the session before.
+  // Only a start introduces a session. Any other report about a new id may still have the previous
+  // session's figure.
   if (request.begins) state.session = session
   else if (state.session !== session) return
   const model = same ? last.figures.model : await $.session.model()
@@ -79,7 +79,7 @@ async function measure($, request) {
   const cycle = `${session} ${state.epoch}`
   if (request.reset || figureOf !== cycle) figure = null
   figureOf = cycle
-  // While the client shuts down it knows no figure; only a new session or a compaction removes it.
+  // During shutdown the client reports no figure. Only a new session or a compaction resets it.
   if (!request.reset) figure = tokens ?? figure
   const figures = {
     epoch: state.epoch,
@@ -107,7 +107,7 @@ function limitsIn(usage) {
 
 async function write($, session, figures, same) {
   const now = same ? Date.now() : await $.clock.now()
-  // Cleared meanwhile: the figures may belong to either session, so they are written for neither.
+  // After a /clear the figures may belong to either session, so they are written for neither.
   if (!same && (await $.session.id()) !== session) return
   stamp = Math.max(stamp + 1, now)
   reports++
@@ -125,6 +125,6 @@ async function reportFailure($, error) {
     const known = last?.session === session ? last.figures : { epoch: state.epoch, ...UNKNOWN }
     await write($, session, { ...known, problem: String(error) })
   } catch {
-    // Nothing is left to report it with, and the session must not notice.
+    // Nothing remains to report the failure with, and it must not reach the session.
   }
 }

@@ -27,13 +27,13 @@ async function play(version: string, name: string, listening?: RecordingListener
     .trim()
     .split('\n')) {
     at.it.take(line)
-    // as it was: the client waits for each answer of a hook
+    // The client waits for each answer of a hook, as in the recording.
     await new Promise((resolve) => setImmediate(resolve))
   }
   return at
 }
 
-test('it registers its hooks before anything else, with more time than an ear has', () => {
+test('hooks are registered before anything else, with a longer limit than a listener has', () => {
   const { it, written } = protocol()
   void it.initialize('Be brief.')
   const hook = (event: string) => [{ hookCallbackIds: [event], timeout: 600 }]
@@ -61,7 +61,7 @@ test('it registers its hooks before anything else, with more time than an ear ha
   ])
 })
 
-test('a prompt is one that waits for the end of the turn', () => {
+test('a prompt waits for the end of the running turn', () => {
   const { it, written } = protocol()
   it.say('two\nlines', 'u1')
   const message = { role: 'user', content: 'two\nlines' }
@@ -69,7 +69,7 @@ test('a prompt is one that waits for the end of the turn', () => {
 })
 
 test.each(readdirSync(FIXTURES))(
-  'hooks client %s called are answered, in its order and under its ids',
+  'the hook calls of client %s are answered, in its order and with its ids',
   async (version) => {
     const { written, listening } = await play(
       version,
@@ -88,7 +88,7 @@ test.each(readdirSync(FIXTURES))(
 )
 
 test.each(readdirSync(FIXTURES))(
-  'a compaction of client %s can be blocked, and what is said after it is passed on',
+  'a compaction of client %s can be blocked, and the text after it is passed on',
   async (version) => {
     const answers = {
       beforeCompaction: async () => ({ block: 'not now' }),
@@ -104,7 +104,7 @@ test.each(readdirSync(FIXTURES))(
 )
 
 test.each(readdirSync(FIXTURES))(
-  'the summariser of client %s is told what a compaction must carry',
+  'the summariser of client %s is given what a summary must contain',
   async (version) => {
     const listening = Object.assign(recordingListener(), {
       onHookEvent: async (event: string) => (event === 'PreCompact' ? 'carry this' : 'for nobody'),
@@ -117,7 +117,7 @@ test.each(readdirSync(FIXTURES))(
 )
 
 test.each(readdirSync(FIXTURES))(
-  'a subagent’s batch in client %s is not the main agent’s, its calls are told as its own',
+  "a subagent's batch in client %s is not the main agent's, and its calls are reported as its own",
   async (version) => {
     const calls: (string | null)[] = []
     const listening = recordingListener({
@@ -142,7 +142,7 @@ test('a denied call is refused with its reason', async () => {
   expect(written).toEqual([{ type: 'control_response', response }])
 })
 
-test('replies find their requests, also out of order; a refusal rejects', async () => {
+test('responses are matched to their requests, also out of order, and a refusal rejects', async () => {
   const { it, written } = protocol()
   const [first, second, third] = ['a', 'b', 'c'].map((subtype) => it.request({ subtype }))
   const reply = (n: number, rest: object) =>
@@ -155,7 +155,7 @@ test('replies find their requests, also out of order; a refusal rejects', async 
   await expect(third).rejects.toThrow('unknown request')
 })
 
-test('what nobody here can answer is refused, what is no question is a message, and nothing is lost on a broken line', async () => {
+test('unknown requests are refused, other objects are messages, and nothing is lost on a broken line', async () => {
   const { it, written, messages } = protocol()
   it.take('{"type":"control_request","request_id":"q1","request":{"subtype":"elicitation"}}')
   it.take('{"type":"keep_alive"}')

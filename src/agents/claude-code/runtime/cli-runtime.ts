@@ -12,13 +12,13 @@ import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
 export interface CliOptions {
-  /** The user's own `claude`, as an absolute path; null: there is none. */
+  /** Absolute path of the user's own `claude`. Null when there is none. */
   binary: string | null
   log?: Log
   answerMs?: number
 }
 
-/** The user's own client, spoken to over its stdin and stdout. */
+/** Runs the user's own client, controlled over its stdin and stdout. */
 export function cliRuntime({ binary, log = silentLog, answerMs = ANSWER_MS }: CliOptions): Runtime {
   return {
     name: 'cli',
@@ -78,9 +78,9 @@ function start(program: string, sessionOptions: SessionOptions, listener: Runtim
 
 interface ProtocolEnds {
   write(line: string): void
-  /** A message of the stream, no question and no reply. */
+  /** Receives a message of the stream that is neither a request nor a response. */
   message(value: Fields): void
-  /** The answer to a hook. Must not throw. */
+  /** Returns the answer to a hook. Must not throw. */
   hook(input: unknown): Promise<Fields>
 }
 
@@ -91,7 +91,10 @@ interface Waiting {
 
 const NOT_JSON = { type: 'not JSON' }
 
-/** Both sides of the client's control protocol: one JSON object a line, questions and replies beside the messages. */
+/**
+ * Both sides of the client's control protocol: one JSON object per line, requests and responses
+ * among the messages.
+ */
 export class CliProtocol {
   private readonly waiting = new Map<string, Waiting>()
   private next = 1
@@ -107,7 +110,7 @@ export class CliProtocol {
     return this.request({ subtype: 'initialize', hooks, ...(appendSystemPrompt ? { appendSystemPrompt } : {}) })
   }
 
-  /** Settles when the client replies; never, if it does not. */
+  /** Settles when the client responds, and never if it does not. */
   request(request: Fields): Promise<unknown> {
     const id = `baton-${this.next++}`
     return new Promise((resolve, reject) => {
@@ -116,18 +119,21 @@ export class CliProtocol {
     })
   }
 
-  /** `later`: behind the turn under way, not folded into it. */
+  /**
+   * Sends a prompt. Priority `later` queues it after the running turn instead of adding it to the
+   * turn.
+   */
   say(prompt: string, uuid: string): void {
     const message = { role: 'user', content: prompt }
     this.write({ type: 'user', message, parent_tool_use_id: null, priority: 'later', uuid })
   }
 
-  /** One line the client wrote. */
+  /** Processes one line of the client's output. */
   take(line: string): void {
     const value = parseObject(line)
     if (value?.type === 'control_response') this.replied(object(value.response) ?? {})
     else if (value?.type === 'control_request') void this.asked(value)
-    // a question taken back needs no answer, and a late one does no harm
+    // A cancelled request needs no answer, and a late answer does no harm.
     else if (value?.type !== 'control_cancel_request' && value?.type !== 'keep_alive')
       this.ends.message(value ?? NOT_JSON)
   }

@@ -42,12 +42,12 @@ test.each<[string, Partial<SessionOptions>, string[], object]>([
     ['--resume=old', '--fork-session', '--session-id=new', '--resume-session-at=u7'],
     { resume: 'old', forkSession: true, sessionId: 'new', resumeSessionAt: 'u7' },
   ],
-])('a session is begun %s, by the command line and by the SDK', (_, change, line, option) => {
+])('a session is started %s, by the command line and by the SDK', (_, change, line, option) => {
   expect(args(change)).toEqual(line)
   expect(options(change)).toMatchObject(option)
 })
 
-test('what is wished for is said, and what is not is left to the user’s settings', () => {
+test('requested options are passed, and all others are left to the user’s settings', () => {
   const change: Partial<SessionOptions> = {
     model: 'opus',
     permissionMode: 'bypassPermissions',

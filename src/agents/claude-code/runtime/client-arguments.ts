@@ -1,16 +1,16 @@
 import type { SessionOptions } from '../../../contract/runtime.js'
 
-/** Without these the client tells neither when it is idle nor what it still does in the background. */
+/** Without this variable the client reports neither when it is idle nor its background tasks. */
 export const CLIENT_ENVIRONMENT = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' }
 
-/** The settings of one session, above all files; null: none. */
+/** Returns the settings of one session, which outrank all files. Null when there are none. */
 export function settingsOf(sessionOptions: SessionOptions): Record<string, unknown> | null {
   return sessionOptions.compacts ? null : NO_COMPACTION
 }
 
 export const NO_COMPACTION = { autoCompactEnabled: false }
 
-/** The command line of a session that is spoken to in lines of JSON. */
+/** Returns the command line of a session that is controlled by lines of JSON. */
 export function clientArguments(sessionOptions: SessionOptions): string[] {
   const settings = settingsOf(sessionOptions)
   return [
@@ -20,7 +20,7 @@ export function clientArguments(sessionOptions: SessionOptions): string[] {
     '--verbose',
     '--input-format',
     'stream-json',
-    // the end of an answer is told only with its pieces
+    // The end of an answer is reported only with partial messages.
     '--include-partial-messages',
     ...beginning(sessionOptions),
     ...option('--model', sessionOptions.model),
@@ -45,7 +45,7 @@ function beginning({ begin, sessionId }: SessionOptions): string[] {
   ]
 }
 
-/** In one word, so that no value is taken for an option. */
+/** Formats an option as one word, so that no value is parsed as an option. */
 function option(name: string, value: string | number | null | undefined): string[] {
   return value === null || value === undefined || value === '' ? [] : [`${name}=${value}`]
 }

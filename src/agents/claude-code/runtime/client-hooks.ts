@@ -8,7 +8,10 @@ export interface HookRegistration {
   matcher: string | null
 }
 
-/** What the client is asked to tell us. SessionStart reaches a callback only after a compaction, SessionEnd never. */
+/**
+ * Hooks that we register with the client. SessionStart reaches a callback only after a compaction,
+ * SessionEnd never.
+ */
 export const HOOKS: readonly HookRegistration[] = [
   { event: 'UserPromptSubmit', matcher: null },
   { event: 'PreToolUse', matcher: null },
@@ -23,8 +26,11 @@ export const HOOKS: readonly HookRegistration[] = [
   { event: 'StopFailure', matcher: null },
 ]
 
-/** Told as they come. Single calls are told by their batch, and a compaction once it is known that it may come about. */
-const TOLD = new Set([
+/**
+ * Events that are reported as they arrive. Single calls are reported with their batch, and a
+ * compaction once it is not blocked.
+ */
+const REPORTED = new Set([
   'UserPromptSubmit',
   'PostToolBatch',
   'SessionStart',
@@ -34,21 +40,29 @@ const TOLD = new Set([
   'StopFailure',
 ])
 
-/** Seconds the client waits for an answer. Ours comes long before; a batch's that came later would end the session. */
+/**
+ * Seconds that the client waits for an answer. Ours comes far earlier; a late answer for a batch
+ * would end the session.
+ */
 export const HOOK_TIMEOUT_S = 600
 
-/** Turns what the client asks into what the ears understand, and their answers back. One for a session. */
+/**
+ * Passes the client's hook calls to the listener and its answers back. One instance per session.
+ */
 export class ClientHooks {
-  /** Calls of the batch under way that returned well. A refused or malformed call is told by nothing but its batch. */
+  /**
+   * Calls of the running batch that succeeded. A refused or malformed call appears only in its
+   * batch.
+   */
   private readonly returned = new Set<string>()
 
   constructor(private readonly listener: RuntimeListener) {}
 
-  /** The output of the hook; {} says nothing. Does not throw. */
+  /** Returns the output of the hook, {} for none. Never throws. */
   async answer(value: unknown): Promise<Fields> {
     const input = object(value) ?? {}
     const event = text(input.hook_event_name) ?? ''
-    if (TOLD.has(event)) await this.listener.onHookEvent?.(event, input)
+    if (REPORTED.has(event)) await this.listener.onHookEvent?.(event, input)
     switch (event) {
       case 'PreToolUse':
         return this.beforeTool(input)
@@ -81,7 +95,7 @@ export class ClientHooks {
   }
 
   private async afterBatch(input: Fields): Promise<Fields> {
-    // a subagent's batch ends nothing of the main agent's
+    // A subagent's batch does not end a batch of the main agent.
     if (text(input.agent_id) !== null) return {}
     const calls = list(input.tool_calls)
       .map((entry) => object(entry) ?? {})
@@ -102,7 +116,8 @@ export class ClientHooks {
     const { block } = await this.listener.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
     if (block !== undefined) return { decision: 'block', reason: block }
     const instructions = await this.listener.onHookEvent?.('PreCompact', input)
-    // Of what a callback answers, the client gives this to its summariser, and takes nothing else for a PreCompact.
+    // For PreCompact the client uses only this field of a callback's answer, and passes it to its
+    // summariser.
     return instructions ? { systemMessage: instructions } : {}
   }
 

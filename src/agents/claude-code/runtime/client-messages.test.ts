@@ -21,7 +21,7 @@ const fed = (message: RuntimeMessage) =>
   message.usage.input + message.usage.cacheCreation + message.usage.cacheRead
 
 describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
-  test('an answer of three parts is told once, with its final counts and before its tools return', () => {
+  test('an answer of three parts is reported once, with its final counts and before its tools return', () => {
     const messages = played(version, 'batch-stop')
     const answers = messages.filter((message) => message.kind === 'answer')
     expect(answers.map(({ text, calls, usage }) => [text, calls.map(({ name }) => name), usage?.output])).toEqual([
@@ -33,7 +33,7 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
     expect(kinds.indexOf('answer')).toBeLessThan(kinds.indexOf('user'))
   })
 
-  test('a stopped turn and the next are told with the client’s words, and what was spent adds up', () => {
+  test('a stopped turn and the next are reported with the client’s reasons, and their spend adds up', () => {
     const results = played(version, 'batch-stop').filter((message) => message.kind === 'result')
     expect(results.map(({ terminal, isError, text }) => [terminal, isError, text])).toEqual([
       ['hook_stopped', false, ''],
@@ -43,7 +43,7 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
     expect(results[1]!.spend.costUsd).toBeGreaterThan(results[0]!.spend.costUsd!)
   })
 
-  test('the session is told once, though every turn begins with it, and its rest is told', () => {
+  test('the session is reported once, though every turn begins with it, and so is its idle state', () => {
     const messages = told(played(version, 'batch-stop'), ['started', 'state'])
     expect(messages.map((message) => (message.kind === 'state' ? message.state : message.kind))).toEqual([
       'working',
@@ -55,7 +55,7 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
     expect(messages[1]).toMatchObject({ model: 'claude-opus-4-6', version })
   })
 
-  test('a compaction is told when it begins and when it is done, with its figures', () => {
+  test('a compaction is reported at its start and at its end, with its figures', () => {
     const messages = told(played(version, 'compaction'), ['compacting', 'compacted'])
     expect(messages).toMatchObject([{ kind: 'compacting' }, { kind: 'compacted', trigger: 'auto' }])
     const [, { before, after, durationMs }] = messages as [
@@ -75,7 +75,7 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
     ])
   })
 
-  test('what runs in the background is told as a level; a subagent’s answers are not the main agent’s', () => {
+  test('background tasks are reported as a list, and a subagent’s answers are not the main agent’s', () => {
     const messages = played(version, 'interrupt-and-tasks')
     expect(told(messages, ['tasks']).map((message) => message.kind === 'tasks' && message.running.length)).toEqual([
       1, 0,
@@ -85,7 +85,7 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
     expect(told(messages, ['result'])[0]).toMatchObject({ terminal: 'aborted_tools', isError: true })
   })
 
-  test('a limit of the plan is told with its reset, before it is reached and when it is', () => {
+  test('a limit of the plan is reported with its reset, before it is reached and when it is', () => {
     expect(told(played(version, 'limit'), ['limit'])).toEqual([
       { kind: 'limit', name: 'five_hour', reached: false, resetsAt: '2030-01-01T00:00:00.000Z', usedPercent: 91 },
       { kind: 'limit', name: 'five_hour', reached: true, resetsAt: '2030-01-01T00:00:00.000Z', usedPercent: null },
@@ -101,7 +101,7 @@ const assistant = (id: string, change: object = {}, usage: object = { input_toke
   ...change,
 })
 
-test('an answer without an end is told when the next begins, and the last one at the end of all', () => {
+test('an answer without an end is reported when the next begins, and the last one at the end of the stream', () => {
   const translation = new ClientMessages()
   expect(translation.take(assistant('a')).messages).toEqual([])
   expect(translation.take(assistant('b')).messages).toMatchObject([{ kind: 'answer', id: 'a', text: 'a', uuid: 'u-a' }])
@@ -109,7 +109,7 @@ test('an answer without an end is told when the next begins, and the last one at
   expect(translation.take(assistant('b')).messages).toEqual([{ kind: 'other', type: 'assistant' }])
 })
 
-test('a call that the permission mode denies is told at once, also one of a subagent', () => {
+test('a call that the permission mode denies is reported at once, also one of a subagent', () => {
   const denied = { type: 'system', subtype: 'permission_denied', tool_name: 'Write', tool_use_id: 'toolu_1' }
   const message = {
     ...denied,
@@ -121,7 +121,7 @@ test('a call that the permission mode denies is told at once, also one of a suba
     ])
 })
 
-test('of several iterations the last counts; without them nothing is exact', () => {
+test('the last of several iterations counts, and without iterations nothing is exact', () => {
   const usage = {
     input_tokens: 30,
     cache_read_input_tokens: 50_000,
@@ -141,7 +141,7 @@ test('of several iterations the last counts; without them nothing is exact', () 
   expect(one(usage)).toMatchObject([{ usage: null }])
 })
 
-test('a turn the client began of itself is no prompt’s', () => {
+test('a turn that the client started itself does not belong to a prompt', () => {
   const translation = new ClientMessages()
   const result = { type: 'result', subtype: 'success', is_error: true, result: 'Prompt is too long' }
   expect(translation.take({ ...result, origin: { kind: 'task-notification' } }).promptDone).toBe(false)
@@ -150,7 +150,7 @@ test('a turn the client began of itself is no prompt’s', () => {
   expect(taken.messages).toMatchObject([{ terminal: 'error', isError: true, status: null, text: 'Prompt is too long' }])
 })
 
-test('what has no shape at all is something else, never an error', () => {
+test('a value of unknown shape is an `other` message, never an error', () => {
   const translation = new ClientMessages()
   const strange = [
     null,

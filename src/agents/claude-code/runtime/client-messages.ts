@@ -4,14 +4,20 @@ import { isOfSubagent } from '../conversation-line.js'
 import { count, type Fields, list, number, object, text } from '../fields.js'
 import { measureUsage } from '../usage.js'
 
-/** What the translation of one message says. */
+/** The translation of one message. */
 export interface Taken {
   messages: RuntimeMessage[]
-  /** The turn of a prompt ended with it, not one the client began of itself (a task in the background that finished). */
+  /**
+   * True when the turn of a prompt ended, not one that the client started itself (after a
+   * background task).
+   */
   promptDone: boolean
 }
 
-/** Turns the client's stream of JSON messages into ours. Both runtimes get the same objects. Never throws; one for a session. */
+/**
+ * Translates the client's stream of JSON messages. Both runtimes receive the same objects. Never
+ * throws. One instance per session.
+ */
 export class ClientMessages {
   private open: AnswerParts | null = null
   private toldId: string | null = null
@@ -23,7 +29,7 @@ export class ClientMessages {
     return { messages: this.translate(message), promptDone }
   }
 
-  /** What was held back when nothing more comes. */
+  /** Returns held-back messages at the end of the stream. */
   end(): RuntimeMessage[] {
     return this.closeAnswer()
   }
@@ -41,7 +47,7 @@ export class ClientMessages {
     return [{ kind: 'other', type }]
   }
 
-  /** Of the answer's pieces only its last counts and its end are of use; they would drown everything else. */
+  /** Handles partial messages. Only the last counts and the end of an answer are used. */
   private streamed(event: Fields): RuntimeMessage[] {
     if (event.type === 'message_delta') this.open?.count(event.usage)
     return event.type === 'message_stop' ? this.closeAnswer() : []
@@ -86,7 +92,7 @@ export class ClientMessages {
     return [{ kind: 'other', type: `system ${subtype}` }]
   }
 
-  /** Every turn begins with one; only the first tells something new. */
+  /** Handles `init`. Every turn begins with one, and only the first is new. */
   private init(message: Fields): RuntimeMessage[] {
     if (this.started) return [{ kind: 'other', type: 'system init' }]
     this.started = true
@@ -104,7 +110,7 @@ export class ClientMessages {
 
 const isOfPrompt = ({ origin }: Fields): boolean => object(origin)?.kind !== 'task-notification'
 
-/** `subtype` is no guide: failed requests come as a success. */
+/** Translates a result. `subtype` is not reliable: failed requests arrive as a success. */
 function resultOf(message: Fields): RuntimeMessage {
   const isError = message.is_error === true
   const errors = list(message.errors).filter((error) => typeof error === 'string')
@@ -122,7 +128,7 @@ function resultOf(message: Fields): RuntimeMessage {
   }
 }
 
-/** Over all models: helpers are paid for too. */
+/** Sums the usage over all models, because helper models cost too. */
 function spentIn(message: Fields): Usage {
   const spent: Usage = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0 }
   for (const usage of Object.values(object(message.modelUsage) ?? {}).map(object)) {
@@ -157,7 +163,7 @@ function limitOf(message: Fields): RuntimeMessage {
   return {
     kind: 'limit',
     name: text(info.rateLimitType) ?? 'unknown',
-    // a plan that goes on with paid extra usage is not stopped by its limit
+    // A plan with paid extra usage is not stopped by its limit.
     reached: info.status === 'rejected' && info.isUsingOverage !== true,
     resetsAt: resets === null || resets === 0 ? null : new Date(resets * 1000).toISOString(),
     usedPercent: used === null ? null : Math.round(used * 1000) / 10,
@@ -175,7 +181,7 @@ function compactedOf(message: Fields): RuntimeMessage {
   }
 }
 
-/** Watchers the client keeps for itself are no work. */
+/** Returns the ids of running tasks. The client's own watchers are no work. */
 function tasksIn(message: Fields): string[] {
   return list(message.tasks)
     .map(object)
@@ -185,7 +191,10 @@ function tasksIn(message: Fields): string[] {
 
 type Answer = Extract<RuntimeMessage, { kind: 'answer' }>
 
-/** One answer while it comes in: the client sends a message for each of its blocks, and the last counts only at its end. */
+/**
+ * Collects one answer. The client sends a message for each of its blocks, and the last counts only
+ * at its end.
+ */
 class AnswerParts {
   private readonly texts: string[] = []
   private readonly calls: ToolCall[] = []
@@ -207,7 +216,10 @@ class AnswerParts {
     }
   }
 
-  /** Later counts of the same answer are truer than earlier ones; what they leave out stands. */
+  /**
+   * Merges usage counts. Later counts of the same answer replace earlier ones; missing ones are
+   * kept.
+   */
   count(usage: unknown): void {
     for (const [name, value] of Object.entries(object(usage) ?? {})) if (value != null) this.usage[name] = value
   }

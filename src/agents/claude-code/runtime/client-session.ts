@@ -8,28 +8,31 @@ import { readContextUsage } from '../sdk.js'
 import { NO_COMPACTION } from './client-arguments.js'
 import { ClientMessages } from './client-messages.js'
 
-/** How one runtime speaks to the client. Requests may take for ever, or fail: the session bounds them. */
+/**
+ * Control of the client by one runtime. Requests may hang or fail, so the session limits their
+ * time.
+ */
 export interface ClientControl {
-  /** The client listens. */
+  /** Resolves when the client accepts input. */
   ready: Promise<void>
   say(prompt: string): void
   contextUsage(): Promise<unknown>
   applySettings(settings: Record<string, unknown>): Promise<unknown>
   interrupt(): Promise<unknown>
   stopTask(taskId: string): Promise<unknown>
-  /** Nothing more will be said or answered. */
+  /** Closes the input: no more prompts and answers. */
   close(): void
 }
 
-/** A start on a busy machine takes seconds. */
+/** Time limit for the start, which takes seconds on a busy machine. */
 const START_MS = 60_000
 const REQUEST_MS = 10_000
-/** Shorter than an ear's time: it is asked for within one. */
+/** Time limit for a usage query. Shorter than a listener's limit, because listeners call it. */
 const USAGE_MS = 8_000
 const END_MS = 10_000
 const TERMINATE_MS = 3_000
 
-/** A running client as its users see it, whichever way it is spoken to. */
+/** A running client, independent of the runtime that controls it. */
 export class ClientSession implements RunningSession {
   readonly process
   readonly messages: UnboundedQueue<RuntimeMessage> = new UnboundedQueue()
@@ -48,7 +51,7 @@ export class ClientSession implements RunningSession {
     this.process = child.process
   }
 
-  /** `drained`: all messages were given to `take`. */
+  /** Connects the runtime. `drained` resolves when all messages were passed to `take`. */
   attach(control: ClientControl, drained: Promise<unknown>): void {
     this.control = control
     control.ready.catch(() => {})
@@ -127,7 +130,10 @@ export class ClientSession implements RunningSession {
     this.child.kill()
   }
 
-  /** Its questions are answered on the way the prompts go: closed in the middle of a turn, the client would wait for them in vain. */
+  /**
+   * Closes the client when it is at rest. Prompts and answers use the same input, so closing it
+   * during a turn would leave the client waiting.
+   */
   private async finish(): Promise<unknown> {
     const { gone } = this.child
     await this.ready()

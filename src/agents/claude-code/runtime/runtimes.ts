@@ -6,22 +6,21 @@ import { openSdkRuntime } from './sdk-runtime.js'
 
 export const claudeCodeRuntimes: AgentRuntimes = {
   async open(name, { project, binary, ...log }) {
-    // The Agent SDK brings a client of its own.
+    // The Agent SDK includes its own client.
     return name === 'sdk' ? openSdkRuntime({ project, binary: null, ...log }) : cliRuntime({ binary, ...log })
   },
   deniedEdits,
 }
 
-/** Modes in which the client makes edits without asking. */
+/** Modes in which the client edits files without asking. */
 const ALLOWING = new Set(['acceptEdits', 'auto', 'bypassPermissions'])
 /** A permission rule of the client that allows edits: `Edit`, `Write(src/**)`. */
 const EDIT_RULE = /^(?:Edit|Write|MultiEdit|NotebookEdit)(?:\(|$)/
 
 /**
- * The warning before a job whose edits will be denied starts; null where they are allowed. Without a mode of its
- * own the
- * client takes the one of its settings. Rules that allow edits, of the job or of the settings, count in every
- * mode but `plan`.
+ * Returns the warning shown before a job starts whose edits will be denied. Null when they are
+ * allowed. Without a mode of its own, a job has that of the settings. Rules of the job or the
+ * settings that allow edits apply in every mode except `plan`.
  */
 export function deniedEdits(
   { permissionMode, allowedTools, runtime, folder }: JobSpec,

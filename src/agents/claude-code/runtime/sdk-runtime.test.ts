@@ -22,14 +22,14 @@ function brokenSdk(dir: string): void {
   writeFileSync(join(folder, 'sdk.mjs'), 'throw new Error("made for another Node")')
 }
 
-test('the SDK of the user’s project comes before Baton’s own', async () => {
+test('the SDK of the user’s project is preferred to Baton’s own', async () => {
   const dir = project()
   expect(findSdk(dir)).toMatch(/claude-agent-sdk/)
   brokenSdk(dir)
   expect(findSdk(dir)).toContain(dir)
 })
 
-test('an SDK that cannot be loaded is said with what to do, and nothing is started', async () => {
+test('an SDK that cannot be loaded is reported with the next step, and nothing is started', async () => {
   const dir = project()
   brokenSdk(dir)
   const runtime = await openSdkRuntime({ project: dir, binary: null })
@@ -37,7 +37,7 @@ test('an SDK that cannot be loaded is said with what to do, and nothing is start
   expect(() => runtime.start({} as never, recordingListener())).toThrow('made for another Node')
 })
 
-test('a client that is not there is said with what to do', () => {
+test('a missing client is reported with the next step', () => {
   expect(cliRuntime({ binary: null }).missing()).toMatch(/install Claude Code/)
   expect(cliRuntime({ binary: join(project(), 'claude') }).missing()).toMatch(/cannot be run/)
   expect(cliRuntime({ binary: process.execPath }).missing()).toBeNull()

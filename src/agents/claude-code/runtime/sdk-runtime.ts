@@ -15,15 +15,18 @@ import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
 export interface SdkRuntimeOptions {
-  /** The user's project: its own SDK is taken before Baton's. */
+  /** The user's project, whose own SDK is preferred to Baton's. */
   project: string
-  /** The client the SDK starts; null: the one it brings with it. */
+  /** The client that the SDK starts. Null for the one it includes. */
   binary: string | null
   log?: Log
   answerMs?: number
 }
 
-/** The Claude Agent SDK, loaded here and only here. It never throws: what is missing is said by `missing()`. */
+/**
+ * Opens the runtime with the Claude Agent SDK, which is loaded only here. Never throws: `missing()`
+ * returns what is missing.
+ */
 export async function openSdkRuntime({
   project,
   binary,
@@ -76,7 +79,7 @@ function start(
     prompt: prompts,
     options: sdkOptions({ sessionOptions, env, binary, spawn, hook: (input) => hooks.answer(input) }),
   })
-  // the SDK starts the client before it returns; a later version that does not is one we cannot use
+  // The SDK starts the client before it returns. A later version that does not cannot be used.
   const begun = started as { child: ClientChild; session: ClientSession } | null
   if (begun === null) throw new BatonError('this version of the Agent SDK starts no client', 'use the runtime cli')
   const { child, session } = begun
@@ -84,7 +87,8 @@ function start(
     try {
       for await (const message of query) session.take(message)
     } catch (error) {
-      // it throws at the end of a session whose last turn failed, which its result has said already
+      // The SDK throws at the end of a session whose last turn failed. The result has reported that
+      // already.
       log('debug', 'the Agent SDK ended with an error', { reason: reasonOf(error) })
     }
     child.child.stdin.end()
@@ -102,7 +106,7 @@ function start(
       stopTask: (taskId) => query.stopTask(taskId),
       close: () => {
         prompts.close()
-        // the SDK itself waits for a first result, which a session without a prompt never has
+        // The SDK itself waits for a first result, which a session without a prompt never has.
         child.child.stdin.end()
       },
     },
@@ -111,7 +115,10 @@ function start(
   return session
 }
 
-/** The child as the SDK wants it. All it writes passes by, so that every line can be kept. */
+/**
+ * Wraps the child as the SDK expects it. All output passes through, so that every line can be
+ * stored.
+ */
 function spawned(child: ClientChild, session: ClientSession): unknown {
   const inner = child.child
   const stdout = new PassThrough()
@@ -143,7 +150,7 @@ function spawned(child: ClientChild, session: ClientSession): unknown {
   }
 }
 
-/** What the SDK would start. */
+/** The command line that the SDK wants to start. */
 interface SpawnCall {
   command: string
   args: string[]
@@ -158,7 +165,9 @@ interface OptionsInput {
   hook(input: unknown): Promise<unknown>
 }
 
-/** The options of `query()` that make the same session as the command line of the runtime `cli`. */
+/**
+ * Returns the options of `query()` for the same session as the command line of the runtime `cli`.
+ */
 export function sdkOptions({ sessionOptions, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
   const settings = settingsOf(sessionOptions)
   const append = sessionOptions.appendSystemPrompt
@@ -201,7 +210,7 @@ function beginning({ begin, sessionId }: SessionOptions): Record<string, unknown
 
 const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk'
 
-/** As much of the SDK as is used here. */
+/** The part of the SDK that is used here. */
 interface Sdk {
   query(call: { prompt: AsyncIterable<unknown>; options: Record<string, unknown> }): SdkQuery
 }
@@ -214,19 +223,19 @@ interface SdkQuery extends AsyncIterable<unknown> {
   stopTask(taskId: string): Promise<unknown>
 }
 
-/** Where the SDK lies: in the user's project, else beside Baton itself; null: in neither. */
+/** Returns the path of the SDK: in the user's project, else beside Baton. Null when in neither. */
 export function findSdk(project: string): string | null {
   for (const from of [join(project, 'package.json'), import.meta.url]) {
     try {
       return createRequire(from).resolve(SDK_PACKAGE)
     } catch {
-      // not here
+      // The SDK is not here.
     }
   }
   return null
 }
 
-/** Throws what the package throws. */
+/** Loads the SDK. Throws the package's own errors. */
 async function loadSdk(path: string): Promise<Sdk> {
   return (await import(pathToFileURL(path).href)) as Sdk
 }

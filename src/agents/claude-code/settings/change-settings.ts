@@ -61,8 +61,8 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
 }
 
 /**
- * The text without any entry of ours, wherever it stands now; everything else byte for byte.
- * `formerOf`: the former status line by key, for forms that do not carry it themselves.
+ * Returns the text without any entry of ours, and everything else byte for byte. `formerOf` returns
+ * the former status line by key, for forms that do not contain it.
  */
 export function stripBaton(
   text: string,
@@ -78,7 +78,10 @@ export function stripBaton(
   return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
 }
 
-/** Whether both texts hold the same entries of ours, however each is laid out and whatever else it holds. */
+/**
+ * Returns whether both texts hold the same entries of ours, in any layout and with any other
+ * content.
+ */
 export function sameEntries(one: string, other: string, by: Recognise): boolean {
   return JSON.stringify(listOurs(one, by)) === JSON.stringify(listOurs(other, by))
 }
@@ -99,7 +102,7 @@ function listOurs(text: string, by: Recognise): unknown[] {
 
 const sorted = (hook: unknown) => Object.entries(hook as object).sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Launchers of other homes, still alive, that this file calls. */
+/** Lists the existing launchers of other homes that this file calls. */
 export function otherHomes(text: string, by: Recognise): string[] {
   if (isBlank(text)) return []
   const root = openSettings(text)

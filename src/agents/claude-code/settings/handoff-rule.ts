@@ -2,10 +2,12 @@ import { addItem, addProperty, removePart } from '../../../lib/json-edit.js'
 import type { Created } from '../../installer.js'
 import { allowListOf, HANDOFF_RULE, isBlank, openSettings } from './settings-file.js'
 
-/** What an install made for the rule: only these go again. */
+/** The containers that an install added for the rule. Only these are removed again. */
 type MadeForRule = NonNullable<Created['rule']>
 
-/** The text with the rule that allows `baton handoff`. `made` null: it stood there already. Throws SettingsFault. */
+/**
+ * Adds the rule that allows `baton handoff`. `made` is null when it existed. Throws SettingsFault.
+ */
 export function insertRule(text: string): { text: string; made: MadeForRule | null } {
   const root = openSettings(text)
   const { permissions, allow, at } = allowListOf(root)
@@ -15,7 +17,7 @@ export function insertRule(text: string): { text: string; made: MadeForRule | nu
   return { text: addProperty(text, root, 'permissions', { allow: [HANDOFF_RULE] }), made: 'permissions' }
 }
 
-/** Without it, if an install put it there; what was made for it goes if nothing else is in it. */
+/** Removes the rule if an install added it, and its containers if they become empty. */
 export function stripRule(text: string, made: MadeForRule | null): string {
   if (made === null || isBlank(text) || !hasRule(text)) return text
   const { allow, at } = allowListOf(openSettings(text))
@@ -36,7 +38,7 @@ export function stripRule(text: string, made: MadeForRule | null): string {
   )
 }
 
-/** False also where the file says something there that the client could not use. */
+/** Returns whether the rule exists. False when the file has an invalid value there. */
 export function hasRule(text: string): boolean {
   try {
     return !isBlank(text) && allowListOf(openSettings(text)).at >= 0

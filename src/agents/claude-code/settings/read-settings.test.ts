@@ -19,7 +19,7 @@ function places() {
   return { places: { configDir, project, cwd: project }, put }
 }
 
-test('user, project, local and --settings: the later one wins key by key, the environment name by name', () => {
+test('the later of user, project, local and --settings wins by key, and environments are merged by name', () => {
   const { places: at, put } = places()
   put('config/settings.json', {
     model: 'opus',
@@ -44,13 +44,13 @@ test('user, project, local and --settings: the later one wins key by key, the en
   expect(readSettings({ ...at, sources: [] })).toEqual({ env: {} })
 })
 
-test('a changed file is read anew', () => {
+test('a changed settings file is read again', () => {
   const { places: at, put } = places()
   put('config/settings.json', { autoCompactWindow: 300_000 })
   expect(readSettings(at).autoCompactWindow).toBe(300_000)
   const file = put('config/settings.json', { autoCompactWindow: 400_000 })
   utimesSync(file, new Date(), new Date(Date.now() + 5000))
-  // asked from another place: the merged answer to one question is kept for a second
+  // Use other places, because the merged result for the same places is cached for a second.
   expect(readSettings({ ...at, cwd: null }).autoCompactWindow).toBe(400_000)
 })
 
@@ -60,18 +60,18 @@ test.each([
   '[]',
   '{"autoCompactWindow":"300k","autoCompactEnabled":"no","env":[1],"model":7}',
   '// note\n{"model":"x"}',
-])('a file the client would not take (%j) counts for nothing', (text) => {
+])('a settings file that the client would not load (%j) is ignored', (text) => {
   const { places: at, put } = places()
   put('config/settings.json', text)
   expect(readSettings(at)).toEqual({ env: {} })
 })
 
-test('missing places are no error', () => {
+test('missing settings files are no error', () => {
   expect(readSettings({ configDir: null, project: null, cwd: null, flag: 'missing.json' })).toEqual({ env: {} })
   expect(readSettings({ configDir: '/nowhere', project: '/nowhere', cwd: '/nowhere' })).toEqual({ env: {} })
 })
 
-test("Claude Code's folder is the one it was told, else the one in the home", () => {
+test("Claude Code's folder is the configured one, else the one in the home", () => {
   expect(configDirOf({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c')
   expect(configDirOf({ HOME: '/h' })).toBe('/h/.claude')
   expect(configDirOf({})).toBeNull()
@@ -91,11 +91,11 @@ test.each([
   ['claude -p -- --model opus', { fork: false }],
   ['claude --model', { fork: false }],
   ['', { fork: false }],
-])('%s', (line, expected) => {
+])('the command line is parsed: %s', (line, expected) => {
   expect(readArgs(line.split(' '))).toEqual(expected)
 })
 
-test('the client continues after a usage limit as its settings say, and nobody can tell without them', () => {
+test('the client continues after a usage limit as its settings say, and it is unknown without them', () => {
   const { places: at, put } = places()
   const session = {
     transcriptPath: path.join(path.dirname(at.configDir), 'config', 'projects', 'p', 's.jsonl'),
@@ -104,7 +104,7 @@ test('the client continues after a usage limit as its settings say, and nobody c
   const continues = (project: string) => claudeCode.continuesAfterLimit!({ ...session, project })
   expect(continues(at.project)).toBeNull()
   put('config/settings.json', { autoContinueAtUsageLimit: true })
-  // Settings are remembered for a second by their places: another project asks anew.
+  // Settings are cached for a second by their places, so use another project.
   expect(continues(path.join(at.project, 'a'))).toBe(true)
   put('project/.claude/settings.local.json', { autoContinueAtUsageLimit: false })
   expect(readSettings({ ...at, cwd: null }).autoContinue).toBe(false)

@@ -4,33 +4,36 @@ import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/nam
 import { cacheFor } from '../../../lib/remember.js'
 import { type Fields, list, number, object, parseObject, text } from '../fields.js'
 
-/** The settings a measurement depends on, merged as the client merges them. */
+/** The settings that a measurement depends on, merged like the client merges them. */
 export interface ClientSettings {
   autoCompactEnabled?: boolean
   autoCompactWindow?: number
   model?: string
   env: Record<string, string>
-  /** How many hooks are asked before a compaction, Baton's own among them. */
+  /** Number of hooks that run before a compaction, including Baton's own. */
   askedToCompact?: number
-  /** Plugins, whose hooks are not looked at, are switched on. */
+  /** True when plugins are enabled. Their hooks are not inspected. */
   plugins?: boolean
-  /** The permission mode of sessions that name none; absent: the client's own default. */
+  /** The permission mode of sessions that name none. Absent for the client's own default. */
   permissionMode?: string
-  /** Whether the client continues by itself when a usage limit has reset; absent: its own default. */
+  /**
+   * Whether the client continues by itself after a usage limit has reset. Absent for its own
+   * default.
+   */
   autoContinue?: boolean
-  /** Rules of all layers that allow calls; absent: none. */
+  /** Rules of all layers that allow calls. Absent when there are none. */
   allowed?: string[]
 }
 
 export interface SettingsPlaces {
-  /** Claude Code's own folder; null: not known. */
+  /** Claude Code's own folder. Null when not known. */
   configDir: string | null
   project: string | null
   /** Value of `--settings`: a file or JSON. */
   flag?: string
-  /** Value of `--setting-sources`; undefined: all. */
+  /** Value of `--setting-sources`. Undefined for all. */
   sources?: string[]
-  /** Where relative paths of the command line begin. */
+  /** Base folder for relative paths on the command line. */
   cwd: string | null
 }
 
@@ -39,7 +42,10 @@ export const MANAGED =
     ? '/Library/Application Support/ClaudeCode/managed-settings.json'
     : '/etc/claude-code/managed-settings.json'
 
-/** User, project, local, `--settings`, managed: the later one wins key by key; `env` is merged name by name. */
+/**
+ * Merges user, project, local, `--settings` and managed settings: the later one wins by key, and
+ * `env` is merged by name.
+ */
 export function readSettings(places: SettingsPlaces): ClientSettings {
   return remembered(JSON.stringify(places), () => mergeSettings(places))
 }
@@ -61,12 +67,15 @@ function mergeSettings(places: SettingsPlaces): ClientSettings {
   return merged
 }
 
-/** Where Claude Code keeps its files, from its environment. */
+/** Returns Claude Code's folder from its environment. */
 export function configDirOf(env: Record<string, string>): string | null {
   return text(env.CLAUDE_CONFIG_DIR) ?? (text(env.HOME) === null ? null : join(env.HOME as string, '.claude'))
 }
 
-/** The same from where a session's transcript lies, `<folder>/projects/<project>/<session>.jsonl`; null: elsewhere. */
+/**
+ * Returns Claude Code's folder from a transcript's path
+ * `<folder>/projects/<project>/<session>.jsonl`. Null for other paths.
+ */
 export function configDirHolding(transcriptPath: string | null): string | null {
   const projects = transcriptPath === null ? null : dirname(dirname(transcriptPath))
   return projects?.endsWith('/projects') ? dirname(projects) : null
@@ -95,7 +104,7 @@ function hooksOf(layer: Fields, event: string): number {
   return list(object(layer.hooks)?.[event]).reduce<number>((sum, group) => sum + list(object(group)?.hooks).length, 0)
 }
 
-/** Value of `--settings`: a file or JSON. null: it cannot be read. */
+/** Reads the value of `--settings`: a file or JSON. Null when it cannot be read. */
 export function readFlag(flag: string, cwd: string | null): Fields | null {
   if (flag.trimStart().startsWith('{')) return parseObject(flag)
   return isAbsolute(flag)
@@ -106,8 +115,8 @@ export function readFlag(flag: string, cwd: string | null): Fields | null {
 }
 
 /**
- * A package manager may own the user's settings: home-manager links them into a store that belongs
- * to root.
+ * Owner of the user's settings. A package manager may own them: home-manager links them into a
+ * store of root.
  */
 const SETTINGS_OWNER: FileOwner = 'this-user-or-root'
 
@@ -115,7 +124,7 @@ const CACHED_FILES = 64
 const LARGEST_FILE = 1024 * 1024
 const cache = new Map<string, { stamp: string; fields: Fields | null }>()
 
-/** Kept by modification time and size, for a process that lives long. */
+/** Reads a file, cached by modification time and size for long-lived processes. */
 function readFile(path: string, owner: FileOwner): Fields | null {
   const looked = lookAtNamedFile(path, owner)
   if ('refused' in looked || looked.size > LARGEST_FILE) return null

@@ -12,7 +12,10 @@ import {
 import { SettingsFault } from '../../shared/install-problem.js'
 import { type LauncherCall, type Recognise, readCall } from '../../shared/launcher-call.js'
 
-/** The client's events Baton listens to, with the seconds it may take. Without its own figure SessionEnd would get 1.5. */
+/**
+ * The client's events that Baton hooks, with their timeouts in seconds. Without its own value
+ * SessionEnd would get 1.5.
+ */
 export const EVENTS: Record<string, number> = {
   SessionStart: 10,
   UserPromptSubmit: 10,
@@ -28,12 +31,12 @@ export const EVENTS: Record<string, number> = {
 
 type Env = Record<string, string | undefined>
 
-/** Where the client keeps the user's files. */
+/** Returns the folder with the user's files. */
 export function configFolder(env: Env, userHome: string): string {
   return env.CLAUDE_CONFIG_DIR || join(env.HOME || userHome, '.claude')
 }
 
-/** The user's settings file. */
+/** Returns the user's settings file. */
 export const userSettings = (env: Env): string => join(configFolder(env, homedir()), 'settings.json')
 
 export function projectSettings(project: string): { local: string; shared: string } {
@@ -44,7 +47,10 @@ export function isBlank(text: string): boolean {
   return text.replace(/^\uFEFF/, '').trim() === ''
 }
 
-/** The command a settings file gives the client for its status line; null: none that could run. Never throws. */
+/**
+ * Returns the status line's command in a settings file. Null when there is no valid one. Never
+ * throws.
+ */
 export function statusLineCommandIn(text: string): string | null {
   try {
     const line = isBlank(text) ? null : statusLineOf(openSettings(text))
@@ -54,7 +60,10 @@ export function statusLineCommandIn(text: string): string | null {
   }
 }
 
-/** Throws SettingsFault when the client, too, could make nothing of it, or when it is not clear what a change would mean. */
+/**
+ * Parses settings. Throws SettingsFault when the client could not use them either, or when the
+ * effect of a change is unclear.
+ */
 export function openSettings(text: string): JsonObject {
   const root = parse(text)
   if (root.kind !== 'object')
@@ -121,10 +130,10 @@ export function statusLineOf(root: JsonObject): StatusLine {
   return { kind: 'command', command: node.value, node }
 }
 
-/** Lets the agent hand over its work without a question in every permission mode. */
+/** The rule that lets the agent hand over its work without a question in every permission mode. */
 export const HANDOFF_RULE = 'Bash(baton handoff:*)'
 
-/** Where rules for what is allowed stand, as far as it is there. Throws SettingsFault where a rule could not be added. */
+/** Finds the list of allowed calls. Throws SettingsFault when a rule could not be added. */
 export function allowListOf(root: JsonObject): { permissions: JsonObject | null; allow: JsonArray | null; at: number } {
   refuseTwins(root, 'permissions', 'permissions')
   const permissions = propertyOf(root, 'permissions')?.value ?? null
@@ -150,7 +159,7 @@ export interface Entry {
   index: number
   call: LauncherCall
   hook: unknown
-  /** What the client filters by; '' when it is called every time. */
+  /** The client's filter for the hook, '' when it always runs. */
   matcher: unknown
 }
 
@@ -179,7 +188,7 @@ function callOf(hook: JsonNode, by: Recognise): LauncherCall | null {
 
 const MIN_CLIENT = [2, 1, 287]
 
-/** Older clients know no mods. A version that cannot be told is taken for a new one. */
+/** Returns whether a client loads plugin modules. An unknown version counts as new. */
 export function supportsMods(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(version ?? '')
