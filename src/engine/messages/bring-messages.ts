@@ -17,14 +17,19 @@ import {
   wake,
 } from './wake-idle-session.js'
 
-/** Messages to a seat are sent without waiting for the client's next event: by an order, or through the outbox. */
+/**
+ * Functions that send messages to a seat without its client's next event: by an order or the
+ * outbox.
+ */
 
-/** In a transaction of its own, so that only what is kept for good is laid. */
+/**
+ * Prepares answers in the outbox, in its own transaction, so that they hold only stored messages.
+ */
 export function lay(context: SessionContext, kind: SignalKind | null): void {
   const { deps, agent, record } = context
-  // If the client stops now, what it was given may have to be given again, before what stands behind it.
+  // If the client stops now, messages it was given may be repeated before those behind them.
   const unsettled = deps.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
-  // Each event has its own selection: a message that only the end of a turn may carry must not take
+  // Select for each event separately: a message that only the end of a turn may carry must not take
   // the room of one for the next tool boundary.
   const answersFor = (inFlight: readonly string[]): PreparedAnswer[] =>
     agent.carriers.flatMap((event) => {
@@ -38,8 +43,9 @@ export function lay(context: SessionContext, kind: SignalKind | null): void {
 }
 
 /**
- * Brings what was sent to a seat on its way without waiting for its next event: by an order where it is idle and can be told so, else
- * to where its next hook finds it. In a transaction of its own.
+ * Sends a seat's messages without waiting for its next event, in its own transaction.
+ * An idle session that can be woken gets an order; for others the next hook finds them in the
+ * outbox.
  */
 export function bring(deps: EngineDependencies, seatId: string): void {
   deps.store.transaction(() => {
@@ -52,14 +58,14 @@ export function bring(deps: EngineDependencies, seatId: string): void {
     const called = toSay(context)
     if (called.length > 0 && mayWake(context)) wake(context, called)
     else {
-      // The next signal says more precisely what is worth waiting for.
+      // The next signal decides more precisely which events are worth waiting for.
       deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
       lay(context, null)
     }
   })
 }
 
-/** Sends queued messages where that is possible; otherwise the seat's next event carries them. */
+/** Sends queued messages if possible. If that fails, the seat's next event carries them. */
 export function bringSoon(deps: EngineDependencies, seatId: string): void {
   try {
     bring(deps, seatId)
@@ -68,7 +74,7 @@ export function bringSoon(deps: EngineDependencies, seatId: string): void {
   }
 }
 
-/** The client has gone, and its transcript says the last word about what it was given. */
+/** Settles messages of a dead client by its transcript, which shows what it received. */
 function settleGone(context: SessionContext): void {
   const { deps, record } = context
   takeBack(context, record.sessionId)
@@ -79,7 +85,7 @@ function settleGone(context: SessionContext): void {
     if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(context, message)
 }
 
-/** The session that sits in a seat; null: none does. */
+/** Returns the session that currently works in a seat, else null. */
 export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: string): SessionRecord | null {
   const process = store.seat(seatId)?.process ?? null
   const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
@@ -87,24 +93,28 @@ export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: st
   return own ?? there.at(-1) ?? null
 }
 
-/** The context of the session in a seat, for speaking to it without a signal; null: nobody sits there, or a job's runner speaks for it. */
+/**
+ * Returns a context for messages to a seat without a signal.
+ * Null when the seat has no session, or when a job's runner speaks for it.
+ */
 export function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
   const record = sitting(deps, seatId)
   return record === null || record.jobId !== null ? null : messageContext(deps, record)
 }
 
-/** null: nothing is known of its agent. */
+/** Returns a context for messages to a session. Null when its agent is unknown. */
 export function messageContext(deps: EngineDependencies, record: SessionRecord): SessionContext | null {
   const agent = deps.agents[record.agent]
   return agent ? { deps, agent, record, at: deps.now().toISOString(), events: [] } : null
 }
 
-/** Beyond these it is a matter for the seat's own events. */
+/** Number of newest messages that are checked. Older ones wait for their seat's own events. */
 const NEWEST = 200
 
 /**
- * Messages to seats that are on their way without a signal: orders that were refused or came too late leave theirs queued, and an idle
- * session somebody could not tell before is told. For commands and the server, which come without a signal.
+ * Checks sent messages without a signal, for commands and the server.
+ * Messages of refused or late orders are queued again, and an idle session that can now be woken
+ * is.
  */
 export function lookAtMessages(deps: EngineDependencies): Event[] {
   const { store } = deps
@@ -123,7 +133,7 @@ function lookAtSeat(deps: EngineDependencies, seatId: string): Event[] {
   settleOrders(context, null, false)
   const open = deps.store.openMessages(seatId)
   const waits = open.some((message) => message.status === 'queued' && isWorthTurn(message))
-  // Messages of an order that failed must be found by the next hook.
+  // The next hook must find the messages of a failed order.
   if (waits && !ordered(open) && (before || mayWake(context))) deps.store.afterCommit(() => bring(deps, seatId))
   return context.events
 }
@@ -136,7 +146,10 @@ export interface TypedPrompt {
   text: string
 }
 
-/** The idle session of a seat for which something waits and which nothing but its terminal can tell; null: there is none. */
+/**
+ * Returns the idle session of a seat that has waiting messages and can only be reached by its
+ * terminal, else null.
+ */
 export function typable(deps: EngineDependencies, seatId: string): SessionRecord | null {
   const context = seatContext(deps, seatId)
   if (context === null || context.record.attended !== true || context.record.state !== 'idle' || mayWake(context))
@@ -145,7 +158,7 @@ export function typable(deps: EngineDependencies, seatId: string): SessionRecord
   return process !== null && context.agent.alive(process) ? context.record : null
 }
 
-/** Stored before the first key; null: somebody else has told it meanwhile. */
+/** Stores the prompt before the first key is typed. Null when the messages were sent meanwhile. */
 export function beginTypingMessages(deps: EngineDependencies, seatId: string): TypedPrompt | null {
   return deps.store.transaction(() => {
     const context = typable(deps, seatId) === null ? null : seatContext(deps, seatId)
@@ -160,7 +173,7 @@ export function beginTypingMessages(deps: EngineDependencies, seatId: string): T
   })
 }
 
-/** Nothing was sent and nothing of it stands there: it waits again. */
+/** Queues the messages again after nothing was typed. */
 export function typedNothing(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
   deps.store.transaction(() => {
     const context = seatContext(deps, seatId)

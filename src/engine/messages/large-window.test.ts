@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-/** A session of its own that climbs from the start, so that no level was reached before it was seen. */
+/** Starts a session that grows from the start, so that no level was reached before it was seen. */
 function begin(one = s): TestSession {
   one.hook('SessionStart', { source: 'startup', model: LARGE.model })
   one.prompt()
@@ -54,7 +54,7 @@ test('with handoff.large_window auto the level at 300k asks for a brief', () => 
   expect(last()?.user_text).not.toContain('full-window')
 })
 
-test('with the preset full-window nothing happens before 50 % of the compaction point', () => {
+test('with the preset full-window nothing happens below 50 % of the compaction point', () => {
   app.configure((policy) => ({ ...policy, levels: [...presetLevels(['full-window']).values()] }))
   begin()
   s.step(483_499, LARGE)
@@ -63,14 +63,14 @@ test('with the preset full-window nothing happens before 50 % of the compaction 
   expect(crossed()).toEqual([['notice', 483_500]])
 })
 
-test('critical is no cap: at 95 % a 1M session is handed off', () => {
+test('the level critical has no cap: a 1M session is handed off at 95 %', () => {
   begin()
   s.step(310_000, LARGE)
   s.step(920_000, LARGE)
   expect(app.store.handoffs()).toMatchObject([{ level: 'critical', state: 'requested' }])
 })
 
-test('with handoffs turned off the level at 300k tells the figures and offers nothing', () => {
+test('with handoffs turned off the level at 300k reports the figures and offers nothing', () => {
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'off' } }))
   begin()
   s.step(310_000, LARGE)
@@ -78,7 +78,7 @@ test('with handoffs turned off the level at 300k tells the figures and offers no
   expect(last()?.user_text).not.toContain('/handoff')
 })
 
-test('a run without a user is told at 300k and offered nothing', () => {
+test('a headless run is told at 300k and offered nothing', () => {
   s = testSession(app, 'bbbbbbbb-0002', { CLAUDE_CODE_SESSION_ATTENDED: '0' })
   begin()
   s.step(310_000, LARGE)
@@ -94,7 +94,7 @@ test('with handoff.mode ask the offer is the only message', () => {
   expect(s.messages('context').filter(({ status }) => status !== 'cancelled')).toHaveLength(1)
 })
 
-test('a session that is above the caps when Baton first sees it is told once and not handed off, also with auto', () => {
+test('a session above the caps when Baton first sees it is told once and not handed off, even with auto', () => {
   useLargeWindow('auto')
   for (const used of [100_000, 200_000, 310_000, 390_000]) s.answers(used, LARGE)
   s.batch(['toolu_x'])

@@ -2,7 +2,10 @@ import type { Message } from '../../contract/records/message.js'
 
 export const REPEATED = '[baton] (repeated: the client stopped before this could be confirmed)'
 
-/** Text that identifies this message in a conversation: two senders may write the same words. No command prints it. */
+/**
+ * Returns the text that identifies this message in a conversation, as two senders may write the
+ * same words. No command prints it.
+ */
 export function signOf(message: Message): string {
   return message.sender === 'baton' ? (message.agent_text ?? '') : `(message ${message.message_id})`
 }

@@ -17,14 +17,14 @@ const warning = (): Message => s.messages('context').at(-1)!
 const off = () => setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
 const on = () => setEnabled(app.engine.deps, 'session', s.id, true, app.now().toISOString())
 
-/** Every answer a session gave, as what the agent and the user were told. */
+/** Returns what several answers told the agent and the user. */
 function told(...answers: { answer: string }[]) {
   const all = answers.map(({ answer }) => said(answer))
   return { agent: all.flatMap(({ agent }) => agent ?? []), user: all.flatMap(({ user }) => user ?? []) }
 }
 
 describe('a warning', () => {
-  test('is sent with the answer that can carry it and delivered once the client goes on', () => {
+  test('a warning is sent with an answer that can carry it and delivered once the client continues', () => {
     const taken = s.step(90_000)
     expect(said(taken.answer).agent).toMatch(/^\[baton\] Context level "notice": 90,000 tokens/)
     expect(said(taken.answer).user).toMatch(/^\[baton\] notice: 54% full, about 77k tokens/)
@@ -41,7 +41,7 @@ describe('a warning', () => {
     expect(s.events('message_delivered')).toHaveLength(1)
   })
 
-  test('is told once, whatever comes after', () => {
+  test('a warning is sent once, whatever follows', () => {
     const answers = [
       s.step(90_000),
       s.step(91_000),
@@ -55,14 +55,14 @@ describe('a warning', () => {
     expect(told(...answers).user).toHaveLength(1)
   })
 
-  test('over several levels is one message with the present figure', () => {
+  test('a warning over several levels is one message with the current figure', () => {
     const taken = s.step(150_000)
     expect(told(taken).agent).toEqual([expect.stringMatching(/"handoff": 150,000 tokens/)])
     expect(s.events('level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning', 'handoff'])
     expect(s.events('context_warning').map((event) => event.data.levels)).toEqual([['notice', 'warning', 'handoff']])
   })
 
-  test('first reached by the last answer of a turn is told to the user at once and to the agent with the next prompt', () => {
+  test('a warning reached by a turn’s last answer goes to the user at once, to the agent with the next prompt', () => {
     s.answers(90_000)
     const [stop, prompt] = [s.stop(), s.prompt()]
     expect(said(stop.answer)).toEqual({ agent: null, user: expect.stringContaining('notice') })
@@ -70,14 +70,14 @@ describe('a warning', () => {
     expect(warning()).toMatchObject({ status: 'sent', via: 'UserPromptSubmit' })
   })
 
-  test('reached by a status line waits for an answer that reaches the agent', () => {
+  test('a warning reached by a status line waits for an answer that reaches the agent', () => {
     s.answers(90_000)
     expect(s.statusLine(90_000).answer).toBe('')
     expect(warning().status).toBe('queued')
     expect(told(s.batch()).agent).toHaveLength(1)
   })
 
-  test('still waiting is replaced when a higher level is reached', () => {
+  test('a waiting warning is replaced when a higher level is reached', () => {
     s.step(90_000, { deliver: 'keep' })
     const first = warning()
     const taken = s.step(120_000)
@@ -86,7 +86,7 @@ describe('a warning', () => {
     expect(s.events('message_cancelled')[0]?.data).toMatchObject({ message_id: first.message_id })
   })
 
-  test('of one session never touches another’s, not even in the same seat', () => {
+  test('a warning of one session never affects another’s, not even in the same seat', () => {
     const env = { BATON_SEAT: 'shared' }
     const [one, two] = [testSession(app, 'one-0001', env), testSession(app, 'two-0002', env)]
     one.start()
@@ -101,32 +101,32 @@ describe('a warning', () => {
 })
 
 describe('after a crash of the client', () => {
-  test('a warning that was given but is not in the conversation is given again, marked', () => {
+  test('after a crash a sent warning that is not in the conversation is sent again, marked', () => {
     const [given] = told(s.step(90_000)).agent
     app.wait(30)
     const again = said(s.start('resume').answer)
     expect(again.agent).toBe(`[baton] (repeated: the client stopped before this could be confirmed)\n${given}`)
     expect(again.user).toBeNull()
-    // between the start and the prompt the model was not asked
+    // Between the start and the prompt the model was not asked.
     s.prompt()
     expect(warning()).toMatchObject({ status: 'sent', repeated: true })
     expect(told(s.step(91_000)).agent).toEqual([])
     expect(warning()).toMatchObject({ status: 'delivered', repeated: true })
   })
 
-  test('a warning the conversation holds is not given again', () => {
+  test('after a crash a warning that the conversation holds is not sent again', () => {
     const [given] = told(s.step(90_000)).agent
     s.holds(`PostToolBatch hook additional context: ${given}`)
     expect(s.start('resume').answer).toBe('')
     expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
   })
 
-  test('a warning that still waited is given as the first time', () => {
+  test('after a crash a warning that still waited is sent without a mark', () => {
     s.step(90_000, { deliver: 'keep' })
     expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] Context level "notice"/)
   })
 
-  test('of a second client nothing is repeated', () => {
+  test('the start of another session does not repeat an unconfirmed warning', () => {
     s.step(90_000)
     const other = testSession(app, 'bbbbbbbb-0002')
     expect(other.start('resume').answer).toBe('')
@@ -140,12 +140,12 @@ describe('a warning that still waits is cancelled', () => {
     expect(warning().status).toBe('queued')
   })
 
-  test('when the conversation is cleared', () => {
+  test('a waiting warning is cancelled when the conversation is cleared', () => {
     s.end('clear', { deliver: 'keep' })
     expect(warning().status).toBe('cancelled')
   })
 
-  test('when the conversation is cleared and only the new session says so', () => {
+  test('a waiting warning is cancelled by a /clear that only the new session reports', () => {
     const env = { CLAUDE_PID: String(process.pid) }
     const before = testSession(app, 'before-0001', env)
     before.start()
@@ -156,13 +156,13 @@ describe('a warning that still waits is cancelled', () => {
     expect(warning().status).toBe('queued')
   })
 
-  test('not when the session merely ends: it may be resumed', () => {
+  test('a waiting warning is kept when the session ends, because it may be resumed', () => {
     s.end('prompt_input_exit', { deliver: 'keep' })
     expect(warning().status).toBe('queued')
     expect(told(s.start('resume')).agent).toHaveLength(1)
   })
 
-  test('when Baton is switched off, and switching on speaks again', () => {
+  test('a waiting warning is cancelled when Baton is switched off, and switching on warns again', () => {
     off()
     expect(warning().status).toBe('cancelled')
     expect(told(s.prompt(), s.step(91_000), s.step(120_000)).agent).toEqual([])
@@ -171,7 +171,7 @@ describe('a warning that still waits is cancelled', () => {
     expect(s.record().track.cycle).toBe(1)
   })
 
-  test('when its level is reconfigured, and the new rule speaks for itself', () => {
+  test('a waiting warning is cancelled when its level is reconfigured, and the new rule warns by itself', () => {
     app.configure((policy) => ({
       ...policy,
       levels: policy.levels.map((level) =>
@@ -184,7 +184,7 @@ describe('a warning that still waits is cancelled', () => {
     expect(warning().message_id).not.toBe(before.message_id)
   })
 
-  test('not by what another session in the seat finds reconfigured', () => {
+  test('a waiting warning is kept when another session of the seat finds changed levels', () => {
     const env = { BATON_SEAT: 'shared' }
     const [one, two] = [testSession(app, 'one-0001', env), testSession(app, 'two-0002', env)]
     one.start()
@@ -196,13 +196,13 @@ describe('a warning that still waits is cancelled', () => {
     expect(one.messages('context')).toMatchObject([{ status: 'queued' }])
   })
 
-  test('not when another level is reconfigured', () => {
+  test('a waiting warning is kept when another level is reconfigured', () => {
     app.configure((policy) => ({ ...policy, levels: policy.levels.filter((level) => level.name !== 'critical') }))
     expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
     expect(s.messages('context')).toHaveLength(1)
   })
 
-  test('not when the levels only change places because the window did', () => {
+  test('a waiting warning is kept when its level moves because the window changed', () => {
     const fixed = {
       name: 'fixed',
       at: { of: 'tokens', tokens: 88_000 },
@@ -221,7 +221,7 @@ describe('a warning that still waits is cancelled', () => {
 })
 
 describe('what a seat is told', () => {
-  test('more than one answer can hold comes in several, and nothing is lost', () => {
+  test('messages that do not fit into one answer are sent in several, and none is lost', () => {
     const child = testSession(app, 'cccccccc-0003', { BATON_PARENT_SEAT: s.record().seatId })
     child.start()
     for (let n = 0; n < 60; n++) child.postCompact('auto', { deliver: 'keep' })
@@ -240,7 +240,7 @@ describe('what a seat is told', () => {
 describe('off and on', () => {
   const tell = (...steps: number[]) => told(...steps.map((used) => s.step(used)))
 
-  test('off says nothing but still measures; on speaks of where it stands, once', () => {
+  test('a session that is off is measured without messages, and warns once of its figure when switched on', () => {
     off()
     expect(tell(90_000, 150_000)).toEqual({ agent: [], user: [] })
     expect(s.record().track).toMatchObject({ used: 150_000, latched: [] })
@@ -249,7 +249,7 @@ describe('off and on', () => {
     expect(tell(151_000).agent).toEqual([])
   })
 
-  test('on opens the latches of what was told before', () => {
+  test('switching on opens levels again that had warned before', () => {
     expect(tell(90_000).agent).toHaveLength(1)
     off()
     on()
@@ -257,24 +257,27 @@ describe('off and on', () => {
     expect(tell(92_000).agent).toHaveLength(0)
   })
 
-  test.each(['project', 'all'] as const)('%s reaches every session it concerns and no other', (scope) => {
-    const [key, at] = [scope === 'project' ? s.project : '', app.now().toISOString()]
-    setEnabled(app.engine.deps, scope, key, false, at)
-    const other = testSession(app, 'dddddddd-0004', { CLAUDE_PROJECT_DIR: '/elsewhere' })
-    other.start()
-    expect(told(other.step(90_000)).agent).toHaveLength(scope === 'project' ? 1 : 0)
-    expect(tell(90_000).agent).toEqual([])
-    setEnabled(app.engine.deps, scope, key, true, at)
-    expect(tell(91_000).agent).toHaveLength(1)
-  })
+  test.each(['project', 'all'] as const)(
+    'switching off for %s affects every session in its scope and no other',
+    (scope) => {
+      const [key, at] = [scope === 'project' ? s.project : '', app.now().toISOString()]
+      setEnabled(app.engine.deps, scope, key, false, at)
+      const other = testSession(app, 'dddddddd-0004', { CLAUDE_PROJECT_DIR: '/elsewhere' })
+      other.start()
+      expect(told(other.step(90_000)).agent).toHaveLength(scope === 'project' ? 1 : 0)
+      expect(tell(90_000).agent).toEqual([])
+      setEnabled(app.engine.deps, scope, key, true, at)
+      expect(tell(91_000).agent).toHaveLength(1)
+    },
+  )
 
-  test('a session switched on speaks although its project is off', () => {
+  test('a session that is switched on warns although its project is off', () => {
     setEnabled(app.engine.deps, 'project', s.project, false, app.now().toISOString())
     on()
     expect(tell(90_000).agent).toHaveLength(1)
   })
 
-  test('a compaction while off is counted and not told', () => {
+  test('a compaction while Baton is off is counted and not reported', () => {
     off()
     s.preCompact()
     expect(told(s.start('compact'), s.postCompact(), s.step(30_000))).toEqual({ agent: [], user: [] })

@@ -17,9 +17,10 @@ import {
 } from './wake-idle-session.js'
 
 /**
- * A message is queued, given to the client in an answer it waits for (sent), and delivered once the client's next event
- * shows that it went on from there. If the client died in between, it is queued again and marked as repeated, unless the
- * conversation on disk already holds it.
+ * Delivery of messages: queued, then `sent` in an answer the client waits for, then `delivered`
+ * once the client's next event shows that it continued from there.
+ * If the client died in between, the message is queued again and marked as repeated, unless the
+ * conversation on disk holds it.
  */
 
 export type MessageContent = Pick<
@@ -67,12 +68,14 @@ export function newMessage(
   }
 }
 
-/** Messages about the session at hand. */
+/** Selects messages about this session. */
 export function ofSession({ record }: SessionContext, categories: readonly string[]): (message: Message) => boolean {
   return (m) => m.session_id === record.sessionId && categories.includes(m.category)
 }
 
-/** Messages about sessions this seat has left: ended ones, and those its process ran before. */
+/**
+ * Selects messages about sessions this seat has left: ended ones, and those its process ran before.
+ */
 export function ofLeftSessions(
   { deps, record }: SessionContext,
   categories: readonly string[],
@@ -84,12 +87,15 @@ export function ofLeftSessions(
   }
 }
 
-/** Cancels alerts that no longer describe anything, but for those a hook is just giving. Returns what was cancelled. */
+/**
+ * Cancels outdated alerts, except those a hook is delivering now. Returns the cancelled messages.
+ */
 export function cancelStale(context: SessionContext, reason: string, which: (message: Message) => boolean): Message[] {
   const { deps, record } = context
   const stale = (): Message[] =>
     deps.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
-  // Also one on its way by an order, if that was not begun; what was ordered with it still goes.
+  // Messages of an order that was not begun are cancelled too; the others of that order are sent
+  // again.
   if (deps.store.openMessages(record.seatId).some((m) => m.order_id && m.sender === 'baton' && which(m))) {
     settleOrders(context, null, true)
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => bring(deps, record.seatId)))
@@ -110,7 +116,7 @@ const HEARS = new Set<SignalKind>([
   ...(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start', 'session-start', 'session-end'] as const),
 ])
 
-/** The client's next event on the main chain confirms what the answers before it carried. */
+/** Marks messages as delivered that the answers before this main-chain event carried. */
 export function confirm(context: SignalContext): void {
   const { deps, record, signal } = context
   if (signal.subagent || !HEARS.has(signal.kind)) return
@@ -129,7 +135,10 @@ export function confirm(context: SignalContext): void {
   }
 }
 
-/** Between a start and the first prompt the model is not asked, nor between a prompt and one typed behind it. */
+/**
+ * True when this event shows that the model was asked since.
+ * The model is not asked between a start and the first prompt, nor between two prompts in a row.
+ */
 function goesOn(context: SignalContext, message: Message): boolean {
   const { agent, record, signal, at } = context
   if (signal.kind === 'session-start') return false
@@ -138,7 +147,10 @@ function goesOn(context: SignalContext, message: Message): boolean {
   return !isPrompt(message) && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
 }
 
-/** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */
+/**
+ * Sends messages again after a restart that were never confirmed, unless the conversation holds
+ * them.
+ */
 export function repeatUnheard(context: SignalContext): void {
   const { deps, record, signal } = context
   if (deps.store.openMessages(record.seatId).length === 0) return
@@ -152,9 +164,10 @@ export function repeatUnheard(context: SignalContext): void {
 }
 
 /**
- * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
- * A subagent's events carry nothing: it is not the seat. Nor do those of a job: its runner speaks to it.
- * `signalId`: the id under which the signal may arrive again; null when it cannot.
+ * Puts waiting messages into the answer to this signal, or into the outbox if the client does not
+ * wait for an answer.
+ * Events of a subagent carry nothing, nor do those of a job, whose runner sends its messages.
+ * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
 export function give(context: SignalContext, how: Delivery, signalId: string | null): string {
   const { deps, agent, record, signal } = context
@@ -171,7 +184,7 @@ export function give(context: SignalContext, how: Delivery, signalId: string | n
   if (messages.length === 0) return ''
   const told = turnEnds ? continueWithMessages(context, messages, signalId) : null
   if (told !== null) return told
-  // Nobody makes the agent go on with them: it is idle in a moment, and told then.
+  // The agent cannot be made to continue with them, so it is woken once it is idle.
   if (turnEnds && messages.some(isWorthTurn))
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => bring(deps, record.seatId)))
   const carries = agent.carries(signal.event)
@@ -184,10 +197,15 @@ export function give(context: SignalContext, how: Delivery, signalId: string | n
   return answer
 }
 
-/** Clients stop listening to those who keep a turn from ending; a handoff may need to do so too. */
+/**
+ * Most turns in a row that messages may continue.
+ * Clients ignore hooks that keep a turn from ending, and a handoff may need to do so too.
+ */
 const MOST_INSISTED = 5
 
-/** The turn ends, and the agent goes on with what it was sent. null: it cannot be made to, or has been too often. */
+/**
+ * Makes the agent continue its turn with the messages. Null when it cannot, or did so too often.
+ */
 function continueWithMessages(
   context: SignalContext,
   messages: readonly Message[],
@@ -211,7 +229,7 @@ function continueWithMessages(
   return answer
 }
 
-/** Whether somebody's words wait for the end of this session's turn. */
+/** True when a sender's message waits for the end of this session's turn. */
 export function awaitsTurnEnd({ deps, record }: SessionContext): boolean {
   if (record.state === 'ended' || record.jobId !== null) return false
   return queuedFor(deps.store.openMessages(record.seatId), record.sessionId).some(isWorthTurn)

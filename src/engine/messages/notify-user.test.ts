@@ -17,13 +17,13 @@ const target = (on: NoticeKind[] = [...NOTICE_KINDS], via: NotifyTarget['via'] =
   everyMs: 30_000,
 })
 const notifying = (...notify: NotifyTarget[]) => app.configure((policy) => ({ ...policy, notify }))
-/** Far enough ahead that also the reset of a limit is due. */
+/** Returns stored notices up to a date at which even the reset of a limit is due. */
 const stored = () =>
   app.store.dueNotices('2027-01-01').map(({ kind, text, name, sessionId }) => ({ kind, text, name, sessionId }))
 const kinds = () => stored().map(({ kind }) => kind)
 const PERMISSION = { notification_type: 'permission_prompt', message: 'Claude needs your permission' }
 
-test('a level that tells the user is one notice with the figures and no text of the conversation', () => {
+test('a level that tells the user gives one notice with the figures and no conversation text', () => {
   notifying(target())
   const s = testSession(app, 'aaaaaaaa-0001')
   s.start()
@@ -42,7 +42,7 @@ test('a level that tells the user is one notice with the figures and no text of 
   expect(JSON.stringify(app.store.dueNotices('2027-01-01'))).not.toContain('secret plan')
 })
 
-test('a level that tells nobody gives no notice', () => {
+test('a level that tells no user gives no notice', () => {
   notifying(target())
   app.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, actions: [] })) }))
   const s = testSession(app)
@@ -51,7 +51,7 @@ test('a level that tells nobody gives no notice', () => {
   expect(stored()).toEqual([])
 })
 
-test('each permission dialog is one notice, also when its signal arrives twice', () => {
+test('each permission dialog gives one notice, even when its signal arrives twice', () => {
   notifying(target())
   const s = testSession(app, 'aaaaaaaa-0001', { BATON_SEAT: 'api' })
   s.start()
@@ -65,7 +65,7 @@ test('each permission dialog is one notice, also when its signal arrives twice',
   expect(kinds()).toHaveLength(2)
 })
 
-test('a used-up plan limit is told once for all sessions of the plan, and so is its reset', () => {
+test('a used-up plan limit and its reset are each reported once for all sessions of the plan', () => {
   notifying(target())
   const resets = Math.round(app.now().getTime() / 1000) + 7_200
   const limits = (used: number) => ({ rate_limits: { five_hour: { used_percentage: used, resets_at: resets } } })
@@ -108,7 +108,7 @@ test('the id of a notice, which targets are sent, holds no address and no comman
   for (const id of ids) expect(id).toMatch(/^notice_\w+$/)
 })
 
-test('a turn that a usage limit ended is told also where the client reports no limits', () => {
+test('a turn ended by a usage limit is reported even if the client reports no limits', () => {
   notifying(target())
   const s = testSession(app)
   s.start()
@@ -119,7 +119,7 @@ test('a turn that a usage limit ended is told also where the client reports no l
   expect(stored()).toMatchObject([{ kind: 'limit', text: 'Usage limit reached' }])
 })
 
-test('a session without readings is told as silent, once', () => {
+test('a session without readings is reported as silent once', () => {
   notifying(target())
   const s = testSession(app)
   s.start()
@@ -140,7 +140,7 @@ test('only targets that want the event get a notice', () => {
   ])
 })
 
-test('where Baton is off, in a job and without targets nothing is stored', () => {
+test('no notice is stored where Baton is off, in a job, or without targets', () => {
   const s = testSession(app)
   s.start()
   s.hook('Notification', PERMISSION)

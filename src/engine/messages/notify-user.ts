@@ -24,8 +24,8 @@ export function notifyUser(
 }
 
 /**
- * Stores notices in the transaction of their event. Another process sends them: nothing that
- * answers a client waits for a target. `at`: when the event happened.
+ * Stores notices in the transaction of their event; `at` is the time of that event.
+ * Another process sends them, so no answer to a client waits for a target.
  */
 export function storeNotices(
   { store, newId, leaveWork }: Pick<EngineDependencies, 'store' | 'newId' | 'leaveWork'>,

@@ -42,14 +42,14 @@ test('a message for another session of the seat waits for that session', () => {
   expect(reasons([message({ session_id: 's-2' })], moment())).toEqual(['meant for another session of its seat'])
 })
 
-test('while the session is handed over only messages about the session itself are given', () => {
+test('while the session is handed over only messages about the session itself are delivered', () => {
   const own = message({ session_id: 's-1', sender: 'baton' })
   const at = moment({ held: 'the session is about to be handed over' })
   expect(pickMessages([message(), own], at).now).toEqual([own])
   expect(reasons([message(), own], at)).toEqual(['the session is about to be handed over'])
 })
 
-test('a message that a hook is giving holds back later ones of the same sender and mode only', () => {
+test('a message that a hook is delivering holds back later ones of the same sender and mode only', () => {
   const [first, behind, other, urgent] = [
     message(),
     message(),
@@ -64,7 +64,7 @@ test('a message that a hook is giving holds back later ones of the same sender a
   ])
 })
 
-test('a message that was given and may have to be repeated is not overtaken', () => {
+test('a message that may have to be repeated is not overtaken', () => {
   const at = moment({ unsettled: [message({ status: 'sent' })] })
   expect(reasons([message()], at)).toEqual(['an earlier message of the same sender is given first'])
 })

@@ -2,10 +2,10 @@ import type { Agent } from '../../agents/agent.js'
 import type { Message } from '../../contract/records/message.js'
 import { REPEATED, signOf } from './message-text.js'
 
-/** The most characters that every client passes on whole; the rest waits for the next answer. */
+/** Most characters that every client passes on whole. Further messages wait for the next answer. */
 export const LONGEST = 9_000
 
-/** Why a message is not given at the moment that was asked about. */
+/** Reason why a message is not delivered now. */
 export type WaitReason =
   | 'meant for another session of its seat'
   | 'the session is about to be handed over'
@@ -18,30 +18,32 @@ export type WaitReason =
   | 'given with the next event of the session'
   | 'the answer is full'
 
-/** The moment at which messages are to be given. */
+/** Situation in which messages are delivered. */
 export interface Moment {
   sessionId: string
-  /** Why everything that was sent to the seat has to wait; null when it need not. */
+  /** Reason why all messages to the seat must wait. Null when they need not. */
   held: WaitReason | null
   /** Ids of messages that a hook has taken and not yet confirmed. */
   inFlight: readonly string[]
-  /** Messages that were given and may have to be repeated: nothing of the same sender may overtake them. */
+  /**
+   * Messages that may have to be repeated. Later ones of the same sender must not overtake them.
+   */
   unsettled: readonly Message[]
   /** True for a prompt of its own, which only some messages are worth. */
   startsTurn: boolean
-  /** The client's event whose answer carries the messages; null when no particular event is known. */
+  /** Event whose answer carries the messages. Null when no particular event is known. */
   carrier: { event: string; agent: Pick<Agent, 'carriers' | 'turnEnds'> } | null
 }
 
 export interface Picked {
-  /** Messages to give now, oldest first; at least one, however long, if there is any. */
+  /** Messages to deliver now, oldest first. At least one, however long, if there is any. */
   now: Message[]
   waiting: { message: Message; reason: WaitReason }[]
 }
 
 /**
- * Picks the messages to give at a moment, and says of each other one why it waits. `open`: all
- * messages of the seat, oldest first; those that are not queued are left out of both lists.
+ * Picks the messages to deliver now and gives the reason why each other one waits.
+ * `open`: all messages of the seat, oldest first. Those not queued are in neither list.
  */
 export function pickMessages(open: readonly Message[], moment: Moment): Picked {
   const lineOf = ({ mode, sender }: Message): string => `${mode} ${sender}`
@@ -66,7 +68,7 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
       continue
     }
     picked.waiting.push({ message, reason: reason ?? 'the answer is full' })
-    // Order is kept per sender, and whatever is behind a message that does not fit waits with it.
+    // Order is kept per sender, so messages behind one that does not fit wait with it.
     if (reason === null) length = Number.POSITIVE_INFINITY
   }
   return picked
@@ -86,8 +88,8 @@ function lengthOf(message: Message): number {
 }
 
 /**
- * True for a message that may start a turn of an idle agent: somebody wrote to the seat, or a brief
- * is wanted now. Everything else Baton says is given with what happens anyway.
+ * True for a message that may start a turn of an idle agent: one to the seat, or an urgent request
+ * for a brief. Everything else from Baton is delivered with the next event.
  */
 export function isWorthTurn(message: Message): boolean {
   if (message.agent_text === null) return false

@@ -19,7 +19,7 @@ afterEach(() => app.remove())
 function send(text: string, mode: Mode = 'important', sender = 'lena'): void {
   sendMessage(app.engine.deps, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
-const heard = ({ answer }: { answer: string }): string[] =>
+const messagesIn = ({ answer }: { answer: string }): string[] =>
   said(answer).agent?.match(/(?<=Message from \w+: ).*/g) ?? []
 const handoff = (state: HandoffState): void =>
   app.store.transaction(() =>
@@ -34,41 +34,41 @@ const handoff = (state: HandoffState): void =>
     ),
   )
 
-test('what is sent to a session that has just begun from a brief waits until it has its first prompt', () => {
+test('a message to a session that just began from a brief waits until after its first prompt', () => {
   handoff('confirmed')
   send('meanwhile')
-  expect(heard(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
+  expect(messagesIn(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
   handoff('confirmed')
-  expect(heard(s.batch())).toEqual([])
+  expect(messagesIn(s.batch())).toEqual([])
   handoff('done')
-  expect(heard(s.batch())).toEqual(['meanwhile'])
+  expect(messagesIn(s.batch())).toEqual(['meanwhile'])
 })
 
-test('nor does it stand beside that prompt: the next boundary carries it', () => {
+test('a message is not delivered with the first prompt of a fresh session but at the next tool boundary', () => {
   handoff('started')
   send('meanwhile')
-  expect(heard(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
-  expect(heard(s.batch())).toEqual(['meanwhile'])
+  expect(messagesIn(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
+  expect(messagesIn(s.batch())).toEqual(['meanwhile'])
 })
 
-test('what stands behind a message that was not confirmed yet is not laid for the next hook; what others say is', () => {
+test('a message behind an unconfirmed one of its sender is not prepared for the next hook, but others are', () => {
   const laid = (): string => {
     const path = join(app.outbox, s.id, 'PostToolBatch')
     return existsSync(path) ? readFileSync(path, 'utf8') : ''
   }
   s.prompt()
   send('one')
-  expect(heard(s.batch())).toEqual(['one'])
+  expect(messagesIn(s.batch())).toEqual(['one'])
   send('two')
   expect(laid()).not.toContain('two')
   send('three', 'important', 'paul')
   send('four', 'urgent')
   expect(laid()).not.toContain('two')
   expect(laid()).toMatch(/three.*four/)
-  expect(heard(s.batch())).toEqual(['two', 'three', 'four'])
+  expect(messagesIn(s.batch())).toEqual(['two', 'three', 'four'])
 })
 
-test('without a server a long message for the end of the turn leaves room for an urgent one at the next tool boundary', () => {
+test('without a server a long message for turn end leaves room for an urgent one at the next tool boundary', () => {
   const laid = (event: string): string => {
     const path = join(app.outbox, s.id, event)
     return existsSync(path) ? readFileSync(path, 'utf8') : ''

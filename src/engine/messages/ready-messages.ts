@@ -36,11 +36,12 @@ export function markGiven(
   }
 }
 
-/** Returns why everything that was sent to the seat has to wait; null when it need not. */
+/** Returns the reason why all messages to the seat must wait. Null when they need not. */
 export function heldBy({ deps, record, at }: SessionContext, kind: SignalKind | null): WaitReason | null {
   const handoffs = deps.store.openHandoffs({ seatId: record.seatId })
   const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
-  // Nobody may ever prompt a fresh session: after the time that was given for it, whoever writes to it does.
+  // A fresh session may never be prompted by Baton: after its deadline a message may start its
+  // turn.
   const isBegun = ({ state, dueAt }: HandoffRecord): boolean =>
     (state === 'confirmed' && dueAt !== null && at < dueAt) ||
     ((state === 'confirmed' || state === 'started') && kind === 'prompt')
@@ -49,7 +50,7 @@ export function heldBy({ deps, record, at }: SessionContext, kind: SignalKind | 
   if (begins) return 'the fresh session begins with its brief first'
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return 'the session is being compacted'
-  // The prompt is one of ours: what waits behind it must not stand before it.
+  // This prompt is a message of Baton's, and later messages must not appear before it.
   const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
   const isBehindOwn = kind === 'prompt' && deps.store.openMessages(record.seatId).some(own)
   return isBehindOwn ? 'another prompt is given first' : null
@@ -61,7 +62,7 @@ export function toSay(context: SessionContext): Message[] {
   return toGive(context, null, { startsTurn: true })
 }
 
-/** Returns the messages to give now, after taking back those that lie in the outbox for the next hook. */
+/** Returns the messages to deliver now, after withdrawing those in the outbox for the next hook. */
 export function toGive(
   context: SessionContext,
   kind: SignalKind | null,
@@ -70,7 +71,7 @@ export function toGive(
   return pickNow(context, kind, { ...moment, inFlight: takeBack(context, context.record.sessionId) })
 }
 
-/** Returns the messages that could be given now, and marks nothing. */
+/** Returns the messages that could be delivered now, and marks nothing. */
 export function pickNow(
   context: SessionContext,
   kind: SignalKind | null,
@@ -90,12 +91,15 @@ export function pickNow(
   }).now
 }
 
-/** Queued messages of a seat that are meant for this session or for whichever session the seat has. */
+/** Returns the queued messages of a seat that are for this session or for any session of the seat. */
 export function queuedFor(messages: readonly Message[], sessionId: string): Message[] {
   return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
 }
 
-/** Takes answers back from the outbox and marks those that hooks gave. Returns the ids of messages that a hook has taken. */
+/**
+ * Withdraws answers from the outbox and marks those that hooks delivered.
+ * Returns the ids of messages that a hook has taken.
+ */
 export function takeBack(context: SessionContext, sessionId: string): string[] {
   const { deps, agent, record } = context
   const { given, inFlight } = fallbackOnError(context, { given: [], inFlight: [] }, () =>
@@ -111,7 +115,10 @@ export function takeBack(context: SessionContext, sessionId: string): string[] {
   return inFlight
 }
 
-/** Files that cannot be read or written must not keep a signal from being taken: what waits, waits for the next. */
+/**
+ * Runs work on files and returns `otherwise` if it fails, so that a signal is processed even if
+ * files cannot be read or written. Messages then wait for the next signal.
+ */
 export function fallbackOnError<T>({ deps }: Pick<SessionContext, 'deps'>, otherwise: T, work: () => T): T {
   try {
     return work()
@@ -122,8 +129,8 @@ export function fallbackOnError<T>({ deps }: Pick<SessionContext, 'deps'>, other
 }
 
 /**
- * What waits for the session of a job: what a compaction dropped, and what others sent to its seat. Taken by whoever runs the job, who gives
- * it to the client in the answer to `event`; the client's next event confirms it. null: nothing waits.
+ * Takes the messages of a job's session: lost facts and messages to its seat. Null when none wait.
+ * The job's runner puts them into the answer to `event`, and the client's next event confirms them.
  */
 export function takeJobMessages(deps: EngineDependencies, sessionId: string, event: string): string | null {
   return deps.store.transaction(() => {

@@ -13,16 +13,16 @@ export interface OutgoingMessage {
   seatId: string
   sender: string
   mode: Mode
-  /** The words; with `file` their beginning. */
+  /** The text, or its beginning when there is a `file`. */
   text: string
-  /** Where all of them lie, if they are too many for a client. */
+  /** File with the whole text, if that is too long for a client. */
   file: { path: string; characters: number } | null
 }
 
-/** The words that fit into one answer beside what is said around them. */
+/** Longest text of a message that fits into one answer with what Baton adds. */
 export const LONGEST_TEXT = LONGEST - 500
 
-/** Queues what somebody says to a seat, whoever sits there, and brings it on its way. Returns it as it stands then. */
+/** Queues a message to a seat and sends it. Returns the message in its state after that. */
 export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage): Message {
   const { store } = deps
   const at = deps.now().toISOString()
@@ -37,7 +37,7 @@ export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage)
       text_file: outgoing.file?.path ?? null,
     }
     const made = newMessage(deps, at, content, { seatId: outgoing.seatId, sessionId: null })
-    // A later message is ordered later, also when the clock is coarse or was set back.
+    // A later message sorts later, even when the clock is coarse or was set back.
     const queued: Message = { ...made, queued_at: last && last.queued_at >= at ? after(last.queued_at) : at }
     store.putMessage(queued)
     addEvent(deps, queued, 'message_queued', at, { to: outgoing.seatId, category: queued.category, mode: queued.mode })
@@ -56,7 +56,9 @@ function agentText({ sender, text, file }: OutgoingMessage): string {
     : `${line}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`
 }
 
-/** Takes a message back that nobody was given yet. Returns it as it stands then: cancelled, or too late for that. */
+/**
+ * Cancels a message that was not delivered. Returns it as stored then: cancelled, or already sent.
+ */
 export function cancelMessage(deps: EngineDependencies, messageId: string): Message | null {
   const { store } = deps
   return store.transaction(() => {
@@ -68,13 +70,15 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
     addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'somebody took it back' })
-    // Messages that were laid or ordered together with it are still given.
+    // Other messages of the same answer or order are still delivered.
     store.afterCommit(() => bringSoon(deps, found.seat_id))
     return cancelled
   })
 }
 
-/** The same for whoever counts on it: throws a BatonError when there is no such message, or it was given already. */
+/**
+ * Cancels a message. Throws a BatonError when there is no such message or it was already delivered.
+ */
 export function takeMessageBack(deps: EngineDependencies, messageId: string): Message {
   const message = cancelMessage(deps, messageId)
   if (message === null)
@@ -93,7 +97,7 @@ export function takeMessageBack(deps: EngineDependencies, messageId: string): Me
   )
 }
 
-/** True: a hook is just giving it. */
+/** Withdraws a message from outbox and orders. True when a hook is delivering it right now. */
 function takeBackFor(deps: EngineDependencies, message: Message): boolean {
   const record = message.session_id === null ? sitting(deps, message.seat_id) : deps.store.session(message.session_id)
   const context = record && messageContext(deps, record)

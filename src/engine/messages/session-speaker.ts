@@ -3,8 +3,9 @@ import { sanitizeName } from '../../lib/quote.js'
 import type { TextSubject } from '../../policy/texts.js'
 
 /**
- * Names a session in texts for users and agents. Seat and folder names are chosen by others, so
- * they are reduced to one line without marks of Baton.
+ * Names a session in texts for users and agents.
+ * Others choose the names of seats and folders, so they are reduced to one line without marks of
+ * Baton.
  */
 export function speakerFor(
   { sessionId, project }: Pick<SessionRecord, 'sessionId' | 'project'>,

@@ -35,7 +35,7 @@ describe('an order', () => {
   }
   const prompted = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
 
-  test('that failed while it was carried out may have been heard: told again only marked, and not if the conversation holds it', () => {
+  test('a message of an order that failed midway is sent again, marked, unless the conversation holds it', () => {
     const lost = send('first')
     answer('refused', 'failed: the client threw')
     expect(said(prompted('my own words').answer).agent).toMatch(
@@ -50,7 +50,7 @@ describe('an order', () => {
     expect(now(held)).toMatchObject({ status: 'delivered', repeated: false })
   })
 
-  test('that was begun in a session its seat has left is not waited for', () => {
+  test('an order begun in a session that its seat has left is not waited for', () => {
     const message = send('wake up')
     answer('begun')
     const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
@@ -58,7 +58,7 @@ describe('an order', () => {
     expect(now(message)).toMatchObject({ status: 'sent', sent_to: fresh.id, repeated: true })
   })
 
-  test('whose prompt the client was just given is confirmed by the turn, not by a prompt typed behind it', () => {
+  test('an order whose prompt the client just got is confirmed by the turn, not by a prompt typed after it', () => {
     const message = send('wake up')
     answer('begun')
     prompted(order().prompt)
@@ -75,17 +75,17 @@ describe('a waiter that is not asleep yet', () => {
     writeFileSync(join(waitersFolder(app.liveDir), `${process.pid}.here`), '')
   })
 
-  test('is about to begin within five seconds of the end of the turn', () => {
+  test('a waiter is expected to start within five seconds of the end of the turn', () => {
     app.wait(4)
     expect(send('in time')).toMatchObject({ status: 'sent', via: 'waiter' })
   })
 
-  test('is no longer counted on after them', () => {
+  test('a waiter that has not started after five seconds is not expected any more', () => {
     app.wait(5)
     expect(send('too late')).toMatchObject({ status: 'queued', via: null })
   })
 
-  test('is told each message once when a second one is sent before the order of the first is given', () => {
+  test('a waiter gets each message once when a second one is sent before the order of the first is given', () => {
     const texts = (): string[] =>
       readdirSync(waitersFolder(app.liveDir))
         .filter((name) => name.endsWith('.say'))
@@ -105,7 +105,7 @@ describe('a waiter that is not asleep yet', () => {
     ])
   })
 
-  test('and has not said it five seconds later: the message waits again, unmarked', () => {
+  test('a message that a waiter has not said after five seconds waits again, unmarked', () => {
     const message = send('nobody says it')
     app.wait(5)
     app.engine.lookAtHandoffs()

@@ -8,29 +8,39 @@ import { sayOf, signOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 
 /**
- * An idle session is told by an order: the part of Baton inside the client gives the message as a prompt, when nothing hinders it. Such
- * a message is sent, with the order's name, until the client's own event shows the prompt; from then on it is confirmed like any other.
- * An order that was refused, came too late or was taken back leaves it queued; whoever can tell it sooner takes the order back.
- * Where nothing of Baton's runs inside the client, a waiter that sleeps beside it is told in the same way, if there is one.
+ * Waking an idle session by an order: the mod inside the client enters the message as a prompt when
+ * nothing blocks it.
+ * Such a message is `sent` with the order's id until the client's event shows the prompt; from then
+ * on it is confirmed like any other.
+ * A refused, late or withdrawn order leaves it queued, and an earlier opportunity withdraws the
+ * order. Without a mod, a waiter process that sleeps beside the client is used in the same way.
  */
 
-/** How long an order may lie: a dialog can stand open for hours, and it can be taken back at any time. */
+/**
+ * Milliseconds an order may stay open: a dialog can be open for hours, and it can be withdrawn
+ * anytime.
+ */
 const ORDER_MS = 12 * 60 * 60_000
-/** Carried out, and no prompt was shown since. */
+/** Milliseconds from carrying out an order until its prompt must be seen. */
 const SHOWN_MS = 60_000
-/** A session that says nothing for so long has a long tool under way, or the person stopped its turn, which no event tells. */
+/**
+ * Milliseconds of silence after which a session counts as idle: a long tool runs, or the user
+ * stopped its turn, which no event reports.
+ */
 export const QUIET_MS = 30_000
 
-/** The waiter of a turn that just ended begins beside the hook that tells of it, and takes at once what it is left. */
+/**
+ * Milliseconds for the waiter to start after a turn's end: it starts beside the hook of that event.
+ */
 const WAITER_MS = 5_000
 
-/** Whom an idle session is told by; null: it is not idle, or there is nobody. */
+/** Returns how an idle session can be woken. Null when it is not idle or there is no way. */
 export function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter' | null {
   const { process, state } = record
   if (record.attended !== true || process === null || state === 'ended') return null
   if (!isQuiet({ record, at }) || !agent.alive(process)) return null
   if (agent.order && agent.takesOrders?.(deps.liveDir, record.sessionId, process)) return 'order'
-  // A waiter does not see whether a turn runs.
+  // A waiter cannot see whether a turn runs.
   const idle = state === 'idle' || state === 'unknown'
   const waiter = idle ? (agent.waiter?.of(deps.liveDir, process.pid) ?? null) : null
   return waiter === 'asleep' || (waiter === 'known' && Date.parse(at) - Date.parse(record.seenAt) < WAITER_MS)
@@ -46,7 +56,7 @@ export function isQuiet({ record, at }: Pick<SessionContext, 'record' | 'at'>): 
 
 export const mayWake = (context: SessionContext): boolean => wakerOf(context) !== null
 
-/** Sent as a prompt whose fate is not known yet. */
+/** Marks messages as sent in a prompt whose arrival is not known yet. */
 export function markPrompted(
   context: SessionContext,
   messages: readonly Message[],
@@ -60,7 +70,10 @@ export function markPrompted(
   }
 }
 
-/** Gives all messages in one order. The store has them first: an unknown order would be carried out unnoticed. */
+/**
+ * Gives all messages in one order.
+ * They are stored first: an unknown order would be carried out unnoticed.
+ */
 export function wake(context: SessionContext, messages: readonly Message[]): void {
   const { deps, agent, record, at } = context
   const [prompt, by] = [sayOf(messages).agent, wakerOf(context)]
@@ -70,7 +83,7 @@ export function wake(context: SessionContext, messages: readonly Message[]): voi
   markPrompted(context, messages, by, orderId)
   const until = Date.parse(at) + ORDER_MS
   const give = (): void => {
-    // Another process may have found no order yet and sent the messages in one of its own.
+    // Another process may have sent the messages in its own order meanwhile.
     if (!messages.some(({ message_id }) => deps.store.message(message_id)?.order_id === orderId)) return
     if (by === 'waiter')
       agent.waiter!.say(deps.liveDir, { clientPid: record.process!.pid, session, orderId, text: prompt })
@@ -79,27 +92,31 @@ export function wake(context: SessionContext, messages: readonly Message[]): voi
   deps.store.afterCommit(() => deps.store.transaction(give))
 }
 
-/** Whether an order is on its way to this seat. */
+/** True when an order is on its way to this seat. */
 export function ordered(messages: readonly Message[]): boolean {
   return messages.some((message) => message.status === 'sent' && message.order_id)
 }
 
-/** Prompts of ours, given to an idle client: by an order, by a waiter beside it, or by keys in its terminal. */
+/**
+ * Ways in which Baton prompts an idle client: by an order, a waiter beside it, or keys in its
+ * terminal.
+ */
 const PROMPTED = ['order', 'waiter', 'keys']
 
-/** Travels as a prompt of its own. */
+/** True for a message that is sent as a prompt of its own. */
 export function isPrompt(message: Message): boolean {
   return PROMPTED.includes(message.via ?? '')
 }
 
 /**
- * What became of the orders to this seat. `prompt`: what the client was just given, which may be one of them. `takeBack`: those not begun
- * are taken back.
+ * Settles the orders to this seat.
+ * `prompt`: the prompt the client just got, which may be one of them.
+ * `takeBack`: withdraw those that were not begun.
  */
 export function settleOrders(context: SessionContext, prompt: string | null, takeBack: boolean): void {
   const { deps, record, at } = context
   for (const message of deps.store.openMessages(record.seatId)) {
-    // Also one that was given up: what was typed and left standing may be sent by the person much later.
+    // Abandoned messages count too: the user may send typed text much later.
     if (prompt !== null && isWorthTurn(message) && prompt.includes(signOf(message))) {
       const via = message.via ?? 'keys'
       deps.store.putMessage({
@@ -125,7 +142,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   const session = message.sent_to ?? record.sessionId
   const orderId = message.order_id!
   const now = Date.parse(at)
-  // Keys cannot be taken back: the client shows them in a moment, or never.
+  // Keys cannot be withdrawn: the client shows them at once or never.
   if (message.via === 'keys') return now - Date.parse(message.sent_at!) < SHOWN_MS ? 'on-its-way' : 'unknown'
   const byWaiter = message.via === 'waiter'
   const look = () => (byWaiter ? saidBy : answerTo)(agent, deps.liveDir, session, orderId)
@@ -146,7 +163,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   return session === record.sessionId && now - answer.at < SHOWN_MS ? 'on-its-way' : 'unknown'
 }
 
-/** When an order was begun; null: it was not. `refused`: why it will not be carried out. */
+/** Start of an order, null when it was not begun. `refused`: why it will not be carried out. */
 type Begun = { at: number; refused: string | null } | null
 
 function answerTo(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
@@ -159,7 +176,7 @@ function saidBy(agent: Agent, liveDir: string, session: string, orderId: string)
   return at === null ? null : { at, refused: null }
 }
 
-/** Queues a message again that its client never confirmed, unless the conversation on disk holds it. */
+/** Queues an unconfirmed message again, unless the conversation on disk holds it. */
 export function settleLost(context: SessionContext, message: Message): void {
   const { deps, record } = context
   const to = message.sent_to ?? record.sessionId
@@ -168,7 +185,7 @@ export function settleLost(context: SessionContext, message: Message): void {
   else requeue(context, message, true)
 }
 
-/** Whether the conversation on disk holds a message that was given to it. */
+/** True when the conversation on disk holds a message that was sent to it. */
 export function isInTranscript(
   { deps, agent }: SessionContext,
   transcriptPath: string | null,
@@ -196,7 +213,7 @@ export function deliver(context: SessionContext, message: Message): void {
     })
 }
 
-/** A brief given to a running session has arrived there. */
+/** Marks a brief given to a running session as used once it arrived. */
 function useUp({ deps, record, at }: SessionContext, briefId: string, sessionId: string | null): void {
   const brief = deps.store.brief(briefId)
   const session = record.sessionId === sessionId ? record : sessionId && deps.store.session(sessionId)
@@ -211,7 +228,7 @@ export function requeue({ deps }: SessionContext, message: Message, repeated: bo
   deps.store.putMessage({ ...message, ...waits, repeated: repeated || message.repeated })
 }
 
-/** A session nobody sits in any more, or that this one took the place of. */
+/** True for a session that has ended, whose process is dead, or that this one replaced. */
 export function isLeft({ deps, agent, record }: SessionContext, sessionId: string): boolean {
   const oldSession = deps.store.session(sessionId)
   if (oldSession === null || oldSession.state === 'ended' || oldSession.process === null) return true

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-test('each level speaks exactly at its own token', () => {
+test('each level warns exactly at its own token count', () => {
   for (const [name, at] of Object.entries(LEVELS)) {
     s.step(at - 1)
     expect(s.events('level_crossed').some((event) => event.data.level === name)).toBe(false)
@@ -26,7 +26,7 @@ test('each level speaks exactly at its own token', () => {
   }
 })
 
-test('the warning’s event carries both percentages of the compaction point and where the figure comes from', () => {
+test('the event of a warning holds both percentages of the compaction point and the source of the figure', () => {
   s.step(120_000)
   expect(s.events('context_warning')[0]?.data).toEqual({
     contextUsedPercent: 72,
@@ -42,12 +42,12 @@ test('the warning’s event carries both percentages of the compaction point and
   })
 })
 
-test('beyond the point both percentages still make 100', () => {
+test('both percentages stay at 100 beyond the compaction point', () => {
   s.step(190_000)
   expect(s.events('context_warning')[0]?.data).toMatchObject({ contextUsedPercent: 100, contextRemainingPercent: 0 })
 })
 
-test('a level without actions appears on the timeline only, and lends a message above it no name', () => {
+test('a level without actions appears on the timeline only, and is not named in the message of a higher one', () => {
   const quiet = {
     name: 'tick',
     at: { of: 'tokens', tokens: 100_000 },
@@ -109,7 +109,7 @@ test('a session of a job emits one context_warning for each level it crosses and
   )
 })
 
-test('a figure that the mod tells before the transcript holds its answer has no tokens of an answer', () => {
+test('a figure from the mod before the transcript holds its answer has no token counts of an answer', () => {
   s.reports(90_000, 1)
   s.batch(['toolu_later'])
   expect(s.events('context_warning')[0]?.data).toMatchObject({
@@ -119,7 +119,7 @@ test('a figure that the mod tells before the transcript holds its answer has no 
   })
 })
 
-test('a guard that stops a handoff says so', () => {
+test('a guard that stops a handoff tells the user', () => {
   s.step(150_000)
   expect(s.events('guard_tripped')).toEqual([])
   for (let n = 0; n < 6; n++) {
@@ -139,7 +139,7 @@ test('a guard that stops a handoff says so', () => {
   ])
 })
 
-test('resets of more than an hour ago do not count, nor does the start', () => {
+test('the guard counts neither resets of more than an hour ago nor the start', () => {
   for (let n = 0; n < 5; n++) {
     s.preCompact()
     s.start('compact')
@@ -165,7 +165,7 @@ test('a session known only from its status line warns as well', () => {
   expect(bare.record()).toMatchObject({ costUsd: 0.5, agentVersion: '2.1.325', track: { source: 'status-line' } })
 })
 
-test('with the mod the point is exact, and stays so while only derived figures follow', () => {
+test('with the mod the compaction point is exact, and stays so while only derived figures follow', () => {
   s.reports(90_000, 1)
   s.step(90_000)
   expect(s.record().track).toMatchObject({ source: 'mod', limits: { exact: true, point: POINT } })
@@ -185,14 +185,14 @@ describe('a session that may be handed over', () => {
   })
   const asks = (answer: string) => answer.includes('handoff brief')
 
-  test('is asked for one brief, however many levels it reaches meanwhile', () => {
+  test('a session is asked for one brief, however many levels it reaches meanwhile', () => {
     s.step(LEVELS.handoff)
     s.step(LEVELS.critical)
     expect(handoffs()).toMatchObject([{ level: 'handoff', state: 'requested', lastCall: true }])
     expect(s.messages('handoff')).toHaveLength(1)
   })
 
-  test('hears the request and the figures, and no other word on where to write things down', () => {
+  test('a session gets the request and the figures, and no other advice on where to keep notes', () => {
     s.step(LEVELS.handoff)
     expect(s.messages('context').at(-1)).toMatchObject({ user_text: expect.stringContaining('handoff:') })
     const told = JSON.stringify(s.messages())
@@ -201,7 +201,7 @@ describe('a session that may be handed over', () => {
     expect(told).not.toContain('write down goal')
   })
 
-  test('at the level that asks is asked again for a thin brief; at the one that hands off no more, and what it gave is used', () => {
+  test('the level handoff asks again for a thin brief; the level critical uses the brief it got', () => {
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0.9 } }))
     s.write({
       type: 'user',
@@ -217,7 +217,7 @@ describe('a session that may be handed over', () => {
     expect(handoffs()[0]).toMatchObject({ state: 'waiting', asked: 2 })
   })
 
-  test('that asks with the last answer of a turn waits for the brief; one that hands off does not', () => {
+  test('the level handoff at a turn’s last answer waits for the brief; the level critical does not', () => {
     s.answers(LEVELS.handoff)
     expect(asks(ends('Done.'))).toBe(true)
     expect(app.store.briefs()).toEqual([])

@@ -15,11 +15,16 @@ import { speakerFor } from './session-speaker.js'
 
 const HOUR = 3_600_000
 
-/** One message for all levels one signal crossed, with the present figure; a warning still waiting from a lower level is replaced. */
+/**
+ * Queues one message for all levels a signal crossed, with the current figure.
+ * Replaces a waiting warning of a lower level.
+ */
 export function warn(context: SignalContext, crossed: readonly Crossing[]): void {
   if (crossed.length === 0) return
   const { record, policy } = context
-  // Its first answer may be above a level already: that it works is known by the answer, and the next handoff is judged by this one.
+  // The first answer of a fresh session may be above a level.
+  // That answer proves that the session works, so its own handoff is over and the next one is judged
+  // separately.
   const begun = openHandoff(context)
   if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)
   const open = openHandoff(context)
@@ -74,7 +79,7 @@ export function warn(context: SignalContext, crossed: readonly Crossing[]): void
   if (decision.lastCall && openHandoff(context)?.state === 'requested') rareWork(context.deps).askNoMore(context)
 }
 
-/** `handoff.mode: ask`: the person decides. */
+/** Offers a handoff to the user, who decides in `handoff.mode: ask`. */
 function offerHandoff(context: SignalContext): void {
   const { record } = context
   const text = `[baton] Time to hand over to a fresh session: type /handoff, or run baton handoffs request ${record.sessionId.slice(0, 8)}.`
@@ -85,7 +90,7 @@ function offerHandoff(context: SignalContext): void {
   )
 }
 
-/** Levels that appear on the timeline as warnings although nobody is told: those of `tens`, and all in jobs. */
+/** Emits warning events for levels without a message: those of `tens`, and all levels in jobs. */
 function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLevel[]): void {
   const inJob = context.record.jobId !== null
   for (const level of crossed)
@@ -93,8 +98,9 @@ function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLe
 }
 
 /**
- * `inputTokens` and `cacheTokens` are those of the answer. The mod and a job's queries tell only their sum, often
- * before the transcript holds the answer: then the event waits for the next look at the transcript.
+ * Emits a warning with the answer's `inputTokens` and `cacheTokens`.
+ * The mod and a job's queries report only their sum, often before the transcript holds the answer:
+ * then the event waits for the next read of the transcript.
  */
 function emitWarning(
   context: SignalContext,
@@ -120,12 +126,12 @@ function emitWarning(
   else emit(context, 'context_warning', data)
 }
 
-/** Signals that come after the answer of a warning was written down. */
+/** Signals that arrive after the answer of a warning was written to the transcript. */
 const BEHIND = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
 
 /**
- * Emits the warnings that waited for the counts of their answer, once the transcript shows it. Where
- * it never does, they are emitted without: at the latest when the turn is over.
+ * Emits warnings that waited for the token counts of their answer, once the transcript shows it.
+ * If it never does, they are emitted without counts, at the end of the turn at the latest.
  */
 export function emitDueWarnings(context: SignalContext, { observed, settled }: Observation): void {
   const { record, signal } = context
@@ -134,7 +140,7 @@ export function emitDueWarnings(context: SignalContext, { observed, settled }: O
   const isOver = (settled && !signal.subagent && BEHIND.has(signal.kind)) || signal.kind === 'session-end'
   const waiting = record.dueWarnings.filter((data) => {
     const usage = answers.find(({ used }) => used === data.usedTokens)?.usage ?? null
-    // A later answer shows that none has this figure.
+    // A later answer shows that no answer has this figure.
     const isPassed = answers.some(({ used }) => used !== null && used > Number(data.usedTokens))
     if (usage === null && !isOver && !isPassed) return true
     const counts = usage && { inputTokens: usage.input, cacheTokens: usage.cacheCreation + usage.cacheRead }
@@ -152,7 +158,7 @@ export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps'
   const cycles = events.filter(
     ({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume',
   )
-  // A cycle that a handoff began is counted with it.
+  // A cycle begun by a handoff is counted as that handoff.
   const compactions = cycles.filter(({ data }) => data.reason !== 'clear')
   const handoffs = deps.store.handoffs({ seatId: record.seatId, limit: 50 })
   const done = handoffs.filter(({ state }) => state === 'done')
@@ -166,7 +172,7 @@ export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps'
   }
 }
 
-/** Enabled, but no readings arrive: said once, to the person. */
+/** Tells the user once that Baton is on but no readings arrive. */
 export function soundSilence(context: SignalContext): void {
   const { record } = context
   if (!context.enabled || record.jobId !== null || !isSilent(record.silence, new Date(context.at))) return

@@ -14,7 +14,7 @@ afterEach(() => app.remove())
 
 const warnings = () => s.events('context_warning').map(({ data }) => data)
 
-test('a warning that the mod caused before the transcript held the answer has the counts of the answer', () => {
+test('a warning from the mod before the transcript held the answer gets the counts of the answer', () => {
   s.reports(120_000, 1)
   const { answer, unsettled } = s.batch(['toolu_late'])
   expect(said(answer).agent).toContain('Context level "warning"')
