@@ -8,7 +8,10 @@ export interface HandoffView {
   session_id: string
   state: HandoffRecord['state']
   state_at: string
-  /** When it goes on by itself, or is looked at again; null: not before somebody does something. */
+  /**
+   * Time at which the handoff continues by itself or is checked again.
+   * Null when it waits for an action.
+   */
   due_at: string | null
   cause: HandoffRecord['cause']
   level: string | null
@@ -19,7 +22,10 @@ export interface HandoffView {
   new_session_id: string | null
   number: number
   trouble: string | null
-  /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
+  /**
+   * Reason why the client is not cleared yet: turn, dialog, draft, background or subagent.
+   * Null when there is none or it is not reported.
+   */
   hindered_by: string | null
 }
 
@@ -27,7 +33,7 @@ export interface BriefView {
   brief_id: string
   seat_id: string
   session_id: string
-  /** The title of its session; null: none. */
+  /** Title of the session. Null when it has none. */
   title: string | null
   parent_brief_id: string | null
   sequence: number
@@ -44,7 +50,7 @@ export interface BriefView {
   taken_at: string
   path: string
   sha256: string
-  /** null: there was nothing to check it against. */
+  /** Null when there was nothing to check the brief against. */
   coverage: CoverageView | null
   used_at: string | null
   used_by_session_id: string | null
@@ -59,7 +65,7 @@ export function viewCoverage({ score, missing, unsupported, byKind }: Coverage):
   return { score: Math.round(score * 1000) / 1000, missing, unsupported, by_kind: byKind }
 }
 
-/** A brief as every command and route shows it; its text lies in its file. */
+/** Returns a brief as commands and routes show it. Its text is in its file. */
 export function viewBrief(brief: BriefRecord): BriefView {
   return {
     brief_id: brief.briefId,
@@ -88,7 +94,7 @@ export function viewBrief(brief: BriefRecord): BriefView {
   }
 }
 
-/** `hinderedBy`: see `hindranceOf`. */
+/** Returns a handoff as commands and routes show it. `hinderedBy`: see `hindranceOf`. */
 export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = null): HandoffView {
   return {
     handoff_id: handoff.handoffId,
@@ -110,7 +116,7 @@ export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = 
   }
 }
 
-/** The handoff of a seat that is under way; null: none is. */
+/** Returns the open handoff of a seat, else null. */
 export function underWay(lookout: Lookout, seatId: string): HandoffView | null {
   const open = lookout.store.openHandoffs({ seatId }).at(-1)
   return open ? viewHandoff(open, hindranceOf(lookout, open)) : null

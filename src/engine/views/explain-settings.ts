@@ -15,14 +15,16 @@ export const NO_SESSION: Limits = {
 }
 
 export interface Subject {
-  /** null: no session; then what would apply to a new one in the project. */
+  /** Null for no session: then the settings of a new session in the project are explained. */
   record: SessionRecord | null
   project: string | null
-  /** The spelling under which `baton off --project` knows it. */
+  /** Spelling of the project under which `baton off --project` stored its switch. */
   switchedAs: string | null
 }
 
-/** What is in force for a session, or for a new one in a project, and where each level comes from. */
+/**
+ * Returns the settings of a session, or of a new one in a project, with the source of each level.
+ */
 export function explainSettings(
   { store, policyOf }: Pick<EngineDependencies, 'store' | 'policyOf'>,
   subject: Subject,
@@ -86,7 +88,7 @@ export function explainSettings(
   }
 }
 
-/** The nearest switch decides, then the configuration. */
+/** Returns the switch that decides: the narrowest one, then the configuration. */
 function switchFor(
   store: Store,
   { record, switchedAs }: Subject,

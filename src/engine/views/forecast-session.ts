@@ -5,10 +5,10 @@ import { resolveLevels } from '../../policy/levels.js'
 import type { Store } from '../../store/store.js'
 import { type Growth, growthOf, paceOf, stepsTo } from '../../tracker/forecast.js'
 
-/** The pace is that of the last so many readings. */
+/** Number of last readings from which the pace is computed. */
 const LATELY = 32
 
-/** Steps and minutes to each level that can be reached, and to compaction, if the session goes on growing as it did. */
+/** Returns steps and minutes to each reachable level and to compaction at the current growth. */
 export function forecastSession(store: Pick<Store, 'readings'>, record: SessionRecord, policy: Policy): Forecast {
   const { sessionId, track } = record
   const growth = growthOf(track)
@@ -37,7 +37,7 @@ function until(at: number | null, used: number | null, growth: Growth | null, pa
   return { ...left, minutes: pace === null ? null : Math.round((left.steps * pace) / 6_000) / 10 }
 }
 
-/** When the readings of this cycle came. */
+/** Returns the times of this cycle's readings. */
 function timesOf(store: Pick<Store, 'readings'>, { sessionId, track }: SessionRecord): number[] {
   return store
     .readings(sessionId, LATELY)

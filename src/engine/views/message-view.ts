@@ -7,7 +7,7 @@ import { pickMessages } from '../messages/pick-messages.js'
 import { heldBy } from '../messages/ready-messages.js'
 import { isQuiet, mayWake } from '../messages/wake-idle-session.js'
 
-/** Messages as routes show them. */
+/** Returns messages as routes show them. */
 export function viewMessages(deps: EngineDependencies, messages: readonly Message[]): MessageShown[] {
   const reasons = waitReasons(deps, messages)
   return messages.map((message) => ({
@@ -32,8 +32,8 @@ export function viewMessage(deps: EngineDependencies, message: Message): Message
 }
 
 /**
- * Says by id why messages have not reached the agent yet; those that have, or were cancelled, are
- * left out. The store is asked once for each seat, not for each message.
+ * Returns by id why messages have not reached the agent yet.
+ * Delivered and cancelled ones are left out. Reads the store once per seat, not per message.
  */
 export function waitReasons(deps: EngineDependencies, messages: readonly Message[]): Map<string, string> {
   const bySeat = new Map<string, (message: Message) => string>()
@@ -53,7 +53,7 @@ export function waitReasons(deps: EngineDependencies, messages: readonly Message
   return reasons
 }
 
-/** Returns why each queued message of a seat waits. */
+/** Returns a function that tells why a queued message of a seat waits. */
 function queuedReasons(deps: EngineDependencies, seatId: string): (message: Message) => string {
   const record = sitting(deps, seatId)
   if (record === null) return () => 'its seat has no running session'
@@ -83,7 +83,7 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   return ({ message_id: id }) => found.get(id) ?? picked
 }
 
-/** What somebody said, without what stands around it for the agent. */
+/** Returns the sender's own text without what Baton adds for the agent. */
 export function wordsOf(message: Message): string {
   const text = (message.user_text ?? message.agent_text ?? '').replace(/^\[baton\] /, '')
   const from = `Message from ${sanitizeName(message.sender)}: `

@@ -27,7 +27,7 @@ const policy = () => app.engine.deps.policyOf({ agent: 'claude-code', project: n
 const found = (id: string) => findSession(app.store, id)?.sessionId ?? null
 
 describe('a session is found', () => {
-  test('by its id, by a beginning that only it has, and by nothing shorter than four letters', () => {
+  test('a session is found by its id or by a unique beginning of at least four letters', () => {
     session('abcdef-1')
     session('abcxyz-2')
     expect([found('abcdef-1'), found('abcd'), found('abcx'), found('abc'), found('zzzz'), found('')]).toEqual([
@@ -40,14 +40,14 @@ describe('a session is found', () => {
     ])
   })
 
-  test('not by a beginning that several have', () => {
+  test('a session is not found by a beginning that several share', () => {
     session('abcdef-1')
     session('abcdef-2')
     expect([found('abcdef'), found('abcdef-')]).toEqual([null, null])
     expect(found('abcdef-2')).toBe('abcdef-2')
   })
 
-  test('by its seat’s name, id or beginning: then it is the one that sits there', () => {
+  test('a seat’s name, id or beginning finds the session that works in it', () => {
     const one = session('one-0001', { BATON_SEAT: 'builder' })
     session('two-0002', { BATON_SEAT: 'builder' })
     const { seatId } = one.record()
@@ -56,7 +56,7 @@ describe('a session is found', () => {
     expect(found('seat_')).toBeNull()
   })
 
-  test('by its seat also when an earlier session of it was resumed', () => {
+  test('a seat’s name finds an earlier session of it that was resumed', () => {
     const one = session('one-0001', { BATON_SEAT: 'builder' })
     one.end('other')
     const two = session('two-0002', { BATON_SEAT: 'builder' })
@@ -68,14 +68,14 @@ describe('a session is found', () => {
     expect(found('builder')).toBe('one-0001')
   })
 
-  test('not by the name of a seat nobody sits in yet', () => {
+  test('the name of a seat without a session finds nothing', () => {
     session('child-0001', { BATON_PARENT_SEAT: 'boss' })
     expect(found('boss')).toBeNull()
   })
 })
 
 describe('a session as it is shown', () => {
-  test('has null for what is not known, never 0', () => {
+  test('a session view has null for unknown values, never 0', () => {
     const one = testSession(app, 'bare-0001')
     one.hook('Stop', { transcript_path: null })
     expect(view(one)).toMatchObject({
@@ -91,7 +91,7 @@ describe('a session as it is shown', () => {
     })
   })
 
-  test('has each percentage of its own whole', () => {
+  test('each percentage in a session view refers to its own total', () => {
     const one = session('full-0001')
     one.step(125_008)
     expect(view(one)).toMatchObject({
@@ -116,7 +116,7 @@ describe('a session as it is shown', () => {
     })
   })
 
-  test('is ended when its process is gone, whatever it said last', () => {
+  test('a session view is ended when its process is gone, whatever its last state', () => {
     const one = session('gone-0001')
     one.prompt()
     expect([view(one, null).state, view(one, true).state, view(one, false).state]).toEqual([
@@ -126,7 +126,7 @@ describe('a session as it is shown', () => {
     ])
   })
 
-  test('is stale when it works for ten minutes without a reading, and not when it rests', () => {
+  test('a session view is stale after ten working minutes without a reading, and not while idle', () => {
     const one = session('old-0001')
     one.step(30_000)
     app.wait(700)
@@ -138,7 +138,7 @@ describe('a session as it is shown', () => {
     expect(view(one).stale).toBe(false)
   })
 
-  test('in detail names its levels, its chain and its subagents', () => {
+  test('a session’s details name its levels, its chain and its subagents', () => {
     const one = session('deep-0001')
     one.step(90_000)
     expect(levelViews(one.record(), policy())).toMatchObject([
@@ -162,7 +162,7 @@ describe('a session as it is shown', () => {
 describe('a session among others', () => {
   const row = (one: ReturnType<typeof session>) => rowOf(app.engine.deps, one.record(), view(one), policy())
 
-  test('tells how much a step added lately and how many are left at that growth', () => {
+  test('a session row gives the recent growth per step and the steps left at that growth', () => {
     const one = session('grow-0001')
     one.step(50_000)
     expect(row(one)).toMatchObject({
@@ -195,7 +195,7 @@ describe('the list of sessions', () => {
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
     recentSessions(app.store, { view, row }, { ...options, now: app.now() }).map((one) => one.session_id)
 
-  test('holds the live ones and those of the last day, ended ones last; all of them when asked', () => {
+  test('the list holds live sessions and those of the last day, ended ones last, or all on request', () => {
     const old = session('old-0001')
     old.end()
     app.wait(25 * 3600)
@@ -207,7 +207,7 @@ describe('the list of sessions', () => {
     expect(ids({ all: true })).toEqual(['live-0003', 'ended-0002', 'old-0001'])
   })
 
-  test('places a running session by its start and an ended one by its end', () => {
+  test('the list orders a running session by its start and an ended one by its end', () => {
     const first = session('first-0001')
     const long = session('long-0002')
     const short = session('short-0003')
@@ -221,13 +221,13 @@ describe('the list of sessions', () => {
     expect(ids()).toEqual(['last-0004', 'first-0001', 'long-0002', 'short-0003'])
   })
 
-  test('keeps a session that is still running, however long ago it was heard of', () => {
+  test('the list keeps a session that still runs, however old its last signal is', () => {
     session('idle-0001')
     app.wait(48 * 3600)
     expect(ids()).toEqual(['idle-0001'])
   })
 
-  test('takes no pains with those of before, however many there are, nor with those a client left that died', () => {
+  test('the list builds no rows for old sessions or for those of dead clients', () => {
     for (let n = 0; n < 30; n++) session(`old-${n}`).end()
     session('left-0001')
     app.wait(48 * 3600)
@@ -238,7 +238,7 @@ describe('the list of sessions', () => {
     expect(built).toEqual(['now-0001', 'now-0001'])
   })
 
-  test('leaves out one that was forgotten until it is heard of again', () => {
+  test('the list leaves out a forgotten session until its next signal', () => {
     const one = session('gone-0001')
     app.store.putSession({ ...one.record(), forgottenAt: app.now().toISOString() })
     expect([ids(), ids({ live: true }), ids({ all: true })]).toEqual([[], [], ['gone-0001']])

@@ -15,7 +15,10 @@ import { viewSpend } from './session-view.js'
 
 const DAY = 24 * 3_600_000
 
-/** A session by id or its unambiguous beginning, else the one that sits in a seat, by its id or name. null: none, or several begin so. */
+/**
+ * Finds a session by its id, a unique beginning of it, or its seat's id or name.
+ * Null when none or several match.
+ */
 export function findSession(store: Store, id: string): SessionRecord | null {
   const exact = store.session(id)
   if (exact) return exact
@@ -30,20 +33,26 @@ export function findSession(store: Store, id: string): SessionRecord | null {
 }
 
 /**
- * The seat with this id or name. A job's id means the job's present seat: one that continues a
- * session sits in that session's.
+ * Returns the seat with this id or name.
+ * A job's id means the job's current seat: a job that continues a session uses that session's seat.
  */
 export function seatCalled(store: Store, name: string): SeatRecord | null {
   const job = store.job(name)
   return (job && store.seat(job.seatId)) ?? store.seat(name) ?? store.seatByName(name)
 }
 
-/** Whether a shortened id says enough to mean one session or seat. The prefix of seats says nothing. */
+/**
+ * True when a shortened id is long enough to name one session or seat.
+ * The prefix of seats does not count.
+ */
 export function isLongEnough(id: string): boolean {
   return id.replace(/^seat_?/, '').length >= 4
 }
 
-/** The last one heard of, those that have ended last: an earlier session of the chain may have been resumed. */
+/**
+ * Returns the seat's most recent session, live ones first: an earlier session of the chain may have
+ * been resumed.
+ */
 function sitsIn(store: Store, seatId: string): SessionRecord | null {
   const place = ({ state, seenAt }: SessionRecord): string => `${state === 'ended' ? 0 : 1}${seenAt}`
   return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
@@ -51,24 +60,30 @@ function sitsIn(store: Store, seatId: string): SessionRecord | null {
 
 const isLive = ({ state }: Pick<Session, 'state'>): boolean => state !== 'ended' && state !== 'unknown'
 
-/** Nothing was heard of it since. */
+/** True for a session that was forgotten and has sent no signal since. */
 export const isForgotten = ({ forgottenAt, seenAt }: SessionRecord): boolean =>
   forgottenAt !== undefined && seenAt <= forgottenAt
 
-/** Whether a list of sessions has it where not all are wanted: it is live, or of the last 24 hours, and not forgotten. */
+/** True when the default list shows a session: live, or of the last 24 hours, and not forgotten. */
 export function isListed(record: SessionRecord, session: Pick<Session, 'state'>, now: Date): boolean {
   return !isForgotten(record) && (isLive(session) || record.seenAt >= dayBefore(now))
 }
 
 const dayBefore = (now: Date): string => new Date(now.getTime() - DAY).toISOString()
 
-/** `view`: what it takes to know whether it is live; far less than a row. */
+/**
+ * Builders of list entries.
+ * `view` only tells whether a session is live and costs far less than a row.
+ */
 export interface Showing {
   view(record: SessionRecord): Pick<Session, 'state'>
   row(record: SessionRecord): SessionRow
 }
 
-/** Live sessions and those of the last 24 hours, ended ones included, as `compareSessions` orders them. */
+/**
+ * Returns live sessions and those of the last 24 hours, ended ones included, in the order of
+ * `compareSessions`.
+ */
 export function recentSessions(
   store: Store,
   { view, row }: Showing,
@@ -76,7 +91,7 @@ export function recentSessions(
 ): SessionRow[] {
   if (all && !live) return store.sessions().map(row).sort(compareSessions)
   const some = store.sessions(live ? { active: 'only' } : { seenSince: dayBefore(now), active: 'also' })
-  // Of those that say they go on, many may be left by a client that died long ago.
+  // Many sessions that look live may belong to clients that died long ago.
   const isShown = (record: SessionRecord): boolean => {
     const session = view(record)
     return isListed(record, session, now) && (!live || isLive(session))
@@ -87,11 +102,11 @@ export function recentSessions(
 const ORDER: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
 
 /**
- * Compares two sessions for every list of them: waiting for the user, working, idle, ended; the
- * newest first within each. A session that runs is placed by its start, because a list that moves
- * with every signal cannot be read. One that is over is placed by its end, so that the one just
- * left is found first. The page repeats this in web/src/pages/overview/rank-seats.ts, whose test
- * compares both.
+ * Orders sessions in every list: waiting for the user, working, idle, ended; the newest first
+ * within each.
+ * A running session is placed by its start, because a list that moves with every signal cannot be
+ * read. An ended one is placed by its end, so that the session just left is found first.
+ * The page repeats this in web/src/pages/overview/rank-seats.ts, whose test compares both.
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
   const age = (row: SessionRow): string => (isLive(row) ? row.started_at : (row.ended_at ?? row.seen_at))
@@ -117,7 +132,7 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
   }))
 }
 
-/** What `show` says: the session, its climb, its seat's chain and briefs. */
+/** Returns the content of `show`: the session, its cycle, its seat's chain and briefs. */
 export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
   return {
     ...row,
@@ -155,7 +170,7 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
   ]
 }
 
-/** A session among others, with what a row of it needs beside its figures. */
+/** Returns the row of a session for lists. */
 export function rowOf(lookout: Lookout, record: SessionRecord, session: Session, policy: Policy): SessionRow {
   const { store } = lookout
   const { track } = record

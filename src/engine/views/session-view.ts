@@ -7,18 +7,18 @@ import { percentOf, remainingPercent } from '../../policy/percent.js'
 import { SILENT_MS } from '../../policy/silence.js'
 import { currentLevel } from '../../tracker/tracker.js'
 
-/** What a view depends on beside the record. */
+/** Inputs of a session view besides the record. */
 export interface SessionViewInput {
   seat: SeatRecord | null
   enabled: boolean
-  /** The levels in force for it. */
+  /** Levels that apply to the session. */
   levels: readonly Level[]
-  /** Whether the session's process is still there; null: not known. */
+  /** True while the session's process runs. Null when unknown. */
   alive: boolean | null
   now: Date
 }
 
-/** A session as commands and routes show it. */
+/** Returns a session as commands and routes show it. */
 export function viewSession(record: SessionRecord, input: SessionViewInput): Session {
   const { track } = record
   const { window, point } = track.limits
@@ -58,7 +58,7 @@ export function viewSession(record: SessionRecord, input: SessionViewInput): Ses
   }
 }
 
-/** No reading for ten minutes while active. */
+/** True when a working session had no reading for ten minutes. */
 function isStale(record: SessionRecord, now: Date): boolean {
   if (record.state !== 'working') return false
   const since = record.track.readAt ?? record.startedAt
