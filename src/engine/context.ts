@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 import type { Readers, ReadFacts } from './compaction/read-facts.js'
 
-/** What the engine is built from; `engine/open-engine.ts` opens it. */
+/** Dependencies of the engine; `engine/open-engine.ts` opens them. */
 export interface EngineDependencies {
   store: Store
   agents: Record<string, Agent>
@@ -23,34 +23,37 @@ export interface EngineDependencies {
   log: Log
   /** Answers left for hooks that run without a server. */
   outbox: Outbox
-  /** Where briefs are kept, and what they are signed with. */
+  /** Folder of the briefs and file of the key that signs them. */
   briefs: { folder: string; keyFile: string }
-  /** Where facts are kept between two looks at a transcript. */
+  /** Folder of facts kept between two reads of a transcript. */
   factsDir: string
-  /** Where the mod's reports lie. */
+  /** Folder of the mod's reports. */
   liveDir: string
-  /** Makes sure that what a session's transcripts hold now is kept; called inside a transaction. null: there is nothing to keep. */
+  /**
+   * Plans an archive of the session's transcripts as they are now. Call it inside a transaction.
+   * Null when there is nothing to archive.
+   */
   planArchive(request: ArchiveRequest): { archiveId: string; bytes: number } | null
   /**
-   * Looks at a session's transcripts ahead of `planArchive`. Returns key and result for the `ahead`
-   * of a transaction.
+   * Reads a session's transcripts ahead of `planArchive`.
+   * Returns key and result for the `ahead` of a transaction.
    */
   lookForArchive(sources: Pick<ArchiveRequest, 'agent' | 'transcript'>): [key: string, looked: unknown]
-  /** Transcripts, repositories and briefs. Loaded when first asked for, because most hooks need none. */
+  /** Transcripts, repositories and briefs, loaded at first use because most hooks need none. */
   sources(): BriefSources
   /**
-   * Loads the part of the engine that only compactions and handoffs need. Call it by `rareWork` of
-   * `load-rare-work.ts`, which knows its type: named here, the type would be part of itself.
+   * Loads the part of the engine that only compactions and handoffs need.
+   * Call it by `rareWork` of `load-rare-work.ts`, which adds the type: naming the type here would
+   * make it refer to itself.
    */
   loadRareWork(): unknown
-  /** Hands work to a process that no hook waits for. */
+  /** Hands work to a background process. */
   leaveWork(work?: LeftWork): void
 }
 
 /**
- * Work that is left to another process. `handoff`: a terminal has to be typed into, or the end of a
- * review waited for. `notice`: the user has to be told something outside the client. Left out:
- * archives have to be written, or long transcripts read.
+ * Work for a background process. `handoff`: type into a terminal or wait for the end of a review.
+ * `notice`: notify the user outside the client. Absent: write archives or read long transcripts.
  */
 export type LeftWork = 'handoff' | 'notice'
 
@@ -58,19 +61,19 @@ export interface PolicyInForce {
   policy: Policy
   /** Errors in the configuration files on disk. */
   problems: ConfigProblem[]
-  /** The project's file and whether the user accepted it; null without one. */
+  /** The project's file and whether the user accepted it. Null when there is none. */
   project: ProjectFile | null
 }
 
-/** The sources of a brief beside the store: transcripts, the repository, earlier briefs. */
+/** Sources of a brief besides the store: transcripts, the repository, earlier briefs. */
 export interface BriefSources {
   readers: Readers
-  /** Which program reads: facts another one kept are read anew. */
+  /** Version of the reading program: facts kept by another version are read again. */
   program: string
-  /** null: there is none, or it could not be looked at in time. */
+  /** Reads the repository. Null when there is none or it could not be read in time. */
   repository(folder: string, withinMs?: number): Repository | null
   keeper: BriefFiles
-  /** Milliseconds that only rise, to tell how long something took. */
+  /** Monotonic clock in milliseconds, to measure durations. */
   elapsed(): number
 }
 
@@ -82,40 +85,48 @@ export interface ArchiveRequest {
   transcript: string | null
 }
 
-/** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
+/**
+ * Delivery of messages. `answer`: the client waits for this answer.
+ * `outbox`: the next hook delivers them. `keep`: they stay queued.
+ */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
 /**
- * The way that a signal came:
+ * The way a signal arrived:
  *
  *   token    over HTTP, with the server's token
- *   hook     no server runs; this process was started by the hook itself, which waits for the answer
- *   user     anything else that runs as this user: the library, or a signal that a hook left in the
- *            spool and another process takes
+ *   hook     no server runs: the hook itself started this process and waits for the answer
+ *   user     any other process of this user: the library, or one that reads a spooled signal
  */
 export type SignalOrigin = 'token' | 'hook' | 'user'
 
-/** How one signal is to be taken. */
+/** Options for processing one signal. */
 export interface TakeOptions {
   deliver: Delivery
-  /** Set for a signal that may arrive twice (kept in a file and sent): it counts once. */
+  /** Id of a signal that may arrive twice, from a file and by HTTP. It counts once. */
   signalId?: string
-  /** No server runs: the next hook is told whether to wait for the engine. */
+  /** True when no server runs: the next hook is told whether to wait for the engine. */
   unserved?: boolean
-  /** A server takes it that watches the spool: the next hook is told whether to wait for an answer. */
+  /**
+   * True in a server that watches the spool: the next hook is told whether to wait for an answer.
+   */
   served?: boolean
-  /** Another look for the same signal: the figures may be newer, the event itself has been taken. */
+  /**
+   * True for another read for the same signal: figures may be newer, the event itself was
+   * processed.
+   */
   again?: boolean
   /**
-   * The way it came, which decides whether its answer may be a brief (`brief-origin.ts`). Left out:
+   * Way the signal arrived, which decides whether its answer may be a brief (`brief-origin.ts`).
+   * Absent:
    * `user`.
    */
   origin?: SignalOrigin
-  /** It comes from whoever runs the session's job. */
+  /** True when the runner of the session's job sent the signal. */
   byRunner?: boolean
 }
 
-/** One signal being worked on, inside one transaction. */
+/** A signal being processed, inside one transaction. */
 export interface SignalContext {
   deps: EngineDependencies
   agent: Agent
@@ -125,24 +136,27 @@ export interface SignalContext {
   parentSeatId: string | null
   policy: Policy
   enabled: boolean
-  /** This is the first signal of the session. */
+  /** True for the first signal of the session. */
   isNew: boolean
-  /** ISO time of this signal's handling: one clock for all it writes. */
+  /** ISO time of processing, the same for everything this signal writes. */
   at: string
   events: Event[]
-  /** What the summariser of a compaction that begins is to be told; '' nothing. */
+  /** Instructions for the summariser of a starting compaction. Empty for none. */
   instructions: string
-  /** Why the compaction that begins must not come about; '' it may. */
+  /** Reason to block a starting compaction. Empty to allow it. */
   veto: string
-  /** What the agent is to go on with at the end of this turn; '' nothing. */
+  /** Text that makes the agent continue at the end of this turn. Empty to let it end. */
   insistence: string
-  /** The client can clear a session and begin the next one by itself. */
+  /** True when the client can clear a session and begin the next one by itself. */
   takesOrders: boolean
-  /** Facts read before the transaction, for a compaction that begins or a brief that is due; null: none were. */
+  /**
+   * Facts read before the transaction, for a starting compaction or a due brief.
+   * Null when none were read.
+   */
   read: ReadFacts | null
 }
 
-/** The part of a draft that messages need: there are some without a signal. */
+/** The part of a signal's context that messages need; some are sent without a signal. */
 export type SessionContext = Pick<SignalContext, 'deps' | 'agent' | 'record' | 'at' | 'events'>
 
 export function emit<Type extends EventType>(context: SessionContext, type: Type, data: EventData[Type]): void {

@@ -15,34 +15,36 @@ import { NOTHING, type Taken, takeOpened, takePrepared } from './signals/take-si
 
 export type Listener = (events: readonly Event[]) => void
 
-/** The hall: takes signals, one transaction each or many in one, and tells the listeners afterwards. */
+/**
+ * Processes signals, each in its own transaction or many in one, and then informs the listeners.
+ */
 export interface Engine {
   readonly deps: EngineDependencies
   take(raw: RawSignal, options: TakeOptions): Taken
-  /** A signal that no agent's format had to be opened for. */
+  /** Processes a signal that was not read from an agent's format. */
   takeSignal(signal: Signal, options: TakeOptions, env?: RawSignal['env']): Taken
   /** A monitor's notice that a session is being compacted (see `compactions.ts`). */
   reportCompaction(sessionId: string): void
   /**
-   * Many signals, of which those of different sessions share a commit: how far a transcript was
-   * read for one signal decides where the next one of the same session begins. One that fails is
-   * taken alone, so that it cannot spoil the others.
+   * Processes many signals; those of different sessions share a commit.
+   * Signals of one session are processed in turn, as each decides where the next one's read begins.
+   * A signal that fails is repeated alone, so that it cannot spoil the others.
    */
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
   /**
-   * Reads the files that `takeSignal` will need in a transaction that its caller begins: the
-   * `ahead` of that transaction.
+   * Reads the files that `takeSignal` will need in its caller's transaction.
+   * Returns the `ahead` of that transaction.
    */
   readAhead(signal: Signal, env?: RawSignal['env']): Map<string, unknown>
-  /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
+  /** True when the transcript already holds what this signal reports. Writes nothing. */
   settled(raw: RawSignal): boolean
-  /** Reads what no hook could wait for (see `catch-up.ts`); as long as it takes. */
+  /** Does the work no hook has time for (see `catch-up.ts`), for as long as it takes. */
   catchUp(): void
   /** Plans archives of sessions that ended without a signal (see `sweep-transcripts.ts`). */
   planUnarchived(limits: SweepLimits): Sweep
-  /** Ends the compactions whose end no signal will tell. */
+  /** Ends compactions whose end no signal will report. */
   endAbandoned(): void
-  /** Handoffs that no signal moves on. */
+  /** Checks handoffs that no signal moves on. */
   lookAtHandoffs(): void
   listen(listener: Listener): () => void
 }
@@ -124,7 +126,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
         if (!agent.observe(batch, raw, before).settled) return false
       }
       const seen = agent.observe(signal, raw, before)
-      // A live figure is enough to go on with, but not to keep a transcript that lacks the answer it speaks of.
+      // A live figure is enough to continue, but not to archive a transcript that lacks its answer.
       return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },
     catchUp() {
@@ -173,7 +175,7 @@ const rawOf = (signal: Signal, env: RawSignal['env']): RawSignal => ({
 })
 
 interface Opened {
-  /** Its index among the signals that arrived together. */
+  /** Index of the signal among those that arrived together. */
   at: number
   raw: RawSignal
   opened: Signal
@@ -197,14 +199,18 @@ function inRounds(signals: readonly Opened[]): Opened[][] {
 }
 
 /**
- * Ends compactions nobody will tell the end of: the client was killed, gave one up without an event, or left no figures. For commands
- * and the server, which come without a signal: what the transcript says meanwhile is taken first.
+ * Ends compactions whose end will not be reported: the client was killed, aborted one without an
+ * event, or left no figures.
+ * For commands and the server, which come without a signal. Reads the transcript first.
  */
 function endAbandoned(deps: EngineDependencies): Event[] {
   return deps.store.compacting().flatMap((sessionId) => deps.store.transaction(() => lookAtCompaction(deps, sessionId)))
 }
 
-/** No compaction takes this long: its end was not told, or the person stopped it, which tells nobody. */
+/**
+ * Longest compaction: after this time its end was not reported, or the user stopped it, which no
+ * event reports.
+ */
 const LONGEST_MS = 15 * 60_000
 
 function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] {
@@ -216,7 +222,7 @@ function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] 
   const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
   const { record, events } = takeOpened(deps, raw, signal, { deliver: 'keep' })
   if (record === null) return events
-  // Nobody was heard from.
+  // No signal arrived, so the time of the last one stays.
   const after = { ...record, seenAt: before.seenAt }
   const context = sessionContext(deps, agent, after, events)
   const isTold = after.compaction!.seen.includes('compact-end') && !awaitsFigures(context)
@@ -227,7 +233,7 @@ function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] 
   return events
 }
 
-/** What is known stays as it is: only the transcript is looked at. */
+/** Returns a signal that only rereads the transcript and changes nothing else. */
 function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signal {
   return {
     ...BLANK_SIGNAL,
@@ -241,14 +247,17 @@ function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signa
   }
 }
 
-/** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
+/**
+ * Checks handoffs that no signal moves on: handles due ones, follows orders, and starts a process
+ * for those that need typing or waiting.
+ */
 function lookAtHandoffs(deps: EngineDependencies): Event[] {
   const now = deps.now().toISOString()
   const due = deps.store.dueHandoffs(now)
   const ordered = deps.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
   const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
   const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
-    // Before the store is locked: it may take a second.
+    // Read before the store is locked: it may take a second.
     const read = stale ? rareWork(deps).readForBrief(deps, sessionId) : null
     return deps.store.transaction(() => lookAtHandoff(deps, handoffId, now, read))
   })
@@ -256,8 +265,8 @@ function lookAtHandoffs(deps: EngineDependencies): Event[] {
     isUndriven(handoff) ||
     needsWatcher(deps, handoff) ||
     isUnforked(handoff) ||
-    // A driver that a status line started was once gone before it claimed the handoff. The cause is
-    // not known; whatever it was, another one is needed.
+    // A driver started by a status line once ended before it claimed the handoff, for an unknown
+    // reason. Another driver is needed in any case.
     (isSoonTyped(deps, handoff) && !hasDriver(handoff))
   if (deps.store.openHandoffs().some(isLeft)) deps.leaveWork('handoff')
   return events
@@ -274,7 +283,10 @@ function lookAtHandoff(deps: EngineDependencies, handoffId: string, now: string,
   return context.events
 }
 
-/** What a client sent, as its agent reads it. null: not a signal of that agent, or of a session nobody could ask for. */
+/**
+ * Decodes a signal in its agent's format.
+ * Null when it is no signal of that agent or its session id is invalid.
+ */
 function openSignal({ agents }: Pick<EngineDependencies, 'agents'>, raw: RawSignal): Signal | null {
   const signal = agents[raw.agent]?.open(raw)
   return signal && isSessionId(signal.sessionId) ? signal : null

@@ -37,13 +37,19 @@ export interface App {
   policyOf(subject: PolicySubject): PolicyInForce
   view(record: SessionRecord): Session
   find(id: string): SessionRecord | null
-  /** `plain`: the session's own environment says NO_COLOR. */
+  /** Renders the status line. `plain`: the session's own environment sets NO_COLOR. */
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
-  /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
+  /**
+   * Processes signals that hooks left in the spool while no server ran.
+   * Every reading command does this first.
+   */
   drain(options?: DrainOptions): number
-  /** A signal a launcher left in the spool. */
+  /** Returns a signal that a launcher left in the spool, else null. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
-  /** Inside a transaction: what the session's transcripts hold now will be kept (`archive/` does it later). */
+  /**
+   * Plans an archive of the session's transcripts as they are now;
+   * `archive/` writes it later. Call it inside a transaction.
+   */
   planArchive(request: ArchiveRequest): ArchiveRecord | null
   newId(): string
   now(): Date
@@ -52,23 +58,38 @@ export interface App {
 
 export interface AppOptions {
   env?: Record<string, string | undefined>
-  /** Brings the YAML and schema libraries: the hook passes a function that loads them only when it is called. */
+  /**
+   * Loads the configuration.
+   * The hook passes a function that loads the YAML and schema libraries at first call.
+   */
   loadConfig(options: LoadOptions): LoadedConfig
   now?: () => Date
-  /** How long the configuration files are trusted without another look. */
+  /** Milliseconds for which the configuration files are not read again. */
   configMs?: number
   busyMs?: number
-  /** What forgets words; absent: nothing can be forgotten. */
+  /** Erases quoted text. Absent when nothing can be erased. */
   quoteEraser?: QuoteEraser
-  /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
+  /**
+   * Loads the code around compactions and handoffs.
+   * The hook passes a function that loads it at first call.
+   */
   rareWork(): RareWork
-  /** Called when archives, long transcripts, a handoff or a notice wait for a process that has time. Absent: whoever comes next sees to it. */
+  /**
+   * Called when archives, long transcripts, a handoff or a notice need a background process.
+   * Absent: a later process finds the work.
+   */
   leaveWork?: (work?: LeftWork) => void
-  /** For a process that lives long and takes many signals: trusts the configuration for a second, remembers what it read. */
+  /**
+   * True for a long-lived process with many signals: it reads the configuration once a second and
+   * caches records.
+   */
   resident?: boolean
 }
 
-/** Opens the store and joins it with agents, configuration and archives. Throws a BatonError when the store cannot be opened. */
+/**
+ * Opens the store and connects it with agents, configuration and archives.
+ * Throws a BatonError when the store cannot be opened.
+ */
 export function openApp(options: AppOptions): App {
   const env = options.env ?? process.env
   const now = options.now ?? (() => new Date())
@@ -82,7 +103,7 @@ export function openApp(options: AppOptions): App {
     ...(options.resident ? { checkpointPages: 8_000, cacheRecords: true } : {}),
   })
   const policyOf = configured(store, home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
-  // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.
+  // The global is used because importing node:crypto costs a hook two milliseconds.
   const newId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 16)
   const subagentsOf =
     ({ agent, transcript }: Pick<ArchiveRequest, 'agent' | 'transcript'>) =>
@@ -184,13 +205,14 @@ export function openApp(options: AppOptions): App {
 }
 
 /**
- * Age that a configuration may have inside a transaction: its caller has just looked at the files.
+ * Milliseconds a configuration may be old inside a transaction: its caller has just checked the
+ * files.
  */
 const LOCKED_MS = 5_000
 
 /**
- * The configuration of each project, looked at again once it is older than `trustMs` or the user
- * has given or withdrawn trust in some project file, and the policies made from it.
+ * Returns the configuration of a project and its policies, cached.
+ * A configuration is read again once it is older than `trustMs` or the user changed trust in a project file.
  */
 function configured(
   store: Store,
@@ -201,7 +223,7 @@ function configured(
 ): App['policyOf'] {
   interface Kept {
     at: number
-    /** The state of the folder with the records of trust. */
+    /** State of the folder with the records of trust. */
     trust: string
     current: ReturnType<typeof currentConfig>
     policies: Map<string, Policy>
@@ -212,7 +234,7 @@ function configured(
     const key = `${subject.project ?? ''}\n${own.BATON_ENABLED ?? ''}\n${own.BATON_PRESETS ?? ''}`
     const before = kept.get(key)
     const freshMs = store.inTransaction() ? Math.max(trustMs, LOCKED_MS) : trustMs
-    // Without a project file there is nothing to trust, and most signals are spared the look.
+    // Without a project file there is nothing to trust, so most signals skip this check.
     const isCurrent = (known: Kept): boolean =>
       Date.now() - known.at < freshMs && (known.current.project === null || known.trust === stampOf(home.trust).mark)
     const read = (): Kept => {

@@ -23,7 +23,7 @@ const ends = () => s.endsTurn(BRIEF)
 const last = () => app.store.handoffs().at(-1)!
 
 describe('with a damaged key', () => {
-  test('the turn ends as ever, the handoff fails with the reason, and the person is told what to do', () => {
+  test('with a damaged key the turn ends as usual, the handoff fails, and the user is told what to do', () => {
     damage()
     const { user } = said(ends().answer)
     expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
@@ -33,7 +33,7 @@ describe('with a damaged key', () => {
     expect(s.record().state).toBe('idle')
   })
 
-  test('a fresh session begins without the brief, which can be used once the key is back', () => {
+  test('with a damaged key a fresh session begins without the brief, which works again with the key', () => {
     ends()
     damage()
     s.end('clear')

@@ -13,10 +13,10 @@ import { applyEvent } from './handoff/handoff-transitions.js'
 import { queue } from './messages/messages.js'
 
 /**
- * The part of the engine that only compactions and handoffs need. It reads transcripts and writes
- * briefs, and is twice as large as the rest, so hooks and the server load it when one happens
- * (`hook-keep.cjs`). Files that every signal needs call it by `load-rare-work.ts`; all others import
- * the functions themselves.
+ * The part of the engine that only compactions and handoffs need: it reads transcripts and writes
+ * briefs. This part is twice as large as the rest, so hooks and the server load it at first use
+ * (`hook-keep.cjs`). Files that every signal needs call it by `load-rare-work.ts`; all others
+ * import the functions themselves.
  */
 export { checkSources as lookAtSources, planArchive } from '../archive/plan-archive.js'
 export {
@@ -57,8 +57,9 @@ export const blockAndHandOver = unlessKeyless(blockAndHandOverUnguarded)
 export const handOverAtTurnEnd = unlessKeyless(handOverAtTurnEndUnguarded)
 
 /**
- * A step of a handoff that needs the key which signs briefs. Where that is damaged no brief can be kept or believed: the handoff fails, the
- * person is told why and how to mend it, and the signal goes on; thrown out of it, the rest of it would be lost too.
+ * Wraps a step of a handoff that needs the key which signs briefs.
+ * With a damaged key no brief can be stored or trusted: the handoff fails and the user is told how
+ * to fix it. The error is not thrown, as the rest of the signal would be lost with it.
  */
 function unlessKeyless(step: (context: SignalContext) => void) {
   return (context: SignalContext): void => {
@@ -74,9 +75,9 @@ function unlessKeyless(step: (context: SignalContext) => void) {
 function giveUp(context: SignalContext, { message, hint }: KeyTrouble): void {
   const { deps, record } = context
   const { seatId, sessionId } = record
-  // What nobody can hand over is compacted.
+  // A session that cannot be handed over is compacted.
   context.veto = ''
-  // A brief that was kept before may be genuine: once the key is back it can be given to a session.
+  // A brief stored before may be genuine: with the key restored it can be given to a session.
   for (const handoff of deps.store.openHandoffs({ seatId }))
     applyEvent(context, handoff, 'signing-key-lost', { trouble: message })
   const text = `[baton] The handoff failed. ${message} ${hint}`

@@ -5,10 +5,10 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 import type { EngineDependencies, SessionContext, SignalContext } from './context.js'
 
-/** The context of a session with its policy, for leaving it without a signal. */
+/** Context of a session with its policy, for leaving it without a signal. */
 export type PolicyContext = SessionContext & Pick<SignalContext, 'seatName' | 'takesOrders' | 'policy' | 'enabled'>
 
-/** What is needed to write and tell something of a session without a signal at hand. */
+/** Returns a context to store and emit things about a session without a signal. */
 export function sessionContext(
   deps: EngineDependencies,
   agent: Agent,
@@ -28,7 +28,10 @@ export function sessionContext(
   }
 }
 
-/** The nearest switch decides: the session's, then its project's, then the one for all, then the configuration. */
+/**
+ * True when Baton is on.
+ * The narrowest switch decides: session, project, all, then the configuration.
+ */
 export function isEnabled(
   store: Store,
   record: Pick<SessionRecord, 'sessionId' | 'project'>,
@@ -37,7 +40,9 @@ export function isEnabled(
   return store.nearestSwitch(record.sessionId, record.project) ?? configured
 }
 
-/** The context of a session that a command names. Throws a BatonError when Baton does not know it. */
+/**
+ * Returns the context of a session that a command names. Throws a BatonError when it is unknown.
+ */
 export function knownSessionContext(deps: EngineDependencies, sessionId: string): PolicyContext {
   const record = deps.store.session(sessionId)
   const agent = deps.agents[record?.agent ?? '']
