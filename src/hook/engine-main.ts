@@ -19,19 +19,21 @@ import { scaleTimeout } from '../lib/patience.js'
 import { isRunning } from '../lib/process-info.js'
 
 /**
- * The engine without a server. Prints only a status line and always exits 0; failures are in the
- * log.
+ * Runs the engine without a server.
+ * Prints only a status line and always exits 0; failures are logged.
  */
 export function run(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)
   const env = process.env
-  // Started for a stored notice: without a store there is none, and a purged home stays purged.
+  // This process was started for a stored notice: without a store there is none, and a purged home
+  // must not be created again.
   if (mode === 'notify' && !existsSync(batonHome(env).store)) {
     leave(null)
     return
   }
   try {
-    // Nothing is written to a home that others could change, not even a log; doctor explains.
+    // Nothing is written to a home that others could change, not even a log.
+    // The doctor explains this.
     openHomeFolder(batonHome(env))
   } catch {
     leave(null)
@@ -56,7 +58,7 @@ export function run(beforeLeaving: () => void): void {
     fileLog(batonHome(env).log, env)('error', reason, { mode })
     if (mode === 'status-line') say('baton: cannot use its store, run baton doctor')
   }
-  // After the answer, which must not wait for it.
+  // Started after the answer, which must not wait for it.
   if (hasNotices) startWorker('notify')
   beforeLeaving()
   leave(batonHome(env).store)
@@ -65,9 +67,8 @@ export function run(beforeLeaving: () => void): void {
 const LONG_LOG = 1_000_000
 
 /**
- * * Leaves without SQLite's farewell (a checkpoint and four syncs, six milliseconds): every commit
- * is in the write-ahead log already. Once that log is long, this process is the one that says
- * farewell.
+ * Exits without closing SQLite (a checkpoint and four syncs, six milliseconds): every commit is
+ * already in the write-ahead log. Once that log is long, this process closes SQLite properly.
  */
 function leave(store: string | null): void {
   process.exitCode = 0
@@ -83,13 +84,13 @@ function sizeOf(path: string): number {
   }
 }
 
-/** Straight to the descriptor: the stream would cost four milliseconds. */
+/** Writes to the descriptor directly: the stream would cost four milliseconds. */
 function say(text: string): void {
   if (text === '') return
   try {
     writeSync(1, text)
   } catch {
-    // Nobody reads it any more.
+    // The reader has closed its end.
   }
 }
 
@@ -119,8 +120,8 @@ function keep(app: App): void {
 }
 
 /**
- * The work of a process that no hook waits for. `drive`: types into clients' terminals for as long
- * as a handoff needs it. `notify`: sends what the user is to be told outside the client.
+ * Runs a background worker. `drive`: types into clients' terminals while a handoff needs it.
+ * `notify`: sends notices to the user outside the client.
  */
 async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | undefined>): Promise<void> {
   try {
@@ -134,14 +135,14 @@ async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | 
   }
 }
 
-/** Something was left to be done that the store is not asked for. */
+/** True when work was left that the store does not show. */
 let isLeft = false
-/** A notice was stored that has to be sent. */
+/** True when a notice was stored that must be sent. */
 let hasNotices = false
 
 /**
- * Processes that no hook waits for type into terminals and send notices. This process, or the next
- * hook, does the rest.
+ * Leaves work to others: background processes type into terminals and send notices, and this
+ * process or the next hook does the rest.
  */
 function leaveWork(work?: LeftWork): void {
   if (work === 'handoff') startWorker('drive')
@@ -152,13 +153,13 @@ function leaveWork(work?: LeftWork): void {
 function startWorker(mode: 'drive' | 'notify'): void {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn(process.execPath, [process.argv[1]!, mode], { detached: true, stdio: 'ignore', cwd: '/' })
-  // Without a listener a failed start ends this process with a stack trace.
+  // Without a listener a failed start would end this process with a stack trace.
   child.once('error', (error) => fileLog(batonHome().log, process.env)('error', String(error), { mode }))
   child.unref()
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
-  // When many sessions are compacted at once, each waits for its turn rather than say nothing.
+  // When many sessions compact at once, each waits for its turn rather than give no answer.
   const busyMs = scaleTimeout(isSaidNow(id) ? 5_000 : 900)
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs, configMs: 1_000 })
   return answerOne(app.engine, app.home.spool, id)

@@ -31,7 +31,7 @@ function statusLine(): string {
 }
 const kept = (): string[] => readdirSync(join(home, 'code')).map((name) => join(home, 'code', name))
 
-test('compiled code is kept for the person alone and used again', () => {
+test('compiled code is readable only for its user and used again', () => {
   const first = statusLine()
   expect(first).toContain('50%')
   expect(kept()).toHaveLength(1)
@@ -49,7 +49,7 @@ test.each([
     (code: Buffer) => Buffer.concat([code.subarray(0, 9000), Buffer.from('damage'), code.subarray(9006)]),
   ],
   ['of another Node', () => Buffer.alloc(4000, 7)],
-])('compiled code that is %s is made anew', (_, spoil) => {
+])('compiled code that is %s is compiled again', (_, spoil) => {
   const first = statusLine()
   const [file] = kept()
   const good = readFileSync(file!)

@@ -3,7 +3,7 @@ import { createRequire, wrap } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 
-/** Names the bundle this program starts; another bundle has another name. */
+/** Name of the bundle this program starts. Every build has its own name. */
 declare const BATON_BUILD: string
 
 interface Engine {
@@ -11,8 +11,10 @@ interface Engine {
 }
 
 /**
- * Starts the engine with the code V8 compiled at an earlier run: half of what a run without a server costs beyond Node itself is
- * compiling. The code is kept for one bundle, one Node and one kind of run, because each kind needs other functions.
+ * Starts the engine with code that V8 compiled in an earlier run.
+ * Without a server, compiling is half of a run's cost beyond Node itself.
+ * The code is kept per bundle, Node version and kind of run, because each kind needs other
+ * functions.
  */
 function start(): void {
   const program = join(__dirname, 'hook-engine-body.cjs')
@@ -36,7 +38,10 @@ function keptAt(): string | null {
   return home && kind ? join(home, 'code', `${BATON_BUILD}-${process.version}-${process.arch}-${kind}`) : null
 }
 
-/** V8 believes what it reads and falls over damaged code, so it is kept twice and must be equal. */
+/**
+ * Reads the compiled code, which is stored twice and must be equal:
+ * V8 does not check it and crashes on damaged code.
+ */
 function readTwice(file: string): Buffer | undefined {
   try {
     const both = readFileSync(file)
@@ -55,13 +60,13 @@ function keepTwice(file: string, code: Buffer): void {
     writeFileSync(beside, Buffer.concat([code, code]), { mode: 0o600 })
     renameSync(beside, file)
   } catch {
-    // Without it the next run compiles again, as this one did; a folder that cannot be written is told of by what must be kept.
+    // Without it the next run compiles again. A read-only folder is reported by other writes.
   }
 }
 
 function makeFolder(path: string): void {
   try {
-    // Not recursive: in folders such as /proc Node would try again without end.
+    // Not recursive: in folders such as /proc Node would retry without end.
     mkdirSync(path, { mode: 0o700 })
     chmodSync(path, 0o700)
   } catch (error) {
@@ -72,7 +77,7 @@ function makeFolder(path: string): void {
 try {
   start()
 } catch {
-  // A package that was removed or damaged while hooks run: nothing can be done here, and hooks
-  // always succeed.
+  // The package was removed or damaged while hooks run.
+  // Hooks must always succeed, so nothing is reported here.
 }
 process.exitCode = 0
