@@ -54,8 +54,10 @@ const last = () => app.store.handoffs().at(-1)!
 const run = (withinMs?: number) => forkForBrief(forkApp(), self, last().handoffId, withinMs)
 const forkApp = () => ({ engine: app.engine, log: app.engine.deps.log, home: { forks: settingsDir() } })
 
-/** A session whose agent gives no brief, run by a client that does this when it is forked. */
-function wanted(does: string, client: { pid?: number; args?: string[]; listed?: string } = {}): void {
+/**
+ * Prepares a session whose agent gives no brief. `does`: what its client does when it is forked.
+ */
+function requestFork(does: string, client: { pid?: number; args?: string[]; listed?: string } = {}): void {
   const env = {
     PATH: process.env.PATH!,
     FORK_LOG: log(),
@@ -79,10 +81,10 @@ function wanted(does: string, client: { pid?: number; args?: string[]; listed?: 
   claimForks(app.engine.deps, self)
 }
 
-test('a fork is run by the program of the session, in its folder and environment, marked, silent and without tools', async () => {
+test('a fork runs the session’s program in its folder and environment, marked, silent and without tools', async () => {
   const theirs = join(app.folder, 'private.json')
   writeFileSync(theirs, '{"env":{"A":"secret-1"},"hooks":{"Stop":[]}}')
-  wanted('answers', { args: ['--model', 'opus[1m]', '--settings', theirs] })
+  requestFork('answers', { args: ['--model', 'opus[1m]', '--settings', theirs] })
   await run()
   expect(last()).toMatchObject({ fork: { outcome: 'wrote', tries: 1 } })
   expect(app.store.briefs()).toMatchObject([{ author: 'fork' }])
@@ -105,10 +107,10 @@ test('a fork is run by the program of the session, in its folder and environment
   expect(settings.hooks).toMatchObject({ Stop: [], PreToolUse: [{ matcher: '*' }] })
 })
 
-test('the settings of a fork are in no command line, but in a file for the user alone that is gone with it', async () => {
+test('the settings of a fork are in no command line but in a private file that is removed with it', async () => {
   const theirs = join(app.folder, 'private.json')
   writeFileSync(theirs, '{"env":{"A":"secret-1"}}')
-  wanted('answers', { args: ['--settings', theirs] })
+  requestFork('answers', { args: ['--settings', theirs] })
   await run()
   const [called] = calls()
   expect(called!.settings).toMatchObject({ mode: 0o600, text: expect.stringContaining('secret-1') })
@@ -117,8 +119,8 @@ test('the settings of a fork are in no command line, but in a file for the user 
   expect(readdirSync(settingsDir())).toEqual([])
 })
 
-test('the settings that a killed driver left are removed once nobody wants the fork, and not before', async () => {
-  wanted('stays')
+test('settings left by a killed driver are removed once the fork is not wanted any more, and not before', async () => {
+  requestFork('stays')
   const running = run()
   await until('it runs', () => calls().length === 1)
   const own = `${last().handoffId}.json`
@@ -135,21 +137,21 @@ test('the settings that a killed driver left are removed once nobody wants the f
 test.each([
   ['fails', 'the client ended with 3', undefined],
   ['stays', /^it had not answered after \d+ seconds$/, 1_000],
-])('a fork that %s leaves nothing behind but the reason', async (does, why, withinMs) => {
-  wanted(does)
+])('a fork that %s leaves only the reason behind', async (does, why, withinMs) => {
+  requestFork(does)
   await run(withinMs)
   expect(last()).toMatchObject({ state: 'waiting', fork: { outcome: expect.stringMatching(why) } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
   for (const { pid, child } of calls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
 })
 
-test('where the client is gone, no fork is begun in an environment that is not its own: Baton writes the brief', async () => {
+test('without the session’s client no fork is started in a foreign environment, and Baton writes the brief', async () => {
   const path = process.env.PATH
   const found = join(app.folder, 'claude')
   writeFileSync(found, `#!/bin/sh\necho begun >> '${log()}'\n`, { mode: 0o755 })
   process.env.PATH = `${app.folder}:${path}`
   try {
-    wanted('answers', { pid: 999_999_999 })
+    requestFork('answers', { pid: 999_999_999 })
     await run()
   } finally {
     process.env.PATH = path
@@ -160,7 +162,7 @@ test('where the client is gone, no fork is begun in an environment that is not i
 })
 
 test('no fork is started like a process that the client does not list with the session', async () => {
-  wanted('answers', { listed: 'aaaaaaaa-0002' })
+  requestFork('answers', { listed: 'aaaaaaaa-0002' })
   await run()
   expect(calls()).toEqual([])
   expect(last()).toMatchObject({ fork: { outcome: "the client's registry does not list its process" } })
@@ -168,7 +170,7 @@ test('no fork is started like a process that the client does not list with the s
 })
 
 test('a fork runs in the folder where its client was started, not in one that a signal names', async () => {
-  wanted('answers')
+  requestFork('answers')
   const named = join(app.folder, 'named by a signal')
   mkdirSync(named)
   const record = app.store.session(s.id)!
@@ -177,8 +179,8 @@ test('a fork runs in the folder where its client was started, not in one that a 
   expect(calls()).toMatchObject([{ cwd: s.project }])
 })
 
-test('a fork nobody wants any more is ended', async () => {
-  wanted('stays')
+test('a fork that is not wanted any more is ended', async () => {
+  requestFork('stays')
   const running = run()
   await until('it runs', () => calls().length === 1)
   dropHandoff(app.engine.deps, { handoffId: last().handoffId, caller: null })
@@ -192,8 +194,8 @@ test('a fork nobody wants any more is ended', async () => {
   ).toEqual([])
 })
 
-test('a fork that somebody left running is ended before another is begun', async () => {
-  wanted('stays')
+test('a fork left running by a killed driver is ended before another is begun', async () => {
+  requestFork('stays')
   const left = spawn('sleep', ['300'], { env: { BATON_FORK: last().handoffId }, stdio: 'ignore', detached: true })
   children.push(left)
   const running = run()

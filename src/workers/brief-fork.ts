@@ -13,9 +13,12 @@ import { processesMarkedWith } from '../lib/marked-processes.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 
-/** Every process of a fork carries the handoff in its environment, so that it is found after its driver was killed. */
+/**
+ * Variable in the environment of every process of a fork: it holds the handoff's id, so the fork is
+ * found after its driver was killed.
+ */
 const MARK = 'BATON_FORK'
-/** A brief is one answer: longer than this it does not take. */
+/** Milliseconds for a fork's answer: a brief is one answer and takes less. */
 const ANSWER_MS = 5 * 60_000
 const LOOK_MS = 500
 const GRACE_MS = 2_000
@@ -26,7 +29,7 @@ const ENDING = '.json'
 /** The part of the app that a fork needs. */
 type ForkApp = Pick<App, 'engine' | 'log'> & { home: Pick<App['home'], 'forks'> }
 
-/** Has a fork write the brief of a handoff, to its end. */
+/** Runs a fork that writes the brief of a handoff, until it ends. */
 export async function forkForBrief(
   app: ForkApp,
   self: ProcessIdentity,
@@ -56,7 +59,7 @@ export async function forkForBrief(
   endFork(deps, self, handoffId, given)
 }
 
-/** Settings of forks whose driver was killed, and which nobody wants any more. */
+/** Removes settings files of forks that are no longer wanted and whose driver was killed. */
 export function removeLeftSettings({ engine, home }: ForkApp): void {
   const { store } = engine.deps
   removeLeftovers(home.forks)
@@ -66,7 +69,7 @@ export function removeLeftSettings({ engine, home }: ForkApp): void {
   }
 }
 
-/** The fork and whatever it has started. */
+/** Ends the fork and all processes it has started. */
 async function endMarked(mark: string): Promise<void> {
   const left = (): number[] => processesMarkedWith(mark).filter((pid) => pid !== process.pid)
   for (const pid of left()) await endGroup(pid, GRACE_MS)
@@ -77,7 +80,7 @@ function signalOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone meanwhile.
+    // The process ended meanwhile.
   }
 }
 
@@ -88,7 +91,7 @@ interface Bounds {
   log: App['log']
 }
 
-/** null: nobody wants it any more. */
+/** Runs the fork and returns its answer. Null when it is no longer wanted. */
 async function ask(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
   const forker = clients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'no session of this kind can be forked' }

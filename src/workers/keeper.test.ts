@@ -7,7 +7,7 @@ import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { keep } from './keeper.js'
 
-test('transcripts are kept also when the work around compactions fails, and the log says so', () => {
+test('transcripts are archived even when the work around compactions fails, and the log says so', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-keep-'))
   let isBroken = false
   const loadRareWork = (): typeof rareWork => {

@@ -20,15 +20,15 @@ export * as rareWork from '../engine/rare-work.js'
 export { driveHandoffs } from './typist.js'
 
 /**
- * * The work around compactions that no hook waits for: transcripts are kept and made searchable,
- * long ones read, old archives dropped where the configuration says so. Its own bundle, because it
- * is needed a few times a day.
+ * Does the work around compactions in the background: stores transcripts and indexes them for
+ * search, reads long ones, prunes old archives as configured.
+ * The keeper is its own bundle, because it is needed only a few times a day.
  */
 export function keep(app: App): void {
   try {
     app.engine.catchUp()
   } catch (error) {
-    // A compaction that cannot be read must not keep any transcript from being kept.
+    // A compaction that cannot be read must not stop the archiving of transcripts.
     const reason = reasonOf(error)
     app.log('error', 'what compactions left to be done could not be caught up with', { reason })
   }
@@ -43,7 +43,10 @@ export function keep(app: App): void {
   }
 }
 
-/** The next sweep takes care of the rest. Planning one archive takes a few milliseconds. */
+/**
+ * Most archives planned per sweep.
+ * Planning one takes a few milliseconds, and the next sweep plans the rest.
+ */
 const MOST_SWEPT = 200
 const SWEEP_MS = 30_000
 
@@ -67,7 +70,7 @@ function sweep(app: App): boolean {
   }
 }
 
-/** Sends what the user is to be told outside the client, in a process that nobody waits for. */
+/** Sends notices to the user outside the client, in a background process. */
 export async function sendStoredNotices(app: App): Promise<void> {
   const { store, now, log, policyOf } = app
   const changes = watchChanges([dirname(app.home.store)])
@@ -79,7 +82,7 @@ export async function sendStoredNotices(app: App): Promise<void> {
       log,
       changes,
       // Not the project's folder: programs read settings from where they are started, and a
-      // repository may bring some.
+      // repository may contain some.
       cwd: homedir(),
       env: withoutClient(process.env),
       terminalOf(notice) {
@@ -107,9 +110,10 @@ export async function sendStoredNotices(app: App): Promise<void> {
 }
 
 /**
- * * A shell that sleeps costs a megabyte, this process fifty. It looks at the clock every five
- * minutes, because a sleep does not count the time in which the machine is suspended. It ends when
- * the store is gone: a home that was purged must not be made again.
+ * Shell script that waits for a time and then starts the notifier.
+ * A sleeping shell costs one megabyte, this process fifty.
+ * The shell checks the clock every five minutes, because a sleep does not count suspended time.
+ * The shell ends when the store is gone: a purged home must not be created again.
  */
 const WAIT = `
 while n=$(($1 - $(date +%s))) && [ "$n" -gt 0 ] && [ -e "$4" ]; do sleep $((n < 300 ? n : 300)); done

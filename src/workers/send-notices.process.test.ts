@@ -22,8 +22,8 @@ interface Event {
 
 const PERMISSION: Event = { kind: 'Notification', body: { notification_type: 'permission_prompt' } }
 
-/** A home whose notices go to a server of the test, with one event that gives a notice. */
-async function prepared({ project = false, event = PERMISSION, at = new Date() } = {}) {
+/** Prepares a home whose notices go to a server of the test, with one event that gives a notice. */
+async function prepareHome({ project = false, event = PERMISSION, at = new Date() } = {}) {
   const texts: string[] = []
   const bodies: string[] = []
   const server = createServer((request, response) => {
@@ -62,15 +62,15 @@ async function prepared({ project = false, event = PERMISSION, at = new Date() }
 }
 
 test('twenty processes that see the same notice send it once', async () => {
-  const { texts, start, notices } = await prepared()
+  const { texts, start, notices } = await prepareHome()
   const codes = await Promise.all(Array.from({ length: 20 }, () => start().done))
   expect(codes).toEqual(Array.from({ length: 20 }, () => 0))
   expect(texts).toEqual(['api: waits for your permission'])
   expect(notices()).toMatchObject([{ state: 'sent', tries: 1 }])
 })
 
-test('a process that is killed before it sends is followed by one try, and a second kill by none', async () => {
-  const { trial, texts, start, notices } = await prepared()
+test('a process killed before it sends a notice is followed by one retry, and a second kill by none', async () => {
+  const { trial, texts, start, notices } = await prepareHome()
   const gate = faultGate(trial.dir, 'NOTICE_CLAIMED')
   const clock = makeClock(trial.dir)
   const killed = async (): Promise<void> => {
@@ -91,8 +91,8 @@ test('a process that is killed before it sends is followed by one try, and a sec
   expect(notices()).toMatchObject([{ state: 'failed', tries: 2, trouble: expect.stringContaining('died') }])
 })
 
-test('a process that is killed after it sent is followed by one more notice at most', async () => {
-  const { trial, texts, start, notices } = await prepared()
+test('a process killed after it sent a notice is followed by at most one more notice', async () => {
+  const { trial, texts, start, notices } = await prepareHome()
   const gate = faultGate(trial.dir, 'NOTICE_SENT')
   const clock = makeClock(trial.dir)
   const { child, done } = start({ ...clock.env, ...gate.env })
@@ -109,22 +109,25 @@ test('a process that is killed after it sent is followed by one more notice at m
 })
 
 test('a notice of a project that is no longer trusted is not sent', async () => {
-  const { trial, texts, start } = await prepared({ project: true })
+  const { trial, texts, start } = await prepareHome({ project: true })
   await trial.run(['trust', '--remove'])
   await start().done
   expect(texts).toEqual([])
   expect(trial.fill(({ store }) => store.nextNoticeAt())).toBeNull()
 })
 
-/** A limit was reached ten minutes ago and resets now; `date`, which the sleeping shell asks, waits. */
-async function untilReset() {
+/**
+ * Prepares a limit reached ten minutes ago that resets now.
+ * The sleeping shell's `date` waits at a gate.
+ */
+async function sleepUntilReset() {
   const minutes = 10
   const resets = Math.floor(Date.now() / 1000)
   const event: Event = {
     kind: 'status-line',
     body: { rate_limits: { five_hour: { used_percentage: 100, resets_at: resets } } },
   }
-  const home = await prepared({ event, at: new Date((resets - minutes * 60) * 1000) })
+  const home = await prepareHome({ event, at: new Date((resets - minutes * 60) * 1000) })
   const { trial, start } = home
   const clock = makeClock(trial.dir)
   clock.advance(-minutes * 60_000)
@@ -139,7 +142,7 @@ async function untilReset() {
   await gate.reached()
   return {
     ...home,
-    /** How many Node processes have been started. */
+    /** Returns how many Node processes have been started. */
     starts: () => readFileSync(starts, 'utf8').length,
     wakeSleeper() {
       clock.advance(minutes * 60_000)
@@ -148,8 +151,8 @@ async function untilReset() {
   }
 }
 
-test('without a server the reset of a limit is told by a process that slept until then', async () => {
-  const { url, texts, bodies, wakeSleeper } = await untilReset()
+test('without a server the reset of a limit is reported by a process that slept until then', async () => {
+  const { url, texts, bodies, wakeSleeper } = await sleepUntilReset()
   expect(texts).toEqual([expect.stringMatching(/^Five-hour limit reached, resets at /)])
   wakeSleeper()
   await until('the reset is told', () => texts.length === 2)
@@ -158,7 +161,7 @@ test('without a server the reset of a limit is told by a process that slept unti
 })
 
 test('a process that slept until a reset starts nothing in a home that was purged meanwhile', async () => {
-  const { trial, starts, wakeSleeper } = await untilReset()
+  const { trial, starts, wakeSleeper } = await sleepUntilReset()
   const sleepers = () => processesWithVariable(`BATON_HOME=${trial.env.BATON_HOME}`)
   expect([sleepers().length > 0, starts()]).toEqual([true, 1])
   rmSync(trial.env.BATON_HOME!, { recursive: true })
@@ -167,8 +170,8 @@ test('a process that slept until a reset starts nothing in a home that was purge
   expect([starts(), existsSync(trial.env.BATON_HOME!)]).toEqual([1, false])
 })
 
-test('a process that is started to send notices does not make a home that was purged', async () => {
-  const { trial, start } = await prepared()
+test('a process started to send notices does not create a purged home again', async () => {
+  const { trial, start } = await prepareHome()
   rmSync(trial.env.BATON_HOME!, { recursive: true })
   expect(await start().done).toBe(0)
   expect(existsSync(trial.env.BATON_HOME!)).toBe(false)

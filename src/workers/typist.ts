@@ -30,23 +30,26 @@ import { faultPoint } from '../lib/fault-point.js'
 import { isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 import { forkForBrief, removeLeftSettings } from './brief-fork.js'
 
-/** A person who types is waited for more patiently than a client that finishes its turn. */
+/** Milliseconds to wait for a composer in use: a typing user is waited for longer than a client. */
 const PROMPT_MS = 10_000
-/** Work that became due while the process waited, such as a brief that the user has reviewed. */
+/** Milliseconds before the same handoff is driven again, such as after its review ended. */
 const AGAIN_MS = 500
 
-/** Refusals that the user can end, as rows of sessions name them. */
+/** Refusals that the user can resolve, by the names that session rows show. */
 const HINDRANCES: Partial<Record<Refused['why'], string>> = { busy: 'turn', waiting: 'dialog', draft: 'draft' }
 
-/** How long it sleeps at most, unless the store changes. While only a review lasts there is less to miss. */
+/**
+ * Longest sleep in milliseconds unless the store changes. During a review there is less to miss.
+ */
 const LOOK_MS = 1_000
 const REVIEW_LOOK_MS = 15_000
-/** Somebody else may be closing the review at the same moment. */
+/** Milliseconds after a review's end before it is checked, as another process may be closing it. */
 const REVIEW_OVER_MS = 50
 
 /**
- * Types for every handoff that needs it and that no other process types for, has forks write briefs (`brief-fork.ts`), and waits for the end
- * of reviews, until none is left (see `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
+ * Types for every handoff that no other process types for, runs forks for briefs (`brief-fork.ts`)
+ * and waits for the end of reviews, until none is left (see `engine/handoff/drive-handoff.ts`).
+ * Sleeps in between: changes of the client's state and of the store wake it.
  */
 export async function driveHandoffs(app: App): Promise<void> {
   const self = processInfo(process.pid)
@@ -58,7 +61,7 @@ export async function driveHandoffs(app: App): Promise<void> {
   const ended = new Map<string, number>()
   const changes = watchChanges([dirname(app.home.store)])
   let changed: Promise<void> | null = null
-  /** `key`: one handoff may need both. */
+  /** Starts work once per `key`: one handoff may need both typing and a fork. */
   const begin = (id: string, key: string, what: string, work: typeof drive): void => {
     const hasRested = Date.now() - (ended.get(key) ?? 0) >= AGAIN_MS
     if (driven.has(key) || failed.has(key) || !hasRested) return
@@ -142,12 +145,12 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
   }
 }
 
-/** Since when the composer was free whenever it was looked at; null: it was not. */
+/** Time since which the composer was free at every check. Null when it was not. */
 interface Quiet {
   since: number | null
 }
 
-/** How often the composer is looked at before there is anything to type. */
+/** Milliseconds between checks of the composer before there is anything to type. */
 const READY_EVERY_MS = 1_000
 
 async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
@@ -155,7 +158,7 @@ async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<v
   if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
 }
 
-/** null: it is no longer wanted. */
+/** Types the text if the composer is free. Null when it is no longer wanted. */
 async function tryToType(
   app: App,
   self: ProcessIdentity,
