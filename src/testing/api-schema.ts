@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../server/openapi.js'
 
 /**
- * For tests: what is wrong with a value, by the schemas the description uses. An object whose schema does not say that more may stand in it
- * holds nothing more: a key that is not described is a fault.
+ * Returns what is wrong with a value according to an API schema.
+ * A key that the schema does not describe is a fault, unless it allows additional properties.
  */
 export function faultsIn(value: unknown, schema: JsonSchema, at = ''): string[] {
   const s = schema as Record<string, never>

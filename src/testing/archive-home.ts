@@ -13,7 +13,7 @@ import { openStore } from '../store/sqlite/sqlite.js'
 
 export const line = (value: object): string => `${JSON.stringify(value)}\n`
 
-/** An archive of one test, in a folder of its own. */
+/** Creates an archive in its own folder for one test. */
 export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-archive-'))
   const root = join(dir, 'baton')
@@ -48,11 +48,11 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
     deps,
     archives,
     path,
-    /** The clock goes on. */
+    /** Advances the clock. */
     pass: (ms: number) => {
       now += ms
     },
-    /** Adds to a transcript, or makes it. */
+    /** Appends to a transcript and creates it if needed. */
     write(name: string, text: string | Buffer): string {
       mkdirSync(dirname(path(name)), { recursive: true })
       appendFileSync(path(name), text)
@@ -82,13 +82,13 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
         }),
       )
     },
-    /** Plans and finishes; the record as it is then. */
+    /** Plans and finishes an archive and returns its stored record. */
     keep(sessionId: string, options: Parameters<typeof this.plan>[1] = {}): ArchiveRecord {
       const planned = this.plan(sessionId, options)!
       archives.finish()
       return store.archive(planned.archiveId)!
     },
-    /** What an archive unpacks to. */
+    /** Returns the bytes that an archive unpacks to. */
     restored(record: ArchiveRecord, part = 0): Buffer {
       const to = join(dir, `restored-${record.archiveId}-${part}-${Math.random()}`)
       const kept = store.archive(record.archiveId)!.parts[part]!

@@ -18,10 +18,10 @@ Never touch legacy/a.ts.
 `
 export const THIN = '# Handoff brief\n\n## Next exact step\nRun the tests of src/login.ts.\n'
 
-/** The environment of an agent's own shell. */
+/** Returns the environment of an agent's own shell. */
 export const inside = (session: string): Record<string, string> => ({ CLAUDE_CODE_SESSION_ID: session })
 
-/** A session in the middle of a turn, with a transcript that holds a request. */
+/** Creates a session in the middle of a turn, with a transcript that holds a request. */
 export function working(trial: Trial, session = A, env: Record<string, string> = { BATON_SEAT: 'api' }): void {
   const transcript = join(trial.user, '.claude', `${session}.jsonl`)
   mkdirSync(dirname(transcript), { recursive: true })
@@ -43,7 +43,7 @@ export function working(trial: Trial, session = A, env: Record<string, string> =
   })
 }
 
-/** Its turn ends. */
+/** Ends the session's turn. */
 export function ended(trial: Trial, session = A): void {
   trial.fill((app) => {
     tellEvent(app, 'Stop', session, trial.project, { stop_hook_active: false }, { CLAUDE_CODE_SESSION_ATTENDED: '1' })
@@ -56,7 +56,7 @@ export function atWork(): Trial {
   return trial
 }
 
-/** Everything a refused command must leave as it was. */
+/** Returns everything a refused command must leave unchanged. */
 export function state(trial: Trial): unknown {
   return trial.fill(({ store }) => [
     store.handoffs(),

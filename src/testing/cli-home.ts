@@ -36,7 +36,7 @@ export interface Started {
   stderr(): string
   /** The first whole line of standard output. */
   firstLine(): Promise<string>
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the process to end. */
   stop(signal?: NodeJS.Signals): Promise<Ran>
   done: Promise<Ran>
 }
@@ -44,15 +44,18 @@ export interface Started {
 export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
-  /** Left out: an empty, closed input. */
+  /** Text for standard input. Absent: an empty, closed input. */
   input?: string
-  /** True: as the built program, also where the command could run in this process. */
+  /** True to run the built program even if the command could run in this process. */
   built?: boolean
-  /** The width of a terminal that the command writes to. Left out: it writes to a pipe. */
+  /** Width of the terminal that the command writes to. Absent: it writes to a pipe. */
   columns?: number
 }
 
-/** For tests of the built command: a home, a project and Baton's state of one test, and nothing of the machine's but PATH. */
+/**
+ * Creates a home, a project and a state folder for tests of the built command.
+ * Only PATH comes from the machine.
+ */
 export function newTrial() {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))
   const user = join(dir, 'me')
@@ -109,9 +112,12 @@ export function newTrial() {
     project,
     env,
     start,
-    /** Headers with the token of the server that runs on this home. */
+    /** Returns headers with the token of the server that runs on this home. */
     authorized: () => authorized(env.BATON_HOME!),
-    /** Runs a command to its end: in this process where it only computes and prints, else as the built program. */
+    /**
+     * Runs a command to its end: in this process if it only computes and prints, else as the built
+     * program.
+     */
     run: (args: string[], options: RunOptions = {}): Promise<Ran> =>
       runsHere(args, options)
         ? runHere(args, { ...env, ...options.env }, options.cwd ?? project, options.columns)
@@ -128,7 +134,7 @@ export function newTrial() {
       trustProject(env, project)
       return path
     },
-    /** Puts into the store what a test needs, as the hooks would. */
+    /** Fills the store with what a test needs, as the hooks would. */
     fill: <T>(work: (app: App) => T, options: { now?: Date; env?: Record<string, string> } = {}): T => {
       const app = openApp({
         env: { ...env, ...options.env },
@@ -147,7 +153,10 @@ export function newTrial() {
 
 export type Trial = ReturnType<typeof newTrial>
 
-/** Commands that read the terminal or standard input, stay, or start others by the path of this program. */
+/**
+ * Commands that read the terminal or standard input, keep running, or start others by this
+ * program's path.
+ */
 const NEED_A_PROCESS = new Set(['demo', 'install', 'jobs', 'model', 'open', 'run', 'serve', 'statusline', 'trust'])
 let running = 0
 
@@ -157,7 +166,10 @@ function runsHere(args: string[], { input, built, columns }: RunOptions): boolea
   return running === 0 && !built && input === undefined && !follows && !args.some((arg) => NEED_A_PROCESS.has(arg))
 }
 
-/** Starting the built program costs 150 ms of processor time, and there are hundreds of calls in these tests. */
+/**
+ * Runs a command in this process: starting the built program costs 150 ms of processor time, and
+ * these tests make hundreds of calls.
+ */
 async function runHere(
   args: string[],
   env: Record<string, string>,
@@ -187,7 +199,10 @@ async function runHere(
   }
 }
 
-/** Sets the environment that the processes of a command inherit. Returns a function that restores the former one. */
+/**
+ * Sets the environment that a command's processes inherit.
+ * Returns a function that restores the former one.
+ */
 function useEnvironment(env: Record<string, string>): () => void {
   const before = { ...process.env }
   const isForeign = (name: string): boolean => /^(BATON|CLAUDE|XDG)_/.test(name) && !(name in env)
@@ -203,7 +218,7 @@ export interface SentEvent {
   session: string
   project: string
   model?: string
-  /** null: no answer yet. */
+  /** Tokens in use. Null before the first answer. */
   used?: number | null
   window?: number
   durationMs?: number
@@ -211,7 +226,7 @@ export interface SentEvent {
   env?: Record<string, string>
 }
 
-/** What Claude Code hands its status line. */
+/** Returns the JSON that Claude Code passes to its status line. */
 export function statusLineJson({
   session,
   project,
@@ -255,7 +270,7 @@ export function statusLineJson({
   })
 }
 
-/** A reading by the status line, as the hook program takes it. */
+/** Sends a reading of the status line, as the hook program does. */
 export function tell(app: App, told: SentEvent): void {
   app.engine.take(
     {
@@ -269,7 +284,7 @@ export function tell(app: App, told: SentEvent): void {
   )
 }
 
-/** Any other event of the client. */
+/** Sends any other event of the client. */
 export function tellEvent(
   app: App,
   event: string,

@@ -8,13 +8,13 @@ import { currentConfig } from '../config/current-config.js'
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load-config.js'
 import { realFolderOf, storeTrust } from '../config/trust.js'
 
-/** For tests: accepts a project file as it is now, as the user does with `baton trust`. */
+/** Accepts a project file in its current state, as the user does with `baton trust`. */
 export function trustFile(trustFolder: string, path: string): void {
   const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex')
   storeTrust(trustFolder, { folder: realFolderOf(path)!, sha256 }, new Date())
 }
 
-/** For tests: a folder with a user's home and a project of its own, and nothing of the machine's. */
+/** Creates a folder with a user's home and a project, isolated from the machine. */
 export function trialHome() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-config-'))
   const user = join(folder, 'me')
@@ -58,14 +58,14 @@ export function trialHome() {
     },
     putUntrusted: (content: string | object) => put(join(project, 'baton.yaml'), content),
     load,
-    /** Everything refused in such a user file, as `key: reason | hint`. */
+    /** Returns all errors of such a user file, as `key: reason | hint`. */
     refused: (content: string | object): string[] => {
       put(home.config, content)
       return load().problems.map(({ key, reason, hint }) => `${key}: ${reason} | ${hint}`)
     },
     current: (env: Record<string, string> = {}) => currentIn(project, env),
     currentIn,
-    /** How often `current` had to load. */
+    /** Returns how often `current` had to load the files. */
     loads: () => loads,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

@@ -17,14 +17,14 @@ import * as rareWork from '../engine/rare-work.js'
 import type { Taken } from '../engine/signals/take-signal.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 
-/** With the model these trials run on: notice, warning, handoff, critical. */
+/** Compaction point and levels of the model that these tests use. */
 export const POINT = 167_000
 export const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 
 let emptyStore: Map<string, Buffer> | null = null
 
-/** Making a store costs more than all the rest of a test: each begins with a copy of an empty one. */
+/** Copies an empty store for a test: creating one costs more than the rest of the test. */
 function newStore(path: string): void {
   if (emptyStore === null) {
     const folder = mkdtempSync(join(tmpdir(), 'baton-empty-'))
@@ -36,7 +36,7 @@ function newStore(path: string): void {
   for (const [end, bytes] of emptyStore) writeFileSync(`${path}${end}`, bytes, { mode: 0o600 })
 }
 
-/** The real readers without their time limit, which is measured by a clock that no test can hold. */
+/** The real readers without their time limit, whose clock no test can control. */
 const UNTIMED_READERS: Record<string, TranscriptReader> = Object.fromEntries(
   Object.entries(readers).map(([agent, reader]) => [
     agent,
@@ -47,7 +47,7 @@ const UNTIMED_READERS: Record<string, TranscriptReader> = Object.fromEntries(
   ]),
 )
 
-/** For tests: an engine with a real store, the real adapter and a clock that only moves when told. */
+/** Creates an engine with a real store, the real agent adapter and a clock that tests advance. */
 export function testApp() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-engine-'))
   newStore(join(folder, 'baton.db'))
@@ -117,9 +117,9 @@ export function testApp() {
 export type TestApp = ReturnType<typeof testApp>
 
 /**
- * Notes every transcript that the engine reads from now on, by the first letters of its session:
- * `aaaa ahead` before the store is locked, `aaaa inside` once a transaction had to stop for it. Of git
- * only reads for which a transaction had to stop are noted.
+ * Records every transcript that the engine reads from now on, by the first letters of its session:
+ * `aaaa ahead` before the store is locked, `aaaa inside` when a transaction had to stop for it.
+ * Reads of git are recorded only when a transaction had to stop for them.
  */
 export function watchReads(app: TestApp): string[] {
   const { deps } = app.engine
@@ -159,13 +159,16 @@ export interface Sending {
   deliver?: TakeOptions['deliver']
   signalId?: string
   again?: boolean
-  /** How long ago the signal arrived, in seconds: it waited in the spool. */
+  /** Seconds that the signal waited in the spool. */
   spooled?: number
   engine?: Engine
   env?: Record<string, string>
 }
 
-/** One session of the client as its hooks, its status line and its transcript show it. Every signal comes a second after the last. */
+/**
+ * Simulates a session of the client by its hooks, status line and transcript.
+ * Every signal comes a second after the last.
+ */
 export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Record<string, string> = {}) {
   const transcript = join(app.folder, `${sessionId}.jsonl`)
   const project = join(app.folder, 'shop')
@@ -203,7 +206,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
     record,
     write,
     hook,
-    /** The model answers: one line in the transcript, asking for one tool. Returns the tool's id. */
+    /** Writes an answer of the model that asks for one tool. Returns the tool's id. */
     answers(used: number, changes: { model?: string; id?: string } = {}): string {
       const id = changes.id ?? `msg_${sessionId}_${++answers}`
       write({
@@ -225,7 +228,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
       })
       return `toolu_${id}`
     },
-    /** The line a compaction leaves in the transcript. */
+    /** Writes the line that a compaction leaves in the transcript. */
     boundary(trigger: 'auto' | 'manual' = 'auto', figures = { preTokens: 165_000, postTokens: 3000, durationMs: 700 }) {
       write({
         type: 'system',
@@ -234,14 +237,14 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
         compactMetadata: { trigger, ...figures },
       })
     },
-    /** The transcript holds a text that a hook gave. */
+    /** Writes a text that a hook gave into the transcript. */
     holds(text: string) {
       write({ type: 'attachment', attachment: { type: 'hook_additional_context', content: [text] } })
     },
     start: (source = 'startup', sending: Sending = {}) =>
       hook('SessionStart', { source, ...(source === 'resume' ? {} : { model: 'claude-opus-4-6' }) }, sending),
     prompt: (sending: Sending = {}) => hook('UserPromptSubmit', { prompt: 'go on' }, sending),
-    /** The user types a prompt, which the transcript holds too. */
+    /** Types a prompt as the user and writes it into the transcript. */
     asks(text: string, sending: Sending = {}) {
       write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: text } })
       return session.prompt(sending)
@@ -253,7 +256,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
         sending,
       ),
     stop: (sending: Sending = {}) => hook('Stop', { stop_hook_active: false }, sending),
-    /** The turn ends with this answer. */
+    /** Ends the turn with this answer. */
     endsTurn: (answer: string, sending: Sending = {}) =>
       hook('Stop', { stop_hook_active: false, last_assistant_message: answer }, sending),
     end: (reason = 'other', sending: Sending = {}) => hook('SessionEnd', { reason }, sending),
@@ -261,7 +264,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
       hook('PreCompact', { trigger, custom_instructions: null }, sending),
     postCompact: (trigger: 'auto' | 'manual' = 'auto', sending: Sending = {}) =>
       hook('PostCompact', { trigger, compact_summary: `the summary (${trigger})` }, sending),
-    /** An answer and the batch that follows it. */
+    /** Writes an answer and sends the batch that follows it. */
     step: (used: number, sending: Sending & { model?: string } = {}) =>
       session.batch([session.answers(used, sending)], sending),
     statusLine(
@@ -289,7 +292,11 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
       }
       return take('status-line', body, { deliver: 'keep', ...changes })
     },
-    /** What the mod inside the client last wrote; null: it knows no figure. `seen`: it tells which orders it has noticed. */
+    /**
+     * Writes a report of the mod.
+     * `used` is null when it knows no figure;
+     * `seen`: it reports which orders it has noticed.
+     */
     reports(used: number | null, at: number, mod?: string, seen = false) {
       const compaction = { threshold: POINT, effective: 200_000, enabled: true, by: 'model-default' }
       const report = {
@@ -318,7 +325,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
 
 export type TestSession = ReturnType<typeof testSession>
 
-/** What an answer says to the agent and to the user. */
+/** Returns what an answer says to the agent and to the user. */
 export function said(answer: string): { agent: string | null; user: string | null } {
   if (answer === '') return { agent: null, user: null }
   const parsed = JSON.parse(answer) as Record<string, unknown>

@@ -6,7 +6,10 @@ import type { WorkspaceSpec, WorkspaceState } from '../contract/records/job.js'
 import { setUpWorkspace, type WorkspaceRequest } from '../jobs/workspace/set-up.js'
 import { tearDownWorkspace } from '../jobs/workspace/tear-down.js'
 
-/** For tests: a real repository in a folder of its own, with one commit, that knows nothing of the machine's settings. */
+/**
+ * Creates a real repository with one commit in its own folder, isolated from the machine's
+ * settings.
+ */
 export function trialRepository({ name = 'repo', commits = true } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-workspace-')))
   const root = join(folder, name)

@@ -4,11 +4,11 @@ import type { HandoffRecord, Order } from '../contract/records/handoff.js'
 import { type TestApp, type TestSession, testApp, testSession } from './engine-session.js'
 
 export const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
-/** The environment of a client that a user runs in a seat with a name. */
+/** Environment of a client that a user runs in a named seat. */
 export const IN_SEAT = { ...ATTENDED, BATON_SEAT: 'api' }
 
 export const ASKED = 'Never touch legacy/a.ts. Fix the login.'
-/** A brief that covers all the session of the stage was asked for. */
+/** Brief that covers everything the session of the stage was asked for. */
 export const WHOLE_BRIEF = `# Handoff brief
 
 ## Goal and why
@@ -26,10 +26,10 @@ Never touch legacy/a.ts.
 
 export interface HandoffStage {
   app: TestApp
-  /** A session that was asked for work and is working on it. */
+  /** Session that was given a request and is working on it. */
   session: TestSession
   lastHandoff(): HandoffRecord
-  /** The order to clear that lies in the live folder; null when there is none. */
+  /** Returns the order to clear in the live folder, else null. */
   order(of?: TestSession): Order | null
 }
 
@@ -49,7 +49,10 @@ export function handoffStage(env: Record<string, string> = IN_SEAT): HandoffStag
   }
 }
 
-/** The text with which a hook's answer makes the agent continue its turn; '' when it lets it end. */
+/**
+ * Returns the text with which a hook's answer makes the agent continue its turn.
+ * Empty when it lets it end.
+ */
 export function insistence(answer: string): string {
   return answer === '' ? '' : (JSON.parse(answer).hookSpecificOutput?.additionalContext ?? '')
 }

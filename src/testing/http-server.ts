@@ -14,25 +14,25 @@ import type { LeaseLimits } from '../server/keep-lease.js'
 import { type Listening, listen } from '../server/listen.js'
 
 export const TRIAL_TOKEN = 'the-token-of-a-trial'
-/** The header of a caller that knows the token, for raw requests and for `fetch`. */
+/** Header of a caller that knows the token, for raw requests and for `fetch`. */
 export const TOKEN_LINE = `Authorization: Bearer ${TRIAL_TOKEN}`
 export const AUTHORIZED = { Authorization: `Bearer ${TRIAL_TOKEN}` }
 
 export interface TrialOptions {
   now?: () => Date
-  /** The folder of the page's files. */
+  /** Folder of the page's files. */
   web?: string
-  /** How long a connection may be still. */
+  /** Milliseconds a connection may be silent. */
   stillMs?: number
-  /** How long the head of a request, or a whole signal, may take to arrive. */
+  /** Milliseconds for the head of a request, or a whole signal, to arrive. */
   arrivalMs?: number
-  /** When hooks may ask the server. */
+  /** Limits of the lease under which hooks may ask the server. */
   lease?: LeaseLimits
-  /** Requests that need more than the store wait for this before they are answered. */
+  /** Promise that requests wait for if they need more than the store. */
   opened?: Promise<void>
 }
 
-/** For tests: a server on a home of its own, on any free port. */
+/** Starts a server on its own home and any free port. */
 export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
@@ -58,7 +58,7 @@ export async function trialServer(options: TrialOptions = {}) {
     ...(options.arrivalMs === undefined ? {} : { arrivalMs: options.arrivalMs }),
     ...(options.lease === undefined ? {} : { lease: options.lease }),
   })
-  // Both give the token, unless another `Authorization` is passed.
+  // These functions send the token, unless another `Authorization` is passed.
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${listening.url}${path}`, {
       method: 'POST',
@@ -84,7 +84,7 @@ export async function trialServer(options: TrialOptions = {}) {
   }
 }
 
-/** Bytes as they are on one connection; what came back. */
+/** Sends raw bytes on one connection and returns the response. */
 export function speak(url: string, ...chunks: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
@@ -105,7 +105,7 @@ export function speak(url: string, ...chunks: string[]): Promise<string> {
   })
 }
 
-/** A status line's JSON in the client's true shape. */
+/** Returns the JSON of a status line in the client's real shape. */
 export function statusLine(
   session: string,
   used: number,

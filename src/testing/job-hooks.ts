@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { HookSpec, JobRecord, JobSpec } from '../contract/records/job.js'
 import { aJob as anyJob } from './sample-job.js'
 
-/** For tests. */
+/** Returns a shell hook of a job. */
 export const shell = (command: string, more: Partial<Extract<HookSpec, { type: 'shell' }>> = {}): HookSpec => ({
   type: 'shell',
   name: null,
@@ -57,7 +57,7 @@ export interface ReceivedRequest {
   body: string
 }
 
-/** A server on loopback. `answer` null: it hears and never answers. */
+/** Starts a server on loopback. If `answer` returns null, it never answers that request. */
 export async function listen(
   answer: (received: ReceivedRequest) => { status?: number; headers?: Record<string, string>; body?: string } | null,
 ) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Statement } from '../store/sqlite/driver.js'
 import { openSqlite } from '../store/sqlite/open.js'
 
-/** For tests: how SQLite would look for what is asked of an empty store. */
+/** Returns SQLite's query plan for queries on an empty store. */
 export function planOf(ask: (sql: (text: string) => Statement) => unknown): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-plan-'))
   const db = openSqlite(join(folder, 'baton.db'), {})

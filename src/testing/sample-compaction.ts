@@ -1,6 +1,6 @@
 import type { CompactionRecord } from '../contract/records/compaction.js'
 
-/** For tests: a compaction that is over, with nothing lost. */
+/** Returns a finished compaction with nothing lost. */
 export function aCompaction(change: Partial<CompactionRecord> = {}): CompactionRecord {
   return {
     sessionId: 'd76d6c4d-ef1f-4334-9716-3be98836406b',

@@ -1,6 +1,6 @@
 import type { CallEntry, Entry, ResultEntry, TextEntry, ToolAction } from '../contract/conversation.js'
 
-/** Entries for the tests of this room. */
+/** Returns a conversation entry with text of the user or the agent. */
 export function said(by: TextEntry['by'], text: string, more: Partial<TextEntry> = {}): TextEntry {
   return { kind: 'said', by, text, line: 1, at: null, ...more }
 }
@@ -29,7 +29,7 @@ export function returned(call: CallEntry, text: string, more: Partial<ResultEntr
   }
 }
 
-/** A command with its outcome. */
+/** Returns a command's call and its result. */
 export function ran(
   command: string,
   output = '',

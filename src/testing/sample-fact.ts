@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 
-/** For tests: a fact of a kind, as the transcript would give it. */
+/** Returns a fact of a kind, as the transcript would give it. */
 export function aFact(kind: FactKind, text: string, change: Partial<Fact> = {}): Fact {
   return { kind, text, line: 10, at: null, state: STATES[kind] ?? null, detail: {}, ...change }
 }

@@ -1,6 +1,6 @@
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 
-/** For tests: a job as it is when it was just asked for. */
+/** Returns a job in the state right after its request. */
 export function aJob(change: Partial<JobRecord> = {}): JobRecord {
   return {
     jobId: 'job_1',

@@ -1,6 +1,6 @@
 import type { Session } from '../contract/api/session.js'
 
-/** For tests: a session that lacks nothing. */
+/** Returns a session with all fields set. */
 export function aSession(change: Partial<Session> = {}): Session {
   return {
     session_id: 'd76d6c4d-ef1f-4334-9716-3be98836406b',

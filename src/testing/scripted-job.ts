@@ -14,7 +14,7 @@ import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
 import { aJob } from './sample-job.js'
 
-/** For tests: a folder and a store of their own, and jobs whose clients follow a script. */
+/** Folder and store of the current test, for jobs whose clients follow a script. */
 export let folder: string
 export let store: Store
 
@@ -45,7 +45,7 @@ export const step = (n: number, used: number): ScriptedStep => ({
   used,
 })
 
-/** Briefs as the engine makes them, as far as a job sees. */
+/** Returns a brief service that behaves like the engine's, as far as a job sees it. */
 function recordingBriefs(): JobDependencies['briefs'] & { kept: BriefRecord[] } {
   const kept: BriefRecord[] = []
   const bodies = new Map<string, string>()

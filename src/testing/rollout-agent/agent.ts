@@ -14,8 +14,9 @@ import { isAlive, ownProcess } from '../../lib/process-info.js'
 import { type Fields, fields, num, parse, str } from './json.js'
 
 /**
- * For tests: a second agent, in the formats of Codex CLI 0.166.0. Its hooks are named as Claude Code's, its
- * transcripts ("rollouts") are not, and it reports each tool call by itself instead of a batch.
+ * A second agent for tests, in the formats of Codex CLI 0.166.0.
+ * Its hooks have the names of Claude Code's, but its transcripts ("rollouts") differ, and it
+ * reports each tool call separately instead of in a batch.
  */
 export const ROLLOUT_AGENT = 'rollout-agent'
 
@@ -43,7 +44,7 @@ export const rolloutAgent: Agent = {
   carries: (event) => ({ agent: TO_AGENT.includes(event), user: false }),
   carriers: TO_AGENT,
   turnEnds: ['Stop'],
-  // A compaction is refused by ending the turn before the summary is asked for.
+  // A compaction is refused by ending the turn before the summary is requested.
   block: (event, reason) => (event === 'PreCompact' ? JSON.stringify({ continue: false, stopReason: reason }) : null),
   transcriptContains: (path, text) => (textOf(path) ?? '').includes(JSON.stringify(text).slice(1, -1)),
   jobEnvironment: () => ({}),
@@ -153,7 +154,10 @@ function observedIn(entry: Fields, model: string | null, offset: number): Transc
   return { type: 'answer', reading, offset }
 }
 
-/** The rollout reports 95 % of the window; the client compacts at 90 % of the whole. */
+/**
+ * Returns the limits: the rollout reports 95 % of the window, and the client compacts at 90 % of
+ * the whole.
+ */
 function limitsIn(text: string): Limits {
   const reported = [...text.matchAll(/"model_context_window":(\d+)/g)].at(-1)?.[1]
   const window = reported === undefined ? null : Math.round(Number(reported) / 0.95)

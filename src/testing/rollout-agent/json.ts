@@ -5,7 +5,7 @@ export const fields = (value: unknown): Fields | null =>
 export const str = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 export const num = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
-/** Null: not a JSON object. */
+/** Parses a JSON object. Null for any other text. */
 export function parse(text: string): Fields | null {
   try {
     return fields(JSON.parse(text))

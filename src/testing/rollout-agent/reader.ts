@@ -3,7 +3,7 @@ import type { Entry } from '../../contract/conversation.js'
 import { readNamedText } from '../../lib/named-file.js'
 import { fields, parse, str } from './json.js'
 
-/** For tests: reads rollouts, whose `response_item` lines hold the conversation. */
+/** Reads rollouts, whose `response_item` lines hold the conversation. */
 export const rolloutReader: TranscriptReader = {
   conversation: readRollout,
   entriesOfLine,

@@ -1,4 +1,4 @@
-/** For tests: the lines of a rollout and the payloads of hooks, as Codex CLI 0.166.0 writes them. */
+/** Returns a line of a rollout as Codex CLI 0.166.0 writes it. */
 const line = (type: string, payload: object): string =>
   `${JSON.stringify({ timestamp: '2026-05-04T09:00:00.000Z', type, payload })}\n`
 
@@ -43,7 +43,7 @@ export const rollout = {
     line('compacted', { message, replacement_history: [], window_number: 1, compaction_response_id: 'resp-summary' }),
 }
 
-/** The body of a hook's event. */
+/** Returns the body of a hook's event. */
 export function hookBody(event: string, place: { cwd: string; transcript: string }, more: object = {}): string {
   return JSON.stringify({
     session_id: SESSION,
