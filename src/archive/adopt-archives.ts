@@ -323,7 +323,7 @@ function adoptedArchive(
 
 /**
  * Returns archives for files without records: one per time in the file names.
- * Each has the session's own transcript and those of its subagents as far as written by then.
+ * Every archive has the session's transcript and those of its subagents as written by then.
  * An archive that had nothing new to store left no file, so it cannot be restored.
  * The project is read from the transcript; the transcript's path is unknown.
  */

@@ -7,7 +7,7 @@ export interface ArchivePaths {
   folder: string
   /**
    * Folder of hard links that protect transcripts until they are copied.
-   * It must be on the same disk as `folder`; otherwise no links are made.
+   * The folder must be on the same disk as `folder`; otherwise no links are made.
    */
   links: string
   /**

@@ -43,8 +43,7 @@ export interface ArchivesDependencies {
   newId(): string
   log: Log
   /**
-   * Returns the function that parses a transcript line of this agent.
-   * Null for an unknown agent.
+   * Returns the function that parses a transcript line of this agent. Null for an unknown agent.
    */
   readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
   legacy: AdoptDependencies['legacy']

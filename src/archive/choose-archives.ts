@@ -48,8 +48,7 @@ export function findArchivedSessions({ store, find }: ArchiveLookup, id: string)
 }
 
 /**
- * Returns a filter for the archives of a session and a folder.
- * Throws when the session is unknown.
+ * Returns a filter for the archives of a session and a folder. Throws when the session is unknown.
  */
 export function archiveFilter(
   app: ArchiveLookup,

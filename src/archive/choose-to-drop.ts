@@ -10,8 +10,8 @@ export interface Retention {
 
 /**
  * Returns the archives that a retention rule deletes; pending archives are never deleted.
- * By age: every archive that is too old.
- * By size: whole sessions, the least recently archived first, until the rest fits.
+ * Limit by age: deletes every archive that is too old.
+ * Limit by size: deletes whole sessions, the least recently archived first, until the rest fits.
  * A single archive of a session would free nothing, because later archives build on it.
  */
 export function chooseToDelete(
@@ -73,8 +73,7 @@ interface ScopedRetention {
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Returns the retention rules of the configuration, in order.
- * Empty when everything is kept.
+ * Returns the retention rules of the configuration, in order. Empty when everything is kept.
  * First each project: its age limit, and its size limit if its own file sets one.
  * Then the size limit for all archives.
  */

@@ -38,8 +38,7 @@ export interface FinishDependencies extends ClaimDependencies, Omit<KeepDependen
 const ORPHAN_MS = 600_000
 
 /**
- * Copies every planned archive.
- * Returns those now kept or failed for good.
+ * Copies every planned archive. Returns those now kept or failed for good.
  * Throws only when the store cannot be used.
  */
 export function finishArchives(deps: FinishDependencies, only?: { sessionId: string }): ArchiveRecord[] {
@@ -234,8 +233,7 @@ const RENEW_MS = 20_000
 const FOREIGN_MS = 120_000
 
 /**
- * Returns the next archive to copy, leased to this process.
- * Null when there is none.
+ * Returns the next archive to copy, leased to this process. Null when there is none.
  * Archives of a session are copied oldest first, because each builds on the one before.
  * While another live process copies one of them, the whole session waits.
  */
@@ -271,8 +269,7 @@ function holdsLease(store: Store, { archiveId, lease }: ArchiveRecord): boolean 
 
 /**
  * Returns a function that renews the lease, to be called regularly while working.
- * Processes that cannot see this one judge it by the renewal.
- * Throws LostLease.
+ * Processes that cannot see this one judge it by the renewal. Throws LostLease.
  */
 function makeLeaseRenewer({ store, now }: ClaimDependencies, record: ArchiveRecord): () => void {
   let renewedAt = now().getTime()

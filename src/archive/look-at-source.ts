@@ -12,8 +12,7 @@ export type SourceState =
   | { ok: false; absent: boolean; trouble: string }
 
 /**
- * Checks the file at a transcript's path, in time independent of its size.
- * Never throws.
+ * Checks the file at a transcript's path, in time independent of its size. Never throws.
  * Bytes beyond `most` are ignored.
  */
 export function checkSource(path: string, most = Number.POSITIVE_INFINITY): SourceState {

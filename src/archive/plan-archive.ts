@@ -117,8 +117,7 @@ function part(
 }
 
 /**
- * Creates a hard link to a transcript.
- * Null when the disk or its permissions do not allow it.
+ * Creates a hard link to a transcript. Null when the disk or its permissions do not allow it.
  * Without a link, the transcript itself must stay until it is copied.
  */
 function linkTranscript({ places, log }: PlanDependencies, name: string, path: string): string | null {

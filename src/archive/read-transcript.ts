@@ -57,8 +57,7 @@ async function readForward(blocks: Blocks, range: TranscriptRange): Promise<Omit
 }
 
 /**
- * Reads backwards.
- * Lines can only be read forwards, so it starts well before the
+ * Reads backwards. Lines can only be read forwards, so it starts well before the
  * wanted line, and further back if too few entries are found.
  */
 async function readBackward(blocks: Blocks, range: TranscriptRange, before: number): Promise<Omit<Part, 'lines'>> {

@@ -64,8 +64,7 @@ export function recordNames({ records }: ArchivePaths): string[] {
 }
 
 /**
- * Writes the missing record files of kept archives.
- * Runs between copying and indexing.
+ * Writes the missing record files of kept archives. Runs between copying and indexing.
  * A process killed earlier leaves its archive unindexed, so the next `finish` comes here again.
  * A record that cannot be written is logged and tried again at the next call.
  */
@@ -162,8 +161,7 @@ export function readRecord(places: ArchivePaths, fileName: string): ReadRecord {
 }
 
 /**
- * Opens a file in Baton's own folders.
- * Refuses links, pipes and files of other users; never blocks.
+ * Opens a file in Baton's own folders. Refuses links, pipes and files of other users; never blocks.
  * Throws an error whose message is the reason.
  */
 export function openOwnFile(path: string): number {

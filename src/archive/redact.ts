@@ -2,8 +2,7 @@ import { NAMED_SECRETS, type Pattern, type ValueFinder } from './named-secrets.j
 import type { LineTransform } from './restore-archive.js'
 
 /**
- * Shapes of keys, tokens and passwords.
- * Every expression is linear in the length of the text.
+ * Shapes of keys, tokens and passwords. Every expression is linear in the length of the text.
  * Text matched by a group `keep` stays, because it shows what was removed.
  */
 export const BUILT_IN_PATTERNS: readonly Pattern[] = [

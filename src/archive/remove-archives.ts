@@ -17,9 +17,8 @@ interface RemoveDependencies {
 }
 
 /**
- * Removes archives, and their files unless other archives need them.
- * Returns the bytes freed.
- * One transaction first records what to delete; then files and index entries are deleted.
+ * Removes archives, and their files unless other archives need them. Returns the bytes freed.
+ * A transaction first records what to delete; then files and index entries are deleted.
  * If the process is killed in between, `sweep` of the next process continues.
  */
 export function removeArchives(deps: RemoveDependencies, chosen: readonly ArchiveRecord[]): number {

@@ -2,7 +2,7 @@ import type { Archive, ArchiveRecord, SegmentRecord } from '../contract/records/
 
 /**
  * Returns archives as they are shown.
- * Each segment counts for one archive, so the sum of `stored_bytes` is the size on the disk.
+ * A segment counts for one archive only, so the sum of `stored_bytes` is the size on the disk.
  */
 export function viewArchives(
   records: readonly ArchiveRecord[],

@@ -82,7 +82,7 @@ function pack(
 
 /**
  * Updates a hash with bytes [from, to) of a file, block by block.
- * Each block is valid only during the call of `visit`.
+ * A block is valid only during the call of `visit`.
  */
 export function hashBytes(
   fd: number,

@@ -43,8 +43,7 @@ export function addAddendum(
 }
 
 /**
- * Reads a late finding.
- * `of` is the brief it must belong to and the stored hash of its file.
+ * Reads a late finding. `of` is the brief it must belong to and the stored hash of its file.
  * Throws a BatonError when the file exists but cannot be read.
  */
 export function readAddendum(path: string, key: Buffer, of: { briefId?: string; sha256?: string } = {}): ReadAddendum {

@@ -22,7 +22,7 @@ const SHORTEST = 4
 /**
  * Returns the facts of a brief that bind the session it is given to:
  * constraints, decisions, next steps and open questions.
- * One fact per item or paragraph, in the brief's wording, marked by `detail.handed`.
+ * Every item or paragraph is one fact, in the brief's wording, marked by `detail.handed`.
  * They have line 0, because they precede everything the session itself says.
  */
 export function factsOfBrief(body: string): Fact[] {
@@ -62,8 +62,7 @@ const ITEM_START = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/
 const TICKED_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s/
 
 /**
- * Returns list items and paragraphs, each joined to one line.
- * Omits ticked items, which are done.
+ * Returns list items and paragraphs, each joined to one line. Omits ticked items, which are done.
  */
 function itemsOf(lines: readonly string[]): string[] {
   const items: string[] = []

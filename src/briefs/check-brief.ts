@@ -17,7 +17,7 @@ export interface Evidence {
 
 /** Calls that a brief must list, because nothing else tells the next session about them. */
 export interface NeededCalls {
-  /** One line per call, exactly as the brief must contain it. */
+  /** Lines of the calls, exactly as the brief must contain them. */
   calls: readonly string[]
   /**
    * File that lists all calls. A brief that names it need not list them. Null without such a file.
@@ -52,7 +52,7 @@ export function checkBrief(
     const kind = coverage.byKind[fact.kind] ?? { total: 0, kept: 0 }
     coverage.byKind[fact.kind] = kind
     // Open work of an earlier brief may be finished without a mention.
-    // It is carried on but not held against the brief.
+    // Such work is carried on but not held against the brief.
     const counts = !(fact.detail.handed === true && (fact.kind === 'todo' || fact.kind === 'question'))
     if (counts) {
       kind.total++

@@ -124,8 +124,7 @@ const DOUBTFUL =
 const NAMES_A_THING = /\.(?:js|io|net|ai|com|org|dev|app)$/i
 
 /**
- * Returns files that a sentence clearly says were changed.
- * When in doubt, a mention is no claim.
+ * Returns files that a sentence clearly says were changed. When in doubt, a mention is no claim.
  */
 function claimedInSentences(text: string): string[] {
   const claimed: string[] = []

@@ -21,8 +21,7 @@ export interface ForgetRequest {
 /**
  * Deletes briefs with their addenda, and temporary files of killed writers.
  * Briefs unknown to the store are found by their front matter.
- * Nothing outside the folder is touched, nor a file with another name.
- * Returns the deleted paths.
+ * Nothing outside the folder is touched, nor a file with another name. Returns the deleted paths.
  * Throws a BatonError when a file cannot be deleted.
  */
 export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }: ForgetRequest): string[] {

@@ -100,8 +100,7 @@ export function stemOf(name: string): string | null {
 }
 
 /**
- * Returns the path of an addendum.
- * Names sort by time.
+ * Returns the path of an addendum. Names sort by time.
  * The same finding with the same time has the same name, so it exists once.
  */
 export function addendumPath(briefFile: string, at: string, sha256: string): string {

@@ -5,7 +5,7 @@ import { KIND_TITLES, oneLine } from './told-lines.js'
 interface BriefRequestOptions {
   /** Name of the seat that is handed off. */
   seatName?: string | null
-  /** What the previous brief lacks, most needed first. If set, the text is the second request. */
+  /** Facts the previous brief lacks, most needed first. If set, the text is the second request. */
   missing?: Coverage['missing']
   /** True when the previous brief was in a code fence or quotation and does not count. */
   isShown?: boolean

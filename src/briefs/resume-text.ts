@@ -17,8 +17,7 @@ export interface ResumedBrief {
   /** Late findings, oldest first, each in its own file. */
   addenda?: readonly { text: string; path: string }[]
   /**
-   * Unanswered question to the user that ended the previous session.
-   * Absent or null without one.
+   * Unanswered question to the user that ended the previous session. Absent or null without one.
    */
   question?: string | null
 }

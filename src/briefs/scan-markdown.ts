@@ -1,5 +1,5 @@
 /**
- * How a line of Markdown is read:
+ * Kind of a line of Markdown:
  * `plain`: the author's own text, such as a paragraph, heading or list.
  * `quoted`: in a block quotation.
  * `fenced`: in a code fence, `<pre>`, `<blockquote>` or HTML comment, or one of its delimiters.

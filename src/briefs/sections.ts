@@ -14,7 +14,7 @@ export type SectionName =
 export interface Section {
   name: SectionName
   title: string
-  /** What the section must contain, as told to an agent. */
+  /** Content the section must have, as the agent is told. */
   wants: string
   /** Headings that mean this section, in the wordings and languages agents use. */
   known: RegExp

@@ -18,8 +18,7 @@ export const KIND_TITLES: Record<FactKind, string> = {
 
 /**
  * Turns a text of another author into one line, without
- * control characters and marks of Baton or the client.
- * Cuts a long text and marks the cut.
+ * control characters and marks of Baton or the client. Cuts a long text and marks the cut.
  */
 export function oneLine(text: string, longest: number): string {
   const line = sanitizeName(text)

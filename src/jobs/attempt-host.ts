@@ -21,7 +21,7 @@ export interface CutPoint {
   hiddenCalls: string[]
 }
 
-/** What an attempt needs from the job around it. */
+/** Callbacks from an attempt to the job around it. */
 export interface HostContext {
   /** Returns how long the job has run. */
   ranMs(): number

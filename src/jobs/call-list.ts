@@ -113,8 +113,7 @@ export class CallRecorder {
   ) {}
 
   /**
-   * Records a call.
-   * If that fails, the call is denied, because it would be repeated after a crash.
+   * Records a call. If that fails, the call is denied, because it would be repeated after a crash.
    */
   callStarted(call: ToolCall): { deny?: string } {
     try {

@@ -57,9 +57,8 @@ export class NextClient {
   }
 
   /**
-   * Returns the waiting attempt if it can still be used.
-   * Null when its budget is outdated.
-   * A brief that was asked for twice has cost more than the client was told.
+   * Returns the waiting attempt if it can still be used. Null when its budget is outdated.
+   * A brief that was asked for twice has cost more than the client's budget assumes.
    */
   async usableAttempt(): Promise<AttemptRecord | null> {
     const ready = await this.ready
@@ -69,8 +68,7 @@ export class NextClient {
   }
 
   /**
-   * Returns the waiting client for an attempt.
-   * Null when there is none.
+   * Returns the waiting client for an attempt. Null when there is none.
    * Call `markUsed` after using it.
    */
   async clientFor({ attemptId }: AttemptRecord): Promise<Pick<WaitingClient, 'host' | 'live'> | null> {
@@ -99,7 +97,7 @@ export class NextClient {
 
 /**
  * Creates the session after `attempt`, reusing a record that is `ready`.
- * It gets a new session id unless the waiting client is used.
+ * The attempt gets a new session id unless the waiting client is used.
  */
 export function nextAttempt(
   deps: JobDependencies,

@@ -52,8 +52,7 @@ export interface JobDependencies {
   sessionStarted(attempt: AttemptRecord, how: 'startup' | 'resume'): void
   /**
    * Handles a hook event of the client, with its payload as received.
-   * Returns instructions for the summarizer of a starting compaction.
-   * Empty when there are none.
+   * Returns instructions for the summarizer of a starting compaction. Empty when there are none.
    */
   answerHook(event: string, payload: unknown, attempt: AttemptRecord): Promise<string>
   /** Called with a context usage reported by the client. */
@@ -61,8 +60,7 @@ export interface JobDependencies {
   /** Called when a session's client has ended. */
   sessionEnded(attempt: AttemptRecord): void
   /**
-   * Returns text for a session's next request, from Baton and others.
-   * Null when there is none.
+   * Returns text for a session's next request, from Baton and others. Null when there is none.
    * Never throws.
    */
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null

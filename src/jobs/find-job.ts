@@ -52,8 +52,7 @@ interface LostJobs {
   /** Ended jobs whose end hooks have not run. */
   endHooksDue: JobRecord[]
   /**
-   * Jobs whose runner died before it could pause or cancel them as the user wanted.
-   * Not resumed.
+   * Jobs whose runner died before it could pause or cancel them as the user wanted. Not resumed.
    */
   stopRequested: JobRecord[]
 }

@@ -13,10 +13,8 @@ import { type CleanupResult, publishedNotes, tearDownWorkspace } from './workspa
 export type JobEnd = Extract<Next, { do: 'end' }>
 
 /**
- * Ends a run.
- * First stores how the job ends, then cleans up processes, worktree and branch.
- * Every cleanup step can be repeated.
- * Then stores the end itself and runs the end hooks.
+ * Ends a run. First stores how the job ends, then cleans up processes, worktree and branch.
+ * Every cleanup step can be repeated. Then stores the end itself and runs the end hooks.
  * After a kill, the next runner continues here and not with the work.
  */
 export async function finishJob(

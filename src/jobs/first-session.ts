@@ -153,8 +153,7 @@ function findOrWriteBrief(deps: JobDependencies, { job, attempt }: LastSession, 
 }
 
 /**
- * Returns who uses a session now, as a reason.
- * Null when nobody does.
+ * Returns who uses a session now, as a reason. Null when nobody does.
  * Two clients of one session would branch its transcript.
  */
 function findSessionUser(store: Store, sessionId: string, exceptJobId: string | null): string | null {

@@ -161,8 +161,7 @@ function decisionOfHook(result: HookResult): Verdict | null {
 export const MOST_CONTEXT = 40_000
 
 /**
- * Returns the text that `on_session_start` hooks put before the prompt.
- * Empty when there is none.
+ * Returns the text that `on_session_start` hooks put before the prompt. Empty when there is none.
  */
 export function contextOf({ results }: HookRun): string {
   const parts = results

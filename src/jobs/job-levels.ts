@@ -45,8 +45,7 @@ export function findCrossings(
 
 /**
  * Returns where a session is handed off at the latest: the first
- * level that requests it, or the cap for large windows.
- * Null without either.
+ * level that requests it, or the cap for large windows. Null without either.
  */
 export function handoffLevelAt(
   { levels = [], handoffCap = null }: Pick<JobSpec, 'levels' | 'handoffCap'>,
@@ -84,8 +83,7 @@ export interface ContextGrowth {
 }
 
 /**
- * Returns the tokens from which on a session is stopped.
- * Null when its limit is unknown.
+ * Returns the tokens from which on a session is stopped. Null when its limit is unknown.
  * One more batch must fit below the compaction point, because the client compacts before a
  * request that would cross it, and a batch may add more than the configured reserve.
  */

@@ -15,8 +15,7 @@ const LONGEST = 32 * 1024 * 1024
 
 /**
  * Log of a job: every line of its clients, and events of the job (`{"type": "baton"}`) in between.
- * Readable by the owner alone.
- * A long log is renamed to `.1`, replacing the previous one.
+ * Readable by the owner alone. A long log is renamed to `.1`, replacing the previous one.
  * A line that cannot be written is dropped, because no job should fail for its log.
  */
 export class JobLog {
@@ -71,7 +70,7 @@ const CHUNK = 1024 * 1024
 
 /**
  * Reads complete lines of a job's log, which grows and may be rotated.
- * Each call of `read` passes the lines added since the last call.
+ * Every call of `read` passes the lines added since the last call.
  */
 export class LogReader {
   private offset = 0

@@ -105,8 +105,7 @@ function endsWithPartialLine(path: string): boolean {
 }
 
 /**
- * Reads the journal.
- * Skips unreadable lines, as the last one of a killed process may be partial.
+ * Reads the journal. Skips unreadable lines, as the last one of a killed process may be partial.
  */
 export function readJournal(path: string): JournalLine[] {
   let text: string
@@ -136,7 +135,7 @@ export function readAnswers(path: string, sessionId: string): JournalledAnswer[]
   })
 }
 
-/** One call as recorded in the journal. */
+/** A tool call as recorded in the journal. */
 export interface KnownCall {
   callId: string
   tool: string
@@ -145,7 +144,7 @@ export interface KnownCall {
    * `not-started` means that the agent requested the call but it never ran.
    * Every call is recorded before the client is answered, and a
    * client whose Baton is gone refuses all calls.
-   * So a call missing in the journal did not run.
+   * A call missing in the journal did not run.
    */
   outcome: 'done' | 'failed' | 'unknown' | 'not-started'
   result: string

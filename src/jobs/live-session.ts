@@ -65,7 +65,7 @@ const MOST_REFUSALS = 4
 const QUIET_MS = 5_000
 
 /**
- * One running session: sends a prompt, follows the turn to its end, and may send another prompt.
+ * A running session: sends a prompt, follows the turn to its end, and may send another prompt.
  * In a turn for the brief every tool is denied, nothing compacts and nothing is measured.
  */
 export class LiveSession {

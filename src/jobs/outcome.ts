@@ -26,7 +26,7 @@ export type Outcome =
   /** An error that a retry may solve. */
   | { how: 'trouble'; detail: string }
   /** The client exited unexpectedly. */
-  | { how: 'died'; detail: string /** It failed before its first word. */; speechless?: true }
+  | { how: 'died'; detail: string /** True when the client failed before its first message. */; speechless?: true }
   | { how: 'stopped'; wanted: 'leave' | 'pause' | 'cancel' }
 
 type Result = Extract<RuntimeMessage, { kind: 'result' }>
@@ -34,15 +34,13 @@ type Result = Extract<RuntimeMessage, { kind: 'result' }>
 /** HTTP statuses that are temporary. */
 const TEMPORARY_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
 /**
- * Terminal reasons of a finished turn.
- * A Stop hook of the user runs after the agent's last answer.
+ * Terminal reasons of a finished turn. A Stop hook of the user runs after the agent's last answer.
  */
 const FINISHED_REASONS = new Set(['completed', 'stop_hook_prevented'])
 const TOO_LONG_REASONS = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
 /**
- * Interprets the end of a turn by the client's terminal reason, never by its success flag,
- * which failed turns set too.
+ * Interprets the end of a turn by the client's terminal reason: failed turns also report success.
  * Turns that Baton itself stopped are not judged here.
  * `limit` is the last plan limit that the client reported as reached.
  */

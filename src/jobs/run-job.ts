@@ -270,8 +270,7 @@ class JobRun {
   }
 
   /**
-   * Returns the retry after a delay.
-   * Null when there is none.
+   * Returns the retry after a delay. Null when there is none.
    * A plan limit is reported by `job_waiting` itself.
    */
   private retryOf(next: Next, detail: string, failures: number): JobRetry | null {

@@ -23,7 +23,7 @@ export function budgetLeftFor({ store }: Pick<JobDependencies, 'store'>, attempt
 
 /**
  * Returns the tools allowed without asking, plus reading the call list that the brief refers to.
- * That file is outside the agent's folder, where most permission modes deny reading.
+ * The list is outside the agent's folder, where most permission modes deny reading.
  */
 function withReadableCallList(
   deps: JobDependencies,

@@ -6,8 +6,7 @@ import type { NoticeRecord } from '../contract/records/notice.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/records/session.js'
 
 /**
- * Complete records for the cases.
- * Each contains values that a careless store would lose:
+ * Complete records for the cases. Every record contains values that a careless store would lose:
  * nulls, nested objects and non-ASCII letters.
  */
 export const AT = '2026-03-01T10:00:00.000Z'

@@ -4,14 +4,12 @@ import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import { openDatabase } from './sqlite/driver.js'
 
-/** Long enough to outlast another command that only looks whether the lock is held. */
+/** Time to wait for the lock: longer than another command needs to check whether it is held. */
 const WAIT_MS = 500
 const SQLITE_BUSY = 5
 
 export interface ServerLock {
-  /**
-   * False once the lock file was removed or replaced: another server could then lock the new one.
-   */
+  /** False once the lock file was removed or replaced: another server could lock the new one. */
   isCurrent(): boolean
   release(): void
 }
@@ -19,13 +17,11 @@ export interface ServerLock {
 export const lockFileOf = (serverFile: string): string => join(dirname(serverFile), 'server.lock')
 
 /**
- * Takes the lock that the one server of a home holds as long as it lives. Null when another process
- * holds it.
+ * Takes the lock that the only server of a home holds while it runs. Null when it is held already.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so it is a file lock of
- * the kernel: released when the process dies, however it dies, and valid across pid namespaces,
- * where a pid in a file means nothing. A process that opened and closed the file by itself would
- * release the lock, so nothing else may open it.
+ * The lock is an open exclusive transaction on an empty SQLite database, thus a kernel file lock.
+ * The kernel releases it when the process dies, and it works across pid namespaces, unlike a pid.
+ * Opening and closing the file in this process would release the lock, so nothing else may open it.
  */
 export function lockServer(serverFile: string): ServerLock | null {
   const file = lockFileOf(serverFile)
@@ -56,9 +52,8 @@ export function lockServer(serverFile: string): ServerLock | null {
 }
 
 /**
- * Makes the file before SQLite does, which would let others read it and so lock it against the
- * server. One that is there is not opened: closing it again would release a lock that this process
- * holds.
+ * Creates the file with a private mode before SQLite does: users who can read it could lock it.
+ * An existing file is not opened, because closing it would release a lock of this process.
  */
 function makeLockFile(file: string): void {
   try {

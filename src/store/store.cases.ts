@@ -14,7 +14,7 @@ import type { Store } from './store.js'
 
 /**
  * Location of the store of one test.
- * It can be opened several times, as several processes would.
+ * The store can be opened several times, as several processes would.
  */
 export interface StorePlace {
   open(): Store

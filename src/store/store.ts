@@ -154,8 +154,7 @@ export interface Store extends NoticeStore {
   endCompaction(sessionId: string, startedAt: string): void
   /**
    * Erases every quote of a session's conversation, also in copies of its briefs given to others.
-   * Records that something happened stay.
-   * Returns the number of entries that held text.
+   * Records that something happened stay. Returns the number of entries that held text.
    */
   eraseQuotes(sessionId: string): number
 

@@ -30,8 +30,7 @@ const WEIGHT: Record<HitKind, number> = {
 }
 
 /**
- * Returns the rows that contain every term, best first.
- * Null `streams` searches all streams.
+ * Returns the rows that contain every term, best first. Null `streams` searches all streams.
  * Ranked by bm25 over the rare terms, by kind, and by whether the terms stand together.
  * If every term is common, ranked by kind and age among the newest rows.
  */

@@ -6,8 +6,7 @@ import { fileIdentity, type Index, isDamage, moveAside, openIndex } from './open
 /** The search index of one process: opened on demand, and rebuilt when it is lost or damaged. */
 export interface RebuildingIndex {
   /**
-   * Runs `work` on the index.
-   * Throws when no index can be created.
+   * Runs `work` on the index. Throws when no index can be created.
    * A damaged index is deleted, every archive is queued for
    * indexing, and `work` runs again on an empty index.
    */

@@ -19,8 +19,7 @@ interface IndexDependencies {
 }
 
 /**
- * Rounds in one call.
- * A lost or damaged index makes all archives wait again; after
+ * Rounds in one call. A lost or damaged index makes all archives wait again; after
  * this many rounds, the rest is left for another call.
  */
 const ROUNDS = 3

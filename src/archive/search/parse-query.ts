@@ -34,7 +34,7 @@ export function matchOf({ words, prefix }: Term): string {
 const BEYOND_LATIN = /[^\u0000-\u02ff]/
 /**
  * Scripts without spaces between words, or with suffixes attached to them.
- * Each character is indexed as a word, so a word becomes a phrase of characters.
+ * Every character is indexed as a word, so a word becomes a phrase of characters.
  */
 const SIGNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu

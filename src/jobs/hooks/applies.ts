@@ -6,8 +6,7 @@ export function appliesTo({ onEvents, when }: HookSpec, event: HookEvent, payloa
 }
 
 /**
- * Returns the value at a dot path; a number selects a list element.
- * Undefined when there is none.
+ * Returns the value at a dot path; a number selects a list element. Undefined when there is none.
  */
 export function valueAt(payload: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, step) => {

@@ -34,8 +34,7 @@ export interface HookContext {
 /** Result of one hook type, without the fields common to all. */
 export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'> & {
   /**
-   * Error output.
-   * Shortened only after redaction, because half a secret would not be recognized.
+   * Error output. Shortened only after redaction, because half a secret would not be recognized.
    */
   errorOutput?: string
 }

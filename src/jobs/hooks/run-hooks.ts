@@ -110,10 +110,8 @@ async function runShell(
 }
 
 /**
- * Escapes JSON so that it survives `PAYLOAD=$(cat); echo "$PAYLOAD"
- * jq …`, as many hooks do.
- * The echo of some /bin/sh turns `\n` into a newline and
- * two backslashes into one, but keeps `\u000a`.
+ * Escapes JSON so that it survives `PAYLOAD=$(cat); echo "$PAYLOAD" | jq …`, as many hooks do.
+ * The echo of some /bin/sh turns `\n` into a newline and `\\` into one backslash, not `\u000a`.
  */
 function escapeForShells(json: string): string {
   return json.replace(/\\(["\\bfnrt])/g, (pair) => {

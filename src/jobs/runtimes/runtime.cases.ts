@@ -9,7 +9,7 @@ import {
   recordSession,
 } from './recorded-session.cases.js'
 
-/** One answer of the model: with commands the turn continues, without it ends. */
+/** An answer of the model: with commands the turn continues, without it ends. */
 export interface PlanStep {
   text?: string
   /** Shell commands, called in parallel. */

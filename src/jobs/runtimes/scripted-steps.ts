@@ -1,6 +1,5 @@
 /**
- * Script of a runtime without a client.
- * Steps are played in order over all turns of a session:
+ * Script of a runtime without a client. Steps are played in order over all turns of a session:
  * a step with calls continues the turn, a step without calls ends it.
  * The first session plays the first list, the second session the second list.
  * `{ sessions: [[{ calls: [{ input: 'echo 1' }], used: 150_000 }, { text: 'Done.' }]] }`
@@ -58,7 +57,7 @@ export interface ScriptedStep {
 /** Points in the order of a step. `tool`: the first call has started and not returned. */
 export type DeathPoint = 'request' | 'answer' | 'tool' | 'batch' | 'result'
 
-/** One request as the model would have received it: the whole conversation so far. */
+/** A request as the model would have received it: the whole conversation so far. */
 export interface ScriptedRequest {
   sessionId: string
   texts: string[]

@@ -18,7 +18,7 @@ const LOCKED =
 
 /**
  * Runs git and retries while another process holds a lock.
- * It has no terminal, cannot ask for passwords, and ignores a repository named in the environment.
+ * Git has no terminal, cannot ask for passwords, and ignores a repository in the environment.
  */
 export async function git(
   folder: string,

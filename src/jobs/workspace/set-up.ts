@@ -40,7 +40,7 @@ const UNFINISHED = 'initializing'
  * Prepares the folder in which a job works.
  * With `git_worktree`: a worktree and a branch of its own,
  * created once and named after the job's id.
- * One that was created but not stored, because Baton was killed in between, is found and adopted.
+ * A worktree that was created but not stored, because Baton was killed, is found and adopted.
  * A worktree that git itself did not finish is not touched.
  * Throws a `BatonError` that says what to do.
  */
@@ -135,7 +135,7 @@ async function createWorktree(
         EXIT.failed,
       )
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
-    // It may be a worktree that a killed Baton had begun and git has finished now.
+    // The path may be a worktree that a killed Baton had begun and git has finished now.
     const theirs = blocked ? null : await adoptWorktree(path, place, context)
     if (theirs) return theirs
     number = blocked ? 0 : number - 1

@@ -20,8 +20,7 @@ const HAS_TEXT = `coalesce(json_extract(body, '$.agent_text'), json_extract(body
 /**
  * Erases every quote of a session's conversation from the store: facts and losses of compactions,
  * summaries, recovery texts, its briefs, reasons of handoffs and the tasks of its subagents.
- * Records that these things happened stay, marked as forgotten.
- * SQLite overwrites freed pages.
+ * Records that these things happened stay, marked as forgotten. SQLite overwrites freed pages.
  * Returns the number of entries that held text.
  */
 export function eraseQuotes(db: Database, sql: (text: string) => Statement, sessionId: string): number {

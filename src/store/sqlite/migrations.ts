@@ -2,8 +2,7 @@
 export const MILESTONES = "type IN ('compaction_complete', 'handoff_completed')"
 
 /**
- * Migrations, forward only.
- * The store's version is the number of migrations applied.
+ * Migrations, forward only. The store's version is the number of migrations applied.
  * A store with a higher version was written by a newer Baton and is refused.
  * Explanations stay outside the SQL, because every hook loads these strings.
  */

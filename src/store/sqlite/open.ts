@@ -60,7 +60,7 @@ const RETRY_MS = 40
 /**
  * Checks the file before SQLite opens it, because SQLite may apply a foreign write-ahead log.
  * File and log are read one after the other, and another process may be creating the store.
- * So only a problem that persists over several checks counts.
+ * Only a problem that persists over several checks counts.
  */
 function checkFile(path: string): void {
   for (let check = 1; ; check++) {

@@ -31,8 +31,7 @@ interface ReadingData {
 }
 
 /**
- * Limit of runs per transaction.
- * A transaction reads a few files at most.
+ * Limit of runs per transaction. A transaction reads a few files at most.
  * More runs mean that another process keeps changing the same session.
  */
 const MAX_RUNS = 50
