@@ -9,35 +9,34 @@ const [here, gone] = [
 ]
 const findLost = (...jobs: Partial<JobRecord>[]) => {
   const open = jobs.map((job, at) => aJob({ jobId: String(at), ...job }))
-  const {
-    interrupted: cutOff,
-    stopRequested: unwanted,
-    endHooksDue: unsaid,
-  } = findLostJobs({ openJobs: () => open }, ({ pid }) => pid === here.pid)
+  const { interrupted, stopRequested, endHooksDue } = findLostJobs(
+    { openJobs: () => open },
+    ({ pid }) => pid === here.pid,
+  )
   const ids = (found: JobRecord[]) => found.map(({ jobId }) => jobId)
-  return { cutOff: ids(cutOff), unwanted: ids(unwanted), unsaid: ids(unsaid) }
+  return { interrupted: ids(interrupted), stopRequested: ids(stopRequested), endHooksDue: ids(endHooksDue) }
 }
 
 test('a job is lost when its runner died, or when it never had one', () => {
   const states = ['running', 'handing-off', 'waiting', 'pending'] as const
-  expect(findLost(...states.map((state) => ({ state, runner: gone }))).cutOff).toEqual(['0', '1', '2', '3'])
-  expect(findLost({ state: 'pending', runner: null }, { state: 'running', runner: here }).cutOff).toEqual(['0'])
+  expect(findLost(...states.map((state) => ({ state, runner: gone }))).interrupted).toEqual(['0', '1', '2', '3'])
+  expect(findLost({ state: 'pending', runner: null }, { state: 'running', runner: here }).interrupted).toEqual(['0'])
 })
 
 test('a job that the user paused or wanted to stop does not resume by itself', () => {
-  expect(findLost({ state: 'paused', runner: null })).toEqual({ cutOff: [], unwanted: [], unsaid: [] })
+  expect(findLost({ state: 'paused', runner: null })).toEqual({ interrupted: [], stopRequested: [], endHooksDue: [] })
   expect(
     findLost({ wanted: 'pause', runner: gone }, { wanted: 'cancel', runner: gone }, { wanted: 'cancel', runner: here }),
   ).toEqual({
-    cutOff: [],
-    unwanted: ['0', '1'],
-    unsaid: [],
+    interrupted: [],
+    stopRequested: ['0', '1'],
+    endHooksDue: [],
   })
 })
 
 test('a job whose runner had to exit resumes, whether it was paused yet or not', () => {
   expect(
-    findLost({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).cutOff,
+    findLost({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).interrupted,
   ).toEqual(['0', '1'])
 })
 
@@ -45,8 +44,8 @@ test('an ended job is found until its end hooks have run', () => {
   const hooksDue = { kept: true, pullRequest: null }
   const ended = { state: 'completed', hooksDue } as const
   expect(findLost({ ...ended, runner: gone }, { ...ended, runner: here }, { state: 'failed', runner: null })).toEqual({
-    cutOff: [],
-    unwanted: [],
-    unsaid: ['0'],
+    interrupted: [],
+    stopRequested: [],
+    endHooksDue: ['0'],
   })
 })

@@ -93,7 +93,7 @@ test('a cancelled job whose canceller died does not resume, and the next process
   ).rejects.toThrow('gone')
   store.putJob({ ...store.job(jobId)!, runner: GONE })
   expect(store.job(jobId)).toMatchObject({ wanted: 'cancel' })
-  expect(findLostJobs(store)).toMatchObject({ cutOff: [], unwanted: [{ jobId }] })
+  expect(findLostJobs(store)).toMatchObject({ interrupted: [], stopRequested: [{ jobId }] })
   await expect(run()).rejects.toThrow('a person cancels it')
   expect(await carryOutStop(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
 })
