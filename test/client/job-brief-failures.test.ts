@@ -96,7 +96,7 @@ test('a copy of a session that only writes a brief is listed nowhere, where hook
   const ran = await runCase(it, full)
   expect(endOf(ran)).toEqual({ ...DONE, sessions: 2, handoffs: 1 })
   const ids = ran.job.sessions.map(({ session_id }) => session_id)
-  const copy = asked(it, 'full').find(({ session_id }) => !ids.includes(session_id))
+  const copy = asked(it, 'full').find(({ session_id }) => session_id !== null && !ids.includes(session_id))
   expect(copy?.session_id).toBeDefined()
   const { sessions } = JSON.parse((await it.baton('status', '--all', '--json')).stdout)
   expect(sessions.map(({ session_id }: { session_id: string }) => session_id).sort()).toEqual([...ids].sort())
