@@ -3,12 +3,12 @@ import { openingText, promptText } from './request.js'
 import type { Conversation, Reply, Script, Step, When } from './script.js'
 import { type Answer, type Defaults, follow, unroll } from './unroll.js'
 
-/** One conversation of the script, ready to be asked. */
+/** A conversation of the script with its defaults filled in and its steps unrolled. */
 export interface Part {
   name: string
   when: When | null
   defaults: Defaults
-  /** Answers of the first, second … cycle; the last serves all later ones. */
+  /** Answers of the first, second … cycle. The last list also serves all later cycles. */
   cycles: Answer[][]
   rest: Step
   summary: Step
@@ -17,7 +17,9 @@ export interface Part {
   delayMs: number
 }
 
-/** `main`: the conversations, the script's own last. `sub`: the same for subagents. */
+/**
+ * `main` holds the conversations, with the script's own steps last. `sub` holds those of subagents.
+ */
 export interface Book {
   main: Part[]
   sub: Part[]
@@ -57,7 +59,10 @@ function toPart(conversation: Conversation, script: Script, name: string): Part 
   }
 }
 
-/** The answer at a step of a cycle, both from 0. Beyond the end the figures go on growing. */
+/**
+ * Returns the answer at a step of a cycle, both counted from 0. Past the last step the script's
+ * `rest` answers, and its token figures keep growing.
+ */
 export function answerAt(part: Part, cycle: number, step: number): Answer {
   const answers = cycleOf(part, cycle)
   const found = answers[step]
@@ -80,7 +85,7 @@ function cycleOf(part: Part, cycle: number): Answer[] {
   return part.cycles[Math.min(cycle, part.cycles.length - 1)] ?? []
 }
 
-/** The first conversation whose `when` holds; the last has none. */
+/** Returns the index of the first conversation whose `when` matches, or else of the last one. */
 export function choosePart(parts: Part[], request: ApiRequest): number {
   const found = parts.findIndex(({ when }, i) => i === parts.length - 1 || when === null || holds(when, request))
   return found < 0 ? parts.length - 1 : found
@@ -92,7 +97,7 @@ function holds(when: When, request: ApiRequest): boolean {
   return when.model === undefined || contains(request.model, when.model)
 }
 
-/** `"/a.c/i"` is a regular expression, anything else is looked for as it stands, in any case. */
+/** Matches `"/a.c/i"` as a regular expression, and any other text as a substring in any case. */
 export function contains(text: string, wanted: string): boolean {
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(wanted)
   if (pattern) return new RegExp(pattern[1]!, pattern[2]).test(text)

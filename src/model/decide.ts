@@ -5,11 +5,11 @@ import { type ApiRequest, blocksOf, type Caller, folderOf, newestText, type Turn
 import type { Fail, Step } from './script.js'
 import { type Answer, follow } from './unroll.js'
 
-/** What a request shall get: the answer, what may fail before it, and where in the script it stands. */
+/** The answer to a request, the failures to send before it, and its position in the script. */
 export interface Decision {
   conversation: string
   cycle: number
-  /** Null: a side request, a compaction or a reply, which take no step. */
+  /** Null for a side request, a compaction or a reply, which do not advance the script. */
   step: number | null
   reply: number | null
   answer: Answer
@@ -17,7 +17,7 @@ export interface Decision {
   fails: Fail[]
   delayMs: number
   mark: Mark
-  /** Names this answer of this conversation: failures are counted against it. */
+  /** Identifies this answer of this conversation, so that its failures can be counted. */
   key: string
 }
 
@@ -90,7 +90,9 @@ function told(part: Part, answer: Answer, maximum: number | null): Pick<Decision
 const tooLongText = (used: number, maximum: number): string =>
   `prompt is too long: ${Math.max(used, maximum + 1)} tokens > ${maximum} maximum`
 
-/** The client may ask for JSON of a given shape: every text in it is the scripted one. */
+/**
+ * Answers a side request. If it asks for JSON with given fields, each field is the scripted text.
+ */
 function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
   const step: Step = { used: 508, ...book.side }
   const answer = follow(step, 1, null, { start: 508, grow: 0 })
@@ -116,7 +118,10 @@ function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
   }
 }
 
-/** Where in the script a request stands: which conversation, which cycle (0: before any compaction), which step is next. */
+/**
+ * The position of a request in the script. Cycle 0 is before any compaction; `step` is the next
+ * one.
+ */
 interface Position {
   part: number
   cycle: number
@@ -124,11 +129,14 @@ interface Position {
 }
 
 /**
- * Read from the request alone, so that any number of conversations may run at once, be forked and resumed.
+ * Finds the position in the script from the request alone, so that many conversations can run at
+ * once, be forked and be resumed.
  *
- * After a compaction the messages begin with the summary, followed by the last messages from before it, word for word.
- * Those belong to the old cycle: known by their tool call ids or, without tools, by being what the old cycle had next.
- * An answer of this cycle with a tool says by its id which step it was; the ones without are counted.
+ * After a compaction the messages begin with the summary, followed by verbatim copies of the last
+ * messages before it. These copies belong to the old cycle. A copy is recognised by its tool call
+ * id or, without a tool, by its text: the next answer that the old cycle would give.
+ *
+ * The id of a tool call names the step of its answer. Answers without a tool are counted.
  */
 export function locate(request: ApiRequest, shelf: Shelf, book: Book): Position {
   const parts = book[shelf]
@@ -179,7 +187,7 @@ const isSummary = (turn: Turn): boolean =>
   turn.role === 'user' &&
   textsIn(turn.content).some((text) => text.trimStart().startsWith('This session is being continued from a previous'))
 
-/** What the client puts into the model's mouth to keep the roles in turn. */
+/** True for the text that the client inserts as an answer to keep the roles alternating. */
 const isFiller = (turn: Turn): boolean => spoken(turn) === 'No response requested.'
 
 function says(turn: Turn, part: Part, cycle: number, step: number): boolean {
@@ -201,7 +209,7 @@ const spoken = (turn: Turn): string =>
 interface Place {
   cycle: number
   step: number
-  /** The client's folder; null: not known. */
+  /** The client's folder. Null when it is unknown. */
   cwd: string | null
 }
 
@@ -210,7 +218,7 @@ interface ToolCall {
   input: Record<string, unknown>
 }
 
-/** What an answer says and does, with every `{{name}}` filled in. */
+/** The content of an answer, with every `{{name}}` replaced by its value. */
 interface Filled {
   text?: string
   thinking?: string
@@ -238,7 +246,7 @@ function fill(answer: Answer, place: Place): Filled {
   }
 }
 
-/** The API has no answer without content. */
+/** Returns a text for a step without any content, because the API has no empty answers. */
 function silent(step: Step): string | undefined {
   return step.thinking === undefined && !step.blocks?.length && toolsOf(step, null).length === 0 ? 'Done.' : undefined
 }

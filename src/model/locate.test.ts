@@ -30,42 +30,42 @@ const summary = (cycle: number, steps: number): Turn =>
 
 const steps = [{ bash: 'a' }, { bash: 'b' }, 'Turn one.', 'Turn two.']
 
-test('the first request stands at the first step', () => {
+test('the first request of a conversation is at the first step', () => {
   expect(at({ steps }, [user('go')])).toBe('0.0')
 })
 
-test('tool calls tell their step by their id, texts are counted after them', () => {
+test('the id of a tool call names its step, and texts are counted after it', () => {
   expect(at({ steps }, [user('go'), ...call(0, 0)])).toBe('0.1')
   expect(at({ steps }, [user('go'), ...call(0, 0), ...call(0, 1), said('Turn one.'), user('more')])).toBe('0.3')
 })
 
-test('messages dropped from the middle change nothing', () => {
+test('messages dropped from the middle of a request do not change its step', () => {
   expect(at({ steps }, [user('go'), ...call(0, 1), said('Turn one.'), user('more')])).toBe('0.3')
 })
 
-test('what the client says in the model’s name is not counted', () => {
+test('a text that the client inserts in the model’s name is not counted as a step', () => {
   expect(at({ steps }, [user('go'), ...call(0, 0), said('No response requested.'), user('more')])).toBe('0.1')
 })
 
-test('an answer out of turn is not counted, with or without a tool', () => {
+test('a scripted reply is not counted as a step, with or without a tool', () => {
   const replies = [{ when: 'brief', text: 'The brief.' }]
   expect(at({ steps, replies }, [user('go'), ...call(0, 0), said('The brief.'), user('more')])).toBe('0.1')
   expect(at({ steps, replies }, [user('go'), ...call(0, 1), ...call(0, 0, { reply: true })])).toBe('0.2')
 })
 
-test('after a compaction the kept messages belong to the old cycle', () => {
+test('messages kept after a compaction belong to the old cycle', () => {
   expect(at({ steps }, [summary(1, 1), ...call(0, 1)])).toBe('1.0')
   expect(at({ steps }, [summary(1, 1), ...call(0, 1), ...call(1, 0)])).toBe('1.1')
 })
 
-test('kept texts are told from new ones by what the old cycle had next', () => {
+test('a kept text is recognised because it is the next answer of the old cycle', () => {
   const script = { steps, after_compaction: ['Turn one.', 'Later.'] }
   expect(at(script, [summary(1, 2), said('Turn one.'), user('go on')])).toBe('1.0')
   expect(at(script, [summary(1, 1), ...call(0, 1), said('Turn one.'), user('go on')])).toBe('1.0')
   expect(at(script, [summary(1, 2), said('Turn one.'), user('go on'), said('Turn one.'), user('and on')])).toBe('1.1')
 })
 
-test('each compaction is the next cycle, and a quoted older summary does not count', () => {
+test('each compaction begins the next cycle, and a quoted older summary does not count', () => {
   const second = user(
     `This session is being continued from a previous conversation. ${summaryMark({ part: 0, cycle: 1, steps: 2 })} then ${summaryMark({ part: 0, cycle: 2, steps: 3 })}`,
   )
@@ -73,7 +73,7 @@ test('each compaction is the next cycle, and a quoted older summary does not cou
   expect(at({ steps }, [user(`an old brief: ${summaryMark({ part: 0, cycle: 1, steps: 2 })}`)])).toBe('0.0')
 })
 
-test('a summary the model did not write begins a new cycle all the same', () => {
+test('a summary that the model did not write also begins a new cycle', () => {
   expect(at({ steps }, [user('This session is being continued from a previous conversation. Summary: by hand')])).toBe(
     '1.0',
   )
@@ -85,7 +85,7 @@ test('a subagent that inherits its parent’s messages begins at its own first s
   expect(at({ steps }, [...messages, ...call(0, 0, { shelf: 'sub' })], 'sub')).toBe('0.1')
 })
 
-test('the conversation is chosen by its opening and kept by its own marks', () => {
+test('the conversation is chosen by its first prompt and then recognised by its own tool call ids', () => {
   const script: ScriptInput = {
     conversations: [
       { when: 'alpha', steps: ['A.'] },

@@ -17,7 +17,7 @@ const entry = (body: string): NewEntry => ({
 })
 const saying = (text: string) => JSON.stringify({ messages: [{ role: 'user', content: text }] })
 
-test('bodies beyond the limit are dropped, oldest first, and entries stay', () => {
+test('request bodies beyond the limit are dropped oldest first, and their entries stay', () => {
   const body = saying('x'.repeat(1000))
   const log = new RequestLog(3 * body.length)
   for (let i = 0; i < 5; i++) log.add(entry(body))
@@ -26,7 +26,7 @@ test('bodies beyond the limit are dropped, oldest first, and entries stay', () =
   expect(() => copies(log.all()[0]!, 'x')).toThrow(/request 1 was dropped/)
 })
 
-test('the newest body is kept even when it alone is over the limit', () => {
+test('the newest request body is kept even if it alone exceeds the limit', () => {
   const log = new RequestLog(10)
   expect(copies(log.add(entry(saying('needle, needle'))), 'needle')).toBe(2)
 })

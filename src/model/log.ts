@@ -2,9 +2,9 @@ import { type ApiRequest, type Kind, openRequest, textsIn } from './request.js'
 import type { Usage } from './unroll.js'
 
 interface GivenAnswer {
-  /** HTTP status; null: none was sent. */
+  /** HTTP status. Null when none was sent. */
   status: number | null
-  /** The failure given instead of an answer, as the script names it; null: a true answer. */
+  /** The scripted failure that was sent, by its name in the script. Null for a real answer. */
   fail: string | null
   used: number | null
   usage: Usage | null
@@ -17,7 +17,7 @@ export interface LogEntry {
   /** Order of arrival, from 1. */
   n: number
   at: string
-  /** Null: not ended yet. */
+  /** Null until the request has ended. */
   ended_at: string | null
   kind: Kind
   session_id: string | null
@@ -25,15 +25,15 @@ export interface LogEntry {
   model: string
   conversation: string
   cycle: number
-  /** Null: the request took no step. */
+  /** Null when the request did not advance the script. */
   step: number | null
   reply: number | null
   messages: number
   stream: boolean
   bytes: number
-  /** The request as it came; null: dropped to stay within the limit. */
+  /** The request body as received. Null when it was dropped to stay within the limit. */
   body: string | null
-  /** Null: not answered yet. */
+  /** Null until the request is answered. */
   answer: GivenAnswer | null
   outcome: 'open' | 'answered' | 'failed' | 'client-left'
 }
@@ -42,7 +42,10 @@ export type NewEntry = Omit<LogEntry, 'n' | 'ended_at' | 'bytes' | 'answer' | 'o
 
 const ENTRIES = 100_000
 
-/** Every request, oldest first. Bodies are kept up to a total, the newest always; entries outlive their bodies. */
+/**
+ * Log of all requests, oldest first. Bodies are kept up to a total size, always including the
+ * newest; entries stay when their bodies are dropped.
+ */
 export class RequestLog {
   private entries: LogEntry[] = []
   private n = 0
@@ -94,20 +97,23 @@ export class RequestLog {
   }
 }
 
-/** The request behind an entry. Throws when its body was dropped. */
+/** Returns the parsed request of an entry. Throws when its body was dropped. */
 function requestOf(entry: LogEntry): ApiRequest {
   if (entry.body === null)
     throw new Error(`the body of request ${entry.n} was dropped; start the model with a larger keepBytes`)
   return openRequest(entry.body)!
 }
 
-/** Every text the model could see in a request: system, messages of any role, tool calls and their results. */
+/**
+ * Returns every text the model can see in a request: system prompt, messages, tool calls and
+ * results.
+ */
 export function textsOf(entry: LogEntry): string[] {
   const request = requestOf(entry)
   return [...textsIn(request.system), ...request.messages.flatMap((m) => textsIn(m.content))]
 }
 
-/** How often a text stands in what the model could see. */
+/** Counts the occurrences of a text in everything the model can see in a request. */
 export function copies(entry: LogEntry, needle: string): number {
   return textsOf(entry).reduce((sum, text) => sum + text.split(needle).length - 1, 0)
 }

@@ -1,20 +1,21 @@
 import type { Shelf } from './book.js'
 
 /**
- * The model keeps no memory of a conversation: what it must know again it writes into its own answers, which the client
- * sends back with every request. Tool call ids say where in the script they came from; the line at the end of a summary
- * says which cycle it ended.
+ * The position of an answer in the script, stored in the answer itself.
+ *
+ * The model keeps no state of a conversation. The client sends all answers back with every request,
+ * so a tool call id holds its position, and the last line of a summary holds its cycle.
  */
 export interface Mark {
   shelf: Shelf
   part: number
   cycle: number
-  /** The step, or the number of the reply. */
+  /** Number of the step, or of the reply. */
   step: number
   reply: boolean
 }
 
-/** `serial` makes the id unlike any other, also in another session. */
+/** Returns an id for a tool call. `serial` makes it unique across sessions. */
 export function toolId(mark: Mark, index: number, serial: string): string {
   return `toolu_${mark.shelf === 'main' ? 'm' : 's'}${mark.part}c${mark.cycle}${mark.reply ? 'r' : 's'}${mark.step}k${index}x${serial}`
 }
@@ -31,7 +32,10 @@ export function readToolId(id: string): Mark | null {
   }
 }
 
-/** `steps`: how many answers of the cycle the summariser saw. The client keeps later ones word for word. */
+/**
+ * The mark at the end of a summary. `steps` counts the answers of the cycle that the summariser
+ * saw; the client keeps later answers verbatim.
+ */
 interface SummaryMark {
   part: number
   cycle: number
@@ -41,7 +45,7 @@ interface SummaryMark {
 export const summaryMark = ({ part, cycle, steps }: SummaryMark): string =>
   `[scripted summary ${part}.${cycle}.${steps}]`
 
-/** The newest mark in a summary: one made from an earlier summary may quote it. */
+/** Returns the last mark in a summary, because a summary may quote the mark of an earlier one. */
 export function readSummaryMark(text: string): SummaryMark | null {
   let newest: SummaryMark | null = null
   for (const [, part, cycle, steps] of text.matchAll(/\[scripted summary (\d+)\.(\d+)\.(\d+)\]/g)) {

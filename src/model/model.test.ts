@@ -34,7 +34,10 @@ async function ask(
   return fetch(`${to.url}/v1/messages`, { method: 'POST', headers, body: JSON.stringify(body(messages, more)) })
 }
 
-/** Goes on with a conversation as the client does: answer, then tool results, until the turn ends. */
+/**
+ * Continues a conversation like the client: sends tool results after each answer until the turn
+ * ends.
+ */
 async function converse(to: Model, messages: Message[], headers: Record<string, string> = {}) {
   const answers: {
     content: { type: string; id?: string; text?: string }[]
@@ -56,7 +59,7 @@ async function converse(to: Model, messages: Message[], headers: Record<string, 
 const used = (usage: Record<string, number>) =>
   usage.input_tokens! + usage.cache_creation_input_tokens! + usage.cache_read_input_tokens!
 
-/** The events of a stream: name and data. */
+/** Returns the server-sent events of a response as pairs of name and data. */
 async function events(response: Response): Promise<[string, Record<string, unknown>][]> {
   const text = await response.text()
   return text
@@ -65,7 +68,7 @@ async function events(response: Response): Promise<[string, Record<string, unkno
     .map((one) => [/event: (.*)/.exec(one)![1]!, JSON.parse(/data: (.*)/.exec(one)![1]!)])
 }
 
-test('answers the steps in order with the figures of the script', async () => {
+test('the scripted model answers its steps in order, with the token figures of the script', async () => {
   const m = await model({ steps: [{ bash: 'echo {{n}} of {{used}}', used: 50_008, grow: 15_000, repeat: 6 }, 'Done.'] })
   const answers = await converse(m, [prompt('go')])
   expect(answers.map((a) => used(a.usage))).toEqual([50_008, 65_008, 80_008, 95_008, 110_008, 125_008, 126_008])
@@ -73,7 +76,7 @@ test('answers the steps in order with the figures of the script', async () => {
   expect(m.log()[1]!.answer!.tools[0]!.input).toEqual({ command: 'echo 2 of 65008' })
 })
 
-test('goes on over turns and says so when nothing is left', async () => {
+test('the scripted model continues over turns and says when its script has no steps left', async () => {
   const m = await model({ steps: ['One.', 'Two.'] })
   const messages = [prompt('a')]
   const texts: (string | undefined)[] = []
@@ -85,7 +88,7 @@ test('goes on over turns and says so when nothing is left', async () => {
   expect(m.log().map((e) => e.answer!.used)).toEqual([20_008, 21_008, 22_008, 23_008])
 })
 
-test('streams the same answer it gives whole', async () => {
+test('a streamed answer equals the answer that is sent whole', async () => {
   const m = await model({ steps: [{ thinking: 'Hm.', text: 'Look.', bash: ['ls', 'pwd'], used: 40_008, output: 77 }] })
   const streamed = await events(await ask(m, [prompt('go')], { stream: true }))
   expect(streamed.map(([name]) => name).filter((name) => !name.startsWith('content_block'))).toEqual([
@@ -108,7 +111,7 @@ test('streams the same answer it gives whole', async () => {
   expect(starts).toEqual(['thinking', 'text', 'tool_use', 'tool_use'])
 })
 
-test('ids of answers and tool calls are never given twice', async () => {
+test('ids of answers and tool calls are never used twice', async () => {
   const m = await model({ steps: [{ bash: ['a', 'b'], repeat: 3 }, 'Done.'] })
   const answers = [...(await converse(m, [prompt('one')])), ...(await converse(m, [prompt('two')]))]
   const ids = answers.flatMap((a) => a.content.flatMap((block) => block.id ?? []))
@@ -116,7 +119,7 @@ test('ids of answers and tool calls are never given twice', async () => {
   expect(new Set(ids).size).toBe(12)
 })
 
-test('reports iterations and server-side tools', async () => {
+test('an answer reports its iterations and server-side tools', async () => {
   const m = await model({
     steps: [{ text: 'Found.', iterations: [30_000, 41_000], server_tools: { web_search_requests: 2 } }],
   })
@@ -126,7 +129,7 @@ test('reports iterations and server-side tools', async () => {
   expect(used(usage as Record<string, number>)).toBe(71_000)
 })
 
-test('refuses a prompt beyond the maximum, every time', async () => {
+test('a prompt beyond the maximum is refused every time', async () => {
   const m = await model({ maximum: 100_000, steps: [{ text: 'x', used: 100_001 }] })
   for (let i = 0; i < 3; i++) {
     const refused = await ask(m, [prompt('go')])
@@ -138,7 +141,7 @@ test('refuses a prompt beyond the maximum, every time', async () => {
   }
 })
 
-test('fails as the script says, for each session apart, then answers', async () => {
+test('scripted failures come before the answer, separately for each session', async () => {
   const m = await model({
     steps: [{ text: 'At last.', fail: [{ kind: 429, times: 2, retry_after: 3, headers: { 'x-why': 'plan' } }, 529] }],
   })
@@ -156,7 +159,7 @@ test('fails as the script says, for each session apart, then answers', async () 
   expect([limited.headers.get('retry-after'), limited.headers.get('x-why')]).toEqual(['3', 'plan'])
 })
 
-test('a limit of the plan is told with the time it is lifted', async () => {
+test('a reached plan limit is reported with the time of its reset', async () => {
   const m = await model({ steps: [{ text: 'a', fail: { kind: 429, resets_in: 60 } }] })
   const { status, headers } = await ask(m, [prompt('go')])
   const reset = Number(headers.get('anthropic-ratelimit-unified-reset')) * 1000 - Date.now()
@@ -167,7 +170,7 @@ test('a limit of the plan is told with the time it is lifted', async () => {
   ])
 })
 
-test('drops connections before and within an answer', async () => {
+test('a scripted drop closes the connection before or within an answer', async () => {
   const m = await model({ steps: [{ text: 'a', fail: ['drop', 'drop-midstream'] }] })
   await expect(ask(m, [prompt('go')])).rejects.toThrow()
   const cut = await ask(m, [prompt('go')], { stream: true })
@@ -175,7 +178,7 @@ test('drops connections before and within an answer', async () => {
   expect((await ask(m, [prompt('go')])).status).toBe(200)
 })
 
-test('sends an error inside the stream', async () => {
+test('a scripted error can be sent inside the stream', async () => {
   const m = await model({ steps: [{ text: 'a', fail: 'stream-error' }] })
   const [, second] = await events(await ask(m, [prompt('go')], { stream: true }))
   expect(second).toEqual([
@@ -184,7 +187,7 @@ test('sends an error inside the stream', async () => {
   ])
 })
 
-test.each(['hang', 'stall'] as const)('a %s lasts until the client leaves', async (kind) => {
+test.each(['hang', 'stall'] as const)('a scripted %s lasts until the client disconnects', async (kind) => {
   const m = await model({ steps: [{ text: 'a', fail: kind }] })
   const leave = new AbortController()
   const asked = fetch(`${m.url}/v1/messages`, {
@@ -202,7 +205,7 @@ test.each(['hang', 'stall'] as const)('a %s lasts until the client leaves', asyn
   expect((await m.waitFor((e) => e.n === 1)).answer?.fail).toBe(kind)
 })
 
-test('closing ends a hang', async () => {
+test('closing the scripted model ends a hanging request', async () => {
   const m = await startModel({ script: { steps: [{ text: 'a', fail: 'hang' }] } })
   const asked = ask(m, [prompt('go')]).catch(() => 'closed')
   await until('it is asked', () => m.log().length === 1)
@@ -210,7 +213,7 @@ test('closing ends a hang', async () => {
   expect(await asked).toBe('closed')
 })
 
-test('an answer is held until it is released, or until the client leaves', async () => {
+test('a held answer is sent when it is released, and never if the client disconnects first', async () => {
   const m = await model({ steps: [{ text: 'a', hold: 'brief' }] })
   const asked = ask(m, [prompt('go')])
   const leave = new AbortController()
@@ -229,7 +232,7 @@ test('an answer is held until it is released, or until the client leaves', async
   expect((await ask(m, [prompt('go')])).status).toBe(200)
 })
 
-test('an answer with a delay is given late, others meanwhile, and not at all to a client that leaves', async () => {
+test('a delayed answer does not block others, and is not sent to a client that disconnected', async () => {
   const m = await model({
     conversations: [{ when: 'slowly', steps: [{ text: 'a', delay_ms: 200_000 }] }],
     steps: [{ text: 'b', delay_ms: 1 }],
@@ -248,7 +251,7 @@ test('an answer with a delay is given late, others meanwhile, and not at all to 
   await expect.poll(() => m.log()[0]!.outcome).toBe('client-left')
 })
 
-test('writes a summary that carries the conversation into its next cycle', async () => {
+test('a summary of the scripted model moves the conversation into its next cycle', async () => {
   const m = await model({
     conversations: [
       {
@@ -278,7 +281,7 @@ test('writes a summary that carries the conversation into its next cycle', async
   ])
 })
 
-test('answers out of turn when the newest message asks for it', async () => {
+test('a scripted reply is sent when the newest message contains its trigger', async () => {
   const m = await model({ steps: [{ bash: 'a' }, 'Done.'], replies: [{ when: '[baton]', text: 'The brief.' }] })
   const messages = [prompt('go')]
   await converse(m, messages)
@@ -288,7 +291,7 @@ test('answers out of turn when the newest message asks for it', async () => {
   expect((await converse(m, messages))[0]!.content[0]!.text).toContain('step 3')
 })
 
-test('side requests take no step and get the shape they ask for', async () => {
+test('side requests do not advance the script and get the JSON fields they ask for', async () => {
   const m = await model({ steps: ['One.'], side: 'A title' })
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const side = {
@@ -301,7 +304,7 @@ test('side requests take no step and get the shape they ask for', async () => {
   expect((await converse(m, [prompt('go')]))[0]!.content[0]!.text).toBe('One.')
 })
 
-test('counts tokens, refuses what it does not know, and survives nonsense', async () => {
+test('the scripted model counts tokens, refuses unknown routes, and survives malformed requests', async () => {
   const m = await model({ steps: ['One.'] })
   const post = (path: string, text: string) => fetch(m.url + path, { method: 'POST', body: text })
   expect(await (await post('/v1/messages/count_tokens', '{"messages":[]}')).json()).toEqual({ input_tokens: 4 })
@@ -311,7 +314,7 @@ test('counts tokens, refuses what it does not know, and survives nonsense', asyn
   expect((await fetch(`${m.url}/`)).status).toBe(404)
 })
 
-test('the log can be asked for over HTTP', async () => {
+test('the request log can be read over HTTP', async () => {
   const m = await model({ steps: ['One.'] }, { now: () => Date.UTC(2026, 0, 2) })
   await ask(m, [prompt('a')], {}, { 'x-claude-code-session-id': 's1' })
   await ask(m, [prompt('b')], {}, { 'x-claude-code-session-id': 's2' })
@@ -330,7 +333,7 @@ test('the log can be asked for over HTTP', async () => {
   expect(only.body.messages).toEqual([prompt('b')])
 })
 
-test('shows every text of a request and counts copies', async () => {
+test('the log shows every text of a request and counts the copies of one', async () => {
   const m = await model({ steps: ['Hello.'] })
   await ask(m, [prompt('find me'), { role: 'system', content: 'and find me' }], {
     system: [{ type: 'text', text: 'rules' }],
@@ -339,7 +342,7 @@ test('shows every text of a request and counts copies', async () => {
   expect(copies(m.log()[0]!, 'find me')).toBe(2)
 })
 
-test('thirty conversations at once do not disturb each other', async () => {
+test('thirty concurrent conversations do not affect each other', async () => {
   const m = await model({ steps: [{ bash: 'echo {{n}}', used: 10_008, grow: 1000, repeat: 9 }, 'Done.'] })
   const all = await Promise.all(
     Array.from({ length: 30 }, (_, i) =>
@@ -351,7 +354,7 @@ test('thirty conversations at once do not disturb each other', async () => {
   expect(m.log()).toHaveLength(300)
 })
 
-test('a port that is taken and a script that is wrong are errors', async () => {
+test('a port in use and an invalid script are errors', async () => {
   const m = await model({ steps: ['One.'] })
   await expect(startModel({ script: { steps: [] }, port: m.port })).rejects.toThrow(/EADDRINUSE/)
   await expect(startModel({ script: { stepz: [] } as never })).rejects.toThrow(/stepz: unknown key/)

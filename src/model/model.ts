@@ -12,7 +12,7 @@ import { type ApiMessage, errorBody, toMessage } from './wire.js'
 
 interface ModelOptions {
   script: Script | ScriptInput
-  /** 0 or absent: any free port. */
+  /** 0 or absent for any free port. */
   port?: number
   host?: '127.0.0.1'
   /** Total size of request bodies kept in the log; default 64 MB. */
@@ -26,17 +26,19 @@ export interface Model {
   port: number
   /** Every request so far, oldest first. */
   log(): LogEntry[]
-  /** The first ended request that fits, also a past one. Rejects after `ms`. */
+  /** Returns the first ended request that matches, also a past one. Rejects after `ms`. */
   waitFor(fits: (entry: LogEntry) => boolean, ms?: number): Promise<LogEntry>
-  /** Sends the answers of steps with this `hold`, now and from now on. */
+  /** Sends the answers of steps with this `hold`, both those waiting and all later ones. */
   release(hold: string): void
-  /** Ends open connections too. */
+  /** Stops the server and closes open connections. */
   close(): Promise<void>
 }
 
 const LARGEST_BODY = 64 * 1024 * 1024
 
-/** Starts the model on loopback. Throws ScriptError, or what `listen` throws when the port is taken. */
+/**
+ * Starts the model on loopback. Throws ScriptError, or the error of `listen` if the port is in use.
+ */
 export async function startModel(options: ModelOptions): Promise<Model> {
   const handler = new RequestHandler(
     toBook(toScript(options.script)),
@@ -71,7 +73,7 @@ interface Gate {
   open(): void
 }
 
-/** Takes requests, answers by the book, writes the log. */
+/** Receives requests, answers them by the script, and writes the log. */
 class RequestHandler {
   readonly log: RequestLog
   private readonly failures = new Failures()
@@ -207,7 +209,7 @@ function given(message: ApiMessage): Pick<NonNullable<LogEntry['answer']>, 'usag
   return { usage: message.usage as never, text: texts.join('\n'), tools, stop_reason: message.stop_reason }
 }
 
-/** Null: larger than any request should be. */
+/** Reads the body of a request. Null when it exceeds the size limit. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -221,11 +223,11 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 
 const KEPT = 10_000
 
-/** Counts how often each answer of each conversation has failed. The oldest are forgotten first. */
+/** Counts how often each answer of each conversation has failed. Drops the oldest counts first. */
 export class Failures {
   private readonly counts = new Map<string, number>()
 
-  /** What goes wrong this time; null: nothing any more, the answer is due. */
+  /** Returns the failure to send this time. Null when the answer itself is due. */
   next(key: string, fails: readonly Fail[]): Fail | null {
     if (fails.length === 0) return null
     let left = this.counts.get(key) ?? 0

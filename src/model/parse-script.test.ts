@@ -10,7 +10,7 @@ const problems = (script: unknown): string[] => {
   return []
 }
 
-test('short forms are spelled out', () => {
+test('short forms in a script are expanded', () => {
   const script = parseScript(
     JSON.stringify({
       steps: ['Hello.', { agent: 'look around', fail: 429 }],
@@ -26,14 +26,14 @@ test('short forms are spelled out', () => {
   expect(script.conversations?.[0]?.when).toEqual({ prompt: 'first' })
 })
 
-test('lists of lists after compaction are one list for each cycle', () => {
+test('a list of lists in after_compaction is one list for each cycle', () => {
   expect(toScript({ after_compaction: [['Two.'], ['Three.']] }).after_compaction).toEqual([
     [{ text: 'Two.' }],
     [{ text: 'Three.' }],
   ])
 })
 
-test('a script already spelled out stays as it is', () => {
+test('a script in its full form stays unchanged', () => {
   const script = toScript({
     steps: ['A.', { bash: 'ls', fail: ['drop', { kind: 500, times: 3 }] }],
     after_compaction: ['B.'],
@@ -41,7 +41,7 @@ test('a script already spelled out stays as it is', () => {
   expect(toScript(script)).toEqual(script)
 })
 
-test('an unknown key is named with its path and the nearest known one', () => {
+test('an unknown key in a script is reported with its path and the nearest known key', () => {
   expect(problems({ stepps: [] })).toEqual(['a.json: stepps: unknown key, did you mean "steps"?'])
   expect(problems({ steps: ['ok', { bsh: 'ls' }] })).toEqual([
     'a.json: steps[1].bsh: unknown key, did you mean "bash"?',
@@ -54,13 +54,13 @@ test('an unknown key is named with its path and the nearest known one', () => {
   )
 })
 
-test('a key unlike any known one is told what there is', () => {
+test('a key unlike any known one is reported with the list of known keys', () => {
   expect(problems({ conversations: [{ when: { zzzzzzzz: 'x' } }] })).toEqual([
     'a.json: conversations[0].when.zzzzzzzz: unknown key, known are prompt, seen, model',
   ])
 })
 
-test('wrong values are named by path, all at once', () => {
+test('wrong values in a script are all reported at once, each with its path', () => {
   const found = problems({ steps: [{ used: -1 }, { used: '50k' }, { repeat: 0 }], grow: 1.5 })
   expect(found.map((line) => line.split(': ')[1])).toEqual([
     'steps[0].used',
@@ -70,18 +70,18 @@ test('wrong values are named by path, all at once', () => {
   ])
 })
 
-test('a failure nobody knows is refused with those there are', () => {
+test('an unknown kind of failure is refused with the list of known kinds', () => {
   expect(problems({ steps: [{ fail: 'explode' }] })[0]).toMatch(/steps\[0\]\.fail\[0\]\.kind: .*too-long/)
   expect(problems({ steps: [{ fail: 200 }] })[0]).toMatch(/steps\[0\]\.fail\[0\]\.kind: .*>=400/)
 })
 
-test('a split larger than what is used is refused', () => {
+test('a token split larger than `used` is refused', () => {
   expect(problems({ steps: [{ used: 100, input: 90, cache_creation: 20 }] })[0]).toContain(
     'steps[0]: input and cache_creation',
   )
 })
 
-test('text that is not JSON, or no object, is refused', () => {
+test('a script that is not JSON, or not an object, is refused', () => {
   expect(() => parseScript('{steps', 'a.json')).toThrow(/^a\.json: not valid JSON/)
   expect(() => parseScript('[]', 'a.json')).toThrow(ScriptError)
 })

@@ -3,12 +3,12 @@ import { nearestName } from '../lib/nearest-name.js'
 import { type Script, scriptSchema } from './script.js'
 
 interface ScriptProblem {
-  /** Path of the key: `steps[2].used`; '' is the script itself. */
+  /** Path of the key, such as `steps[2].used`. Empty for the script itself. */
   key: string
   reason: string
 }
 
-/** A script that cannot be used. The message names the file and every key. */
+/** Error for an invalid script. The message names the file and every wrong key. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError'
   constructor(
@@ -19,7 +19,7 @@ export class ScriptError extends Error {
   }
 }
 
-/** Throws ScriptError. */
+/** Parses a script from JSON text. Throws ScriptError. */
 export function parseScript(text: string, file: string): Script {
   let value: unknown
   try {
@@ -30,7 +30,7 @@ export function parseScript(text: string, file: string): Script {
   return toScript(value, file)
 }
 
-/** The same from a value at hand. Throws ScriptError. */
+/** Parses a script from a JavaScript value. Throws ScriptError. */
 export function toScript(value: unknown, file = 'script'): Script {
   if (!isObject(value)) throw new ScriptError(file, [{ key: '', reason: 'must be an object with "steps"' }])
   const result = v.safeParse(scriptSchema, spellOut(value))
@@ -48,12 +48,12 @@ function problem(issue: v.BaseIssue<unknown>): ScriptProblem {
     const like = nearestName(String(path.at(-1)?.key), known)
     return { key, reason: like ? `unknown key, did you mean "${like}"?` : `unknown key, known are ${known.join(', ')}` }
   }
-  // a failed union says only what it expected as a whole; the inner reason is the one of use
+  // Report the inner reason: a failed union only says what it expected as a whole.
   const inner = issue.issues?.find((i) => i.kind === 'validation')
   return { key, reason: inner?.message ?? issue.message }
 }
 
-/** The keys the schema knows at a path of actual keys. */
+/** Returns the keys that the schema allows at a path. */
 function knownKeys(path: unknown[]): string[] {
   let schema = scriptSchema as unknown as Node
   for (const key of path) {
@@ -72,7 +72,9 @@ interface Node {
   entries?: Record<string, Node>
 }
 
-/** Puts the short forms into the full one, leaving what it does not understand for the schema to name. */
+/**
+ * Expands the short forms of a script. Leaves unknown values unchanged for the schema to report.
+ */
 function spellOut(script: Record<string, unknown>): Record<string, unknown> {
   return conversation(script, { conversations: list(conversation), subagents: list(conversation), side: step })
 }

@@ -7,27 +7,27 @@ const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }
 const kind = (body: object, headers = {}) => callerOf(open({ metadata: { user_id }, ...body }), headers).kind
 const tools = [{ name: 'Bash' }]
 
-test('a request with tools is of the main chain, with an agent’s id of a subagent', () => {
+test('a request with tools is of the main chain, and one with an agent id is of a subagent', () => {
   expect(kind({ tools, messages: [user('go')] })).toBe('main')
   expect(kind({ tools, messages: [user('go')] }, { 'x-claude-code-agent-id': 'a1' })).toBe('subagent')
 })
 
-test('a main chain without tools still thinks or manages its context', () => {
+test('a request without tools is of the main chain if it thinks or manages its context', () => {
   expect(kind({ tools: [], thinking: { type: 'adaptive' } })).toBe('main')
   expect(kind({ tools: [], context_management: {} })).toBe('main')
 })
 
-test('titles and searches are side requests', () => {
+test('requests for titles and searches are side requests', () => {
   expect(kind({ tools: [], messages: [user('<session>go</session>')] })).toBe('side')
   expect(kind({ messages: [user('name it')] })).toBe('side')
   expect(kind({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] })).toBe('side')
 })
 
-test('a request of no known client is of the main chain', () => {
+test('a request of an unknown client is of the main chain', () => {
   expect(callerOf(open({ messages: [user('go')] }), {}).kind).toBe('main')
 })
 
-test('the client’s compaction prompt is recognised, a talk about summaries is not', () => {
+test('the client’s compaction prompt is recognised, and a conversation about summaries is not', () => {
   const ask =
     'Respond with TEXT ONLY … Your task is to create a detailed summary of the conversation so far … <summary>'
   expect(
@@ -48,7 +48,7 @@ test('the client’s compaction prompt is recognised, a talk about summaries is 
   expect(kind({ tools, messages: [user('Please create a detailed summary of the README')] })).toBe('main')
 })
 
-test('the session comes from the header, else from the metadata', () => {
+test('the session id is read from the header, or else from the metadata', () => {
   const request = open({ metadata: { user_id } })
   expect(callerOf(request, { 'x-claude-code-session-id': 'h' }).session).toBe('h')
   expect(callerOf(request, {}).session).toBe('0b1c')
@@ -56,13 +56,13 @@ test('the session comes from the header, else from the metadata', () => {
   expect(callerOf(older, {}).session).toBe('11111111-2222-3333-4444-555555555555')
 })
 
-test('requests without a session are told apart by how they begin', () => {
+test('requests without a session are told apart by their first messages', () => {
   const key = (text: string) => callerOf(open({ messages: [user(text)] }), {}).key
   expect(key('one')).toBe(key('one'))
   expect(key('one')).not.toBe(key('two'))
 })
 
-test('texts are found wherever the model sees them', () => {
+test('texts are found in every part of a request that the model sees', () => {
   const content = [
     'bare',
     { type: 'text', text: 'text' },
@@ -75,7 +75,7 @@ test('texts are found wherever the model sees them', () => {
   expect(textsIn(content)).toEqual(['bare', 'text', 'thought', '{"command":"ls"}', 'result', 'plain'])
 })
 
-test('the prompt is what was typed', () => {
+test('the prompt is the text that the user typed, without the client’s notes', () => {
   const request = open({
     messages: [
       {
@@ -91,14 +91,14 @@ test('the prompt is what was typed', () => {
   expect(promptText(request)).toBe('go')
 })
 
-test('the folder is read from the client’s own words', () => {
+test('the client’s folder is read from the text of its request', () => {
   expect(folderOf(open({ messages: [user('# Environment\n - Primary working directory: /a b/c\n - Platform')] }))).toBe(
     '/a b/c',
   )
   expect(folderOf(open({}))).toBeNull()
 })
 
-test('what is no request gives null', () => {
+test('a body that is not a Messages API request gives null', () => {
   expect(openRequest('{')).toBeNull()
   expect(openRequest('null')).toBeNull()
   expect(openRequest('{"model":"x"}')).toBeNull()

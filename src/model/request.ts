@@ -15,7 +15,7 @@ export interface Turn {
   content: string | Block[]
 }
 
-/** The part of a Messages API request that matters here. */
+/** The fields of a Messages API request that the scripted model uses. */
 export interface ApiRequest {
   model: string
   stream: boolean
@@ -25,7 +25,7 @@ export interface ApiRequest {
   raw: Record<string, unknown>
 }
 
-/** Null: not a request of the Messages API. */
+/** Parses a request body. Null when it is not a request of the Messages API. */
 export function openRequest(body: string): ApiRequest | null {
   let raw: Record<string, unknown>
   try {
@@ -44,7 +44,7 @@ export function openRequest(body: string): ApiRequest | null {
   }
 }
 
-/** Every text in a content, tool results included, in order. */
+/** Returns every text in a message's content in order, including tool results. */
 export function textsIn(content: unknown): string[] {
   if (typeof content === 'string') return [content]
   if (!Array.isArray(content)) return []
@@ -65,7 +65,7 @@ export const blocksOf = (turn: Turn): Block[] =>
       ? turn.content
       : []
 
-/** What was said since the model's last answer: prompt, tool results, notes of the client. */
+/** Returns all text since the model's last answer: prompt, tool results and notes of the client. */
 export function newestText(request: ApiRequest): string {
   const last = request.messages.findLastIndex((m) => m.role === 'assistant')
   return request.messages
@@ -74,14 +74,14 @@ export function newestText(request: ApiRequest): string {
     .join('\n')
 }
 
-/** Everything before the first answer. */
+/** Returns all text before the first answer. */
 export function openingText(request: ApiRequest): string {
   return opening(request)
     .flatMap((m) => textsIn(m.content))
     .join('\n')
 }
 
-/** The first prompt as it was typed, without the client's own notes around it. */
+/** Returns the first prompt as typed, without the notes that the client adds around it. */
 export function promptText(request: ApiRequest): string {
   return opening(request)
     .filter((m) => m.role === 'user')
@@ -95,7 +95,7 @@ function opening(request: ApiRequest): Turn[] {
   return first < 0 ? request.messages : request.messages.slice(0, first)
 }
 
-/** Where the client says it works; null: it does not say. */
+/** Returns the working folder that the client names in its prompt. Null when it names none. */
 export function folderOf(request: ApiRequest): string | null {
   for (const text of [...textsIn(request.system), ...request.messages.flatMap((m) => textsIn(m.content))]) {
     const found = /Primary working directory: (.+)/.exec(text)
@@ -107,12 +107,12 @@ export function folderOf(request: ApiRequest): string | null {
 export const KINDS = ['main', 'subagent', 'compaction', 'side'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Who asks, and for what. */
+/** The sender and the purpose of a request. */
 export interface Caller {
   kind: Kind
   session: string | null
   agent: string | null
-  /** Tells conversations apart also where the client names no session. */
+  /** Identifies the conversation, also when the client sends no session id. */
   key: string
 }
 
@@ -133,7 +133,10 @@ function kindOf(request: ApiRequest, subagent: boolean): Kind {
   return subagent ? 'subagent' : 'main'
 }
 
-/** The client's compaction prompt, in its three wordings: whole, recent part, up to a message. */
+/**
+ * True for the client's compaction prompt in its three wordings: whole, recent part, up to a
+ * message.
+ */
 function asksForSummary(request: ApiRequest): boolean {
   const last = request.messages.at(-1)
   if (!last || last.role === 'assistant') return false
@@ -142,7 +145,10 @@ function asksForSummary(request: ApiRequest): boolean {
   )
 }
 
-/** Titles, names and the like: no tools, and none of what every request of a conversation carries. */
+/**
+ * True for requests such as session titles: no tools, and no field that every conversation request
+ * has.
+ */
 function isSide({ tools, raw }: ApiRequest): boolean {
   if (tools.length > 0) return tools.every((tool) => tool.type?.startsWith('web_search') === true)
   const claudeCode = typeof (raw.metadata as { user_id?: unknown } | undefined)?.user_id === 'string'

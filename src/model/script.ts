@@ -1,5 +1,5 @@
 /**
- * The script of the scripted model: what it answers, written by hand as JSON.
+ * The script of the scripted model: its answers, written by hand as JSON.
  *
  *   {
  *     "steps": [
@@ -10,13 +10,15 @@
  *     "summary": "The user wants the login fixed."
  *   }
  *
- * `steps` are the answers on the main chain in the order they are asked for, over all turns: a step with a tool goes on
- * with the turn, a step without one ends it. A plain string is a step with only a text. Every other request of the client
- * (compaction, subagents, session titles) is recognised and takes no step.
+ * `steps` are the answers on the main chain in order, over all turns. A step with a tool continues
+ * the turn, a step without one ends it. A plain string is a step with only a text. Other requests of
+ * the client (compaction, subagents, session titles) are recognised and do not advance the script.
  *
- * Figures: `used` is input + cache creation + cache read of that answer. Without it an answer uses `grow` more than the
- * one before (the first: `start`). `repeat` gives the step n times, growing each time. In texts and tool inputs
- * `{{n}}` is the repetition, `{{step}}` the step of the cycle, `{{cycle}}`, `{{used}}`, and `{{cwd}}` the client's folder.
+ * `used` is input + cache creation + cache read of an answer. Without it, an answer uses `grow` more
+ * tokens than the one before; the first uses `start`. `repeat` sends the step n times, growing each time.
+ *
+ * Texts and tool inputs may contain `{{n}}` (the repetition), `{{step}}` (the step of the cycle),
+ * `{{cycle}}`, `{{used}}` and `{{cwd}}` (the client's folder).
  */
 import * as v from 'valibot'
 
@@ -26,14 +28,16 @@ const texts = v.union([v.string(), v.array(v.string())])
 
 const FAIL_KINDS = ['too-long', 'stream-error', 'hang', 'stall', 'drop', 'drop-midstream'] as const
 
-/** What goes wrong instead of (or before) an answer. A number is an HTTP status. */
+/** Failure sent instead of an answer, or before it. A number is an HTTP status. */
 const failSchema = v.strictObject({
   kind: v.union([v.picklist(FAIL_KINDS), v.pipe(v.number(), v.integer(), v.minValue(400), v.maxValue(599))]),
-  /** How often before the answer comes; default 1, `too-long` always (compaction changes the cycle). */
+  /**
+   * Number of failures before the answer; default 1. `too-long` always fails until a compaction.
+   */
   times: v.optional(v.union([times, v.literal('always')])),
   /** Seconds, sent as the header `retry-after`. */
   retry_after: v.optional(v.pipe(v.number(), v.minValue(0))),
-  /** The limit of a plan is reached, and is lifted in so many seconds: the headers by which clients of a plan learn of it. */
+  /** Seconds until a reached plan limit resets, sent in the headers that clients of a plan read. */
   resets_in: v.optional(v.pipe(v.number(), v.minValue(0))),
   message: v.optional(v.string()),
   headers: v.optional(v.record(v.string(), v.string())),
@@ -50,31 +54,36 @@ const agentSchema = v.strictObject({
 const stepEntries = {
   text: v.optional(v.string()),
   thinking: v.optional(v.string()),
-  /** Any tools, all in one answer. */
+  /** Calls of any tools, all in one answer. */
   tools: v.optional(
     v.array(v.strictObject({ name: v.string(), input: v.optional(v.record(v.string(), v.unknown())) })),
   ),
-  /** Short for the Bash tool; a list gives parallel calls. */
+  /** Short form for the Bash tool. A list makes parallel calls. */
   bash: v.optional(texts),
-  /** Short for the Read tool; a relative path is taken from the client's folder. */
+  /** Short form for the Read tool. A relative path is resolved against the client's folder. */
   read: v.optional(texts),
-  /** Short for the Agent tool: the subagent's prompt, or more about it. */
+  /** Short form for the Agent tool: the subagent's prompt, or an object with its parameters. */
   agent: v.optional(v.array(agentSchema)),
-  /** Content blocks sent as they are, after all others. */
+  /** Content blocks sent unchanged after all others. */
   blocks: v.optional(v.array(v.looseObject({ type: v.string() }))),
   used: v.optional(count),
-  /** Split of `used`; default 8 input, what is new as cache creation, the rest cache read. */
+  /**
+   * Split of `used`. By default 8 input tokens, new ones as cache creation, the rest as cache read.
+   */
   input: v.optional(count),
   cache_creation: v.optional(count),
   output: v.optional(count),
-  /** Used tokens of each iteration inside one answer (server-side tools). Without `used` the answer reports their sum. */
+  /**
+   * Used tokens of each iteration within one answer, as with server-side tools. Without `used`, the
+   * answer reports their sum.
+   */
   iterations: v.optional(v.array(count)),
-  /** `usage.server_tool_use`, e.g. `{ "web_search_requests": 2 }`. */
+  /** Value of `usage.server_tool_use`, such as `{ "web_search_requests": 2 }`. */
   server_tools: v.optional(v.record(v.string(), count)),
   grow: v.optional(v.pipe(v.number(), v.integer())),
   repeat: v.optional(times),
   delay_ms: v.optional(count),
-  /** The answer is held until `release` was called with this name. */
+  /** Holds the answer back until `release` is called with this name. */
   hold: v.optional(v.string()),
   /** Overrides the stop reason (`tool_use` or `end_turn`). */
   stop: v.optional(v.string()),
@@ -92,7 +101,7 @@ const stepSchema = v.pipe(
   v.check((step) => splits(step), SPLIT),
 )
 
-/** A step given out of turn, whenever the newest message holds `when`. It takes no step. */
+/** A step sent whenever the newest message contains `when`. It does not advance the script. */
 const replySchema = v.pipe(
   v.strictObject({ when: v.string(), ...stepEntries }),
   v.check((step) => splits(step), SPLIT),
@@ -101,25 +110,31 @@ const replySchema = v.pipe(
 const conversationEntries = {
   name: v.optional(v.string()),
   steps: v.optional(v.array(stepSchema)),
-  /** Steps of the second, third … cycle; the last list serves all later cycles. Absent: `rest`. */
+  /**
+   * Steps of the second, third … cycle. The last list serves all later cycles. Without any, `rest`
+   * answers.
+   */
   after_compaction: v.optional(v.array(v.array(stepSchema))),
-  /** The answer to a compaction request: its text is the summary. */
+  /** Answer to a compaction request. Its text is the summary. */
   summary: v.optional(stepSchema),
-  /** Given when the steps have run out. */
+  /** Answer after the last step. */
   rest: v.optional(stepSchema),
   replies: v.optional(v.array(replySchema)),
-  /** From here on the API refuses with "prompt is too long". */
+  /** Token count from which the API refuses with "prompt is too long". */
   maximum: v.optional(count),
   start: v.optional(count),
   grow: v.optional(count),
   delay_ms: v.optional(count),
 }
 
-/** Which conversation a script is for. `"words"`: contained, in any case. `"/words?/i"`: a regular expression. */
+/**
+ * Conditions under which a script's conversation is chosen. `"words"` matches as a substring in any
+ * case, `"/words?/i"` as a regular expression.
+ */
 const whenSchema = v.strictObject({
-  /** In the first prompt, without what the client adds. */
+  /** Text in the first prompt, without the client's additions. */
   prompt: v.optional(v.string()),
-  /** Anywhere before the first answer. */
+  /** Text anywhere before the first answer. */
   seen: v.optional(v.string()),
   model: v.optional(v.string()),
 })
@@ -129,11 +144,11 @@ const chosenSchema = v.strictObject({ when: v.optional(whenSchema), ...conversat
 export const scriptSchema = v.strictObject({
   $schema: v.optional(v.string()),
   ...conversationEntries,
-  /** Tried in order before the script's own steps. */
+  /** Conversations tried in order before the script's own steps. */
   conversations: v.optional(v.array(chosenSchema)),
-  /** The same for subagents, chosen by the prompt each was given. */
+  /** Conversations of subagents, chosen by the prompt that each subagent received. */
   subagents: v.optional(v.array(chosenSchema)),
-  /** The answer to side requests (titles and the like). */
+  /** Answer to side requests, such as session titles. */
   side: v.optional(stepSchema),
 })
 
@@ -143,7 +158,7 @@ export type Step = v.InferOutput<typeof stepSchema>
 export type Reply = v.InferOutput<typeof replySchema>
 export type When = v.InferOutput<typeof whenSchema>
 export type Conversation = v.InferOutput<typeof chosenSchema>
-/** A script in its full form, every short form spelled out; made by `parseScript` or `toScript`. */
+/** A script in its full form, with all short forms expanded by `parseScript` or `toScript`. */
 export type Script = v.InferOutput<typeof scriptSchema>
 
 type OneOrMore<T> = T | T[]
@@ -163,7 +178,7 @@ type ShortConversation<T> = Omit<
   rest?: StepInput
   replies?: Short<Reply>[]
 }
-/** A script as written by hand, short forms allowed. */
+/** A script as a user writes it, with short forms allowed. */
 export type ScriptInput = Omit<ShortConversation<Script>, 'when'> & {
   conversations?: ShortConversation<Conversation>[]
   subagents?: ShortConversation<Conversation>[]

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Fail } from './script.js'
 import { type ApiMessage, errorBody, event, toError, toEvents } from './wire.js'
 
-/** True after `ms`, false as soon as the client is gone. */
+/** Resolves to true after `ms`, or to false as soon as the client disconnects. */
 export function delay(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms <= 0) return Promise.resolve(!response.destroyed)
   let timer: NodeJS.Timeout | undefined
@@ -12,7 +12,7 @@ export function delay(response: ServerResponse, ms: number): Promise<boolean> {
   return unlessGone(response, elapsed).finally(() => clearTimeout(timer))
 }
 
-/** True once `event` happened, false as soon as the client is gone. */
+/** Resolves to true once `event` resolves, or to false as soon as the client disconnects. */
 export function unlessGone(response: ServerResponse, event: Promise<unknown>): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false)
   return new Promise((resolve) => {
@@ -48,7 +48,10 @@ export function sendJson(
   response.end(JSON.stringify(body))
 }
 
-/** Fails as the script wants it. Returns the status sent, null when there was none. A hang ends when the client leaves. */
+/**
+ * Sends a scripted failure and returns its HTTP status, or null when none was sent. A hang ends
+ * when the client disconnects.
+ */
 export async function sendFailure(
   response: ServerResponse,
   fail: Fail,
@@ -106,7 +109,7 @@ function sendStreamError(response: ServerResponse, fail: Fail, message: ApiMessa
   return 200
 }
 
-/** Sends the first half of the answer and lets it reach the wire. */
+/** Sends the first half of the answer and waits until it is written to the socket. */
 function half(response: ServerResponse, message: ApiMessage, stream: boolean): Promise<void> {
   const events = toEvents(message)
   const text = stream

@@ -5,21 +5,21 @@ import { unroll, usageOf } from './unroll.js'
 const climb = (...steps: Step[]) => unroll(steps, { start: 20_008, grow: 1000 })
 const used = (...steps: Step[]) => climb(...steps).map((answer) => answer.used)
 
-test('a repeated step grows by its own measure', () => {
+test('a repeated step grows by its own `grow`', () => {
   expect(used({ used: 50_008, grow: 15_000, repeat: 6 })).toEqual([50_008, 65_008, 80_008, 95_008, 110_008, 125_008])
 })
 
-test('a repeated step without growth keeps its figure', () => {
+test('a repeated step without `grow` keeps its token figure', () => {
   expect(used({ used: 50_008, repeat: 2 })).toEqual([50_008, 50_008])
 })
 
-test('a step without a figure follows the one before', () => {
+test('a step without a token figure continues from the step before it', () => {
   expect(used({}, {}, { used: 90_000 }, { grow: 5000 }, { grow: -3000, repeat: 2 })).toEqual([
     20_008, 21_008, 90_000, 95_000, 92_000, 89_000,
   ])
 })
 
-test('what is new is cache creation, the rest was read from the cache', () => {
+test('new tokens are cache creation, and all others were read from the cache', () => {
   const [first, second] = climb({ used: 50_008 }, { used: 65_008, output: 7 })
   expect(usageOf(first!)).toEqual({
     input_tokens: 8,
@@ -35,7 +35,7 @@ test('what is new is cache creation, the rest was read from the cache', () => {
   })
 })
 
-test('the split adds up to what is used, also when it is given or the figure falls', () => {
+test('the token split adds up to `used`, also when it is given explicitly or the figure falls', () => {
   for (const step of [
     { used: 3 },
     { used: 0 },
@@ -49,7 +49,7 @@ test('the split adds up to what is used, also when it is given or the figure fal
   }
 })
 
-test('an answer of several iterations reports their sum, and the last is what the window holds', () => {
+test('an answer of several iterations reports their sum, and the last one fills the window', () => {
   const [, answer] = climb({ used: 30_000 }, { iterations: [31_000, 40_000] })
   expect(answer!.used).toBe(40_000)
   const usage = usageOf(answer!)

@@ -1,13 +1,13 @@
 import type { Step } from './script.js'
 
-/** One answer the script holds, with its figures. */
+/** An answer of the script with its token figures. */
 export interface Answer {
   step: Step
-  /** Which repetition of its step, from 1. */
+  /** Number of the repetition of its step, from 1. */
   n: number
-  /** Tokens in the window when it was given. */
+  /** Tokens in the context window with this answer. */
   used: number
-  /** The same for the answer before it in the cycle; 0 for the first. */
+  /** `used` of the answer before it in the cycle. 0 for the first. */
   previous: number
 }
 
@@ -23,7 +23,7 @@ export interface Defaults {
   grow: number
 }
 
-/** Spells out repetitions and growth: one entry for each answer of a cycle. */
+/** Expands repetitions and growth into one entry for each answer of a cycle. */
 export function unroll(steps: readonly Step[], defaults: Defaults): Answer[] {
   const answers: Answer[] = []
   for (const step of steps) {
@@ -32,7 +32,7 @@ export function unroll(steps: readonly Step[], defaults: Defaults): Answer[] {
   return answers
 }
 
-/** A step placed after an answer. */
+/** Returns the answer of a step that follows another answer. */
 export function follow(step: Step, n: number, before: Answer | null, defaults: Defaults): Answer {
   const grow = step.grow ?? defaults.grow
   const given = step.iterations?.at(-1) ?? step.used
@@ -41,7 +41,7 @@ export function follow(step: Step, n: number, before: Answer | null, defaults: D
   return { step, n, used: Math.max(0, used), previous: before?.used ?? 0 }
 }
 
-/** What the answer's `usage` says of the whole answer. */
+/** Returns the `usage` field of an answer. */
 export function usageOf(answer: Answer): Usage & { iterations?: (Usage & { type: 'message' })[] } {
   const { step } = answer
   if (!step.iterations || step.iterations.length === 0) return split(answer.used, answer)

@@ -14,7 +14,7 @@ export interface ApiMessage {
   usage: Record<string, unknown>
 }
 
-/** The answer as the Messages API sends it. `serial` is unlike that of any other answer. */
+/** Returns the answer in the format of the Messages API. `serial` is unique for each answer. */
 export function toMessage(decision: Decision, model: string, serial: string): ApiMessage {
   const { step } = decision.answer
   const { text, thinking, tools } = decision.filled
@@ -37,7 +37,7 @@ export function toMessage(decision: Decision, model: string, serial: string): Ap
   }
 }
 
-/** The same as server-sent events, one string each. */
+/** Returns the answer as server-sent events, one string for each event. */
 export function toEvents(message: ApiMessage): string[] {
   const { usage } = message
   const first = { ...usage, output_tokens: 1 }
@@ -90,7 +90,7 @@ export const errorBody = (
   error: { type, message },
 })
 
-/** Status and body of a failure that is an answer; null: the failure is in the connection. */
+/** Returns status and body of an HTTP failure. Null when the connection itself fails. */
 export function toError(fail: Fail): { status: number; body: ReturnType<typeof errorBody> } | null {
   const status = fail.kind === 'too-long' ? 400 : typeof fail.kind === 'number' ? fail.kind : null
   if (status === null) return null
