@@ -8,7 +8,7 @@ import { startPrint } from './run-print.js'
 import { mainRequests, type Stage } from './stage.js'
 import { PATIENCE_MS, until } from './wait.js'
 
-/** How each step of a recovery begins. */
+/** First words of the two recovery messages that Baton sends after a compaction. */
 export const FIRST = 'This conversation was just compacted'
 export const SECOND = 'The summary of the last compaction leaves out'
 
@@ -24,7 +24,7 @@ export async function archivesOf(it: Stage): Promise<Archive[]> {
   return (await it.ask<{ archives: Archive[] }>('archive', 'list')).archives
 }
 
-/** All archives, once no process works on one any more. */
+/** Returns all archives once no process is writing one. */
 export function settledArchives(it: Stage): Promise<Archive[]> {
   return until('the archives are settled', async () => {
     const archives = await archivesOf(it)
@@ -32,7 +32,7 @@ export function settledArchives(it: Stage): Promise<Archive[]> {
   })
 }
 
-/** What was kept is what the transcript held then. */
+/** Checks that an archive holds exactly the transcript as it was before the compaction. */
 export async function expectWhole(it: Stage, archive: Archive, transcript: string | Buffer): Promise<string> {
   expect(archive.status).toBe('kept')
   const to = path.join(it.home.dir, `${archive.archive_id}.jsonl`)
@@ -49,7 +49,7 @@ export interface Pair {
   [field: string]: unknown
 }
 
-/** Every compaction has begun once and ended once, one after the other; returns how each ended. */
+/** Checks that compactions start and end in alternation, and returns the outcome of each. */
 export async function pairsOf(it: Stage, session?: string): Promise<Pair[]> {
   const events = (await it.events(undefined, session)).filter(({ type }) => /^compaction_/.test(type))
   expect(events.map(({ type }) => type)).toEqual(
@@ -60,7 +60,7 @@ export async function pairsOf(it: Stage, session?: string): Promise<Pair[]> {
   return ends.map(({ data }) => data as Pair)
 }
 
-/** The client's own figures of each compaction, from its transcript. */
+/** Returns the client's own figures of each compaction, read from its transcript. */
 export function boundaries(
   transcript: string,
 ): { trigger: string; preTokens: number; postTokens: number; durationMs: number }[] {
@@ -70,7 +70,7 @@ export function boundaries(
     .map((line) => (JSON.parse(line) as { compactMetadata: never }).compactMetadata)
 }
 
-/** How often each request after a compaction holds these words. */
+/** Counts how often each request after a compaction contains the text. */
 export function counts(it: Stage, words: string, cycle = 1): number[] {
   return mainRequests(it.model)
     .filter((entry) => entry.cycle === cycle)
@@ -81,7 +81,7 @@ export function order(events: Event[], ...types: string[]): string[] {
   return events.map(({ type }) => type).filter((type) => types.includes(type))
 }
 
-/** A hook of the person's own, beside Baton's. */
+/** Adds a hook of the user's own beside Baton's hooks. */
 export function addHook(home: Home, event: string, script: string): void {
   const file = path.join(home.dir, `own-${event}.sh`)
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
@@ -93,10 +93,9 @@ export function addHook(home: Home, event: string, script: string): void {
 }
 
 /**
- * Starts Baton's PreCompact hook only when the transcript holds this many tool results and this text. Claude Code
- * 2.1.325 writes its
- * transcript up to a tenth of a second late, and Baton waits for it only for a bounded time, which a busy machine
- * can exceed.
+ * Starts Baton's PreCompact hook only when the transcript holds this many tool results and this
+ * text. Claude Code 2.1.325 writes its transcript up to a tenth of a second late, and Baton waits
+ * for it only for a bounded time, which a busy machine can exceed.
  */
 export function holdUntilWritten(home: Home, { results, text }: { results: number; text: string }): void {
   const settings = home.readSettings() as {
@@ -119,7 +118,7 @@ export function holdUntilWritten(home: Home, { results, text }: { results: numbe
   home.settings({ hooks: settings.hooks })
 }
 
-/** The client in `-p` fed prompt by prompt. */
+/** Starts the client with `-p` and sends it one prompt per turn over its open stdin. */
 export function dialogue(home: Home, model: string) {
   const run = startPrint(home, { model, stdin: 'open' })
   let turns = 0

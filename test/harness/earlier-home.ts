@@ -7,22 +7,22 @@ import { openDatabase } from '../../src/store/sqlite/driver.js'
 import { type Home, type HomeOptions, makeHome } from './home.js'
 import { REPOSITORY } from './paths.js'
 
-/** A home that version 0.1 left behind at commit 3fc0d27; `test/record/home.record.ts` records it. */
+/** A home written by version 0.1 (commit 3fc0d27) and recorded by `test/record/home.record.ts`. */
 export const EARLIER_HOME = path.join(REPOSITORY, 'test', 'fixtures', 'home-0.1')
 
 /** The answers of one version's commands, as JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into it at will
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of the JSON
 type Said = any
 
 export interface Recorded {
-  /** Folders and the program of the machine it was recorded on. */
+  /** Folders and Node program of the machine on which the home was recorded. */
   places: { root: string; package: string; node: string }
-  /** Names that are hashes over something with a path in it. */
+  /** Recorded names that are hashes over text that contains a path. */
   names: { key: string; settings: string }
   /** The client's settings before Baton was installed. */
   original: string
   sessions: { herons: string; stork: string; cranes: string }
-  /** The answers of the version that recorded it, before the signals in the spool came. */
+  /** Output of the recording version's commands, before the signals in the spool were written. */
   said: Record<'status' | 'show' | 'archives' | 'recall' | 'briefs' | 'brief' | 'messages' | 'jobs' | 'events', Said>
 }
 
@@ -31,18 +31,20 @@ export interface EarlierHome {
   recorded: Recorded
 }
 
-/** Files whose bytes are hashed or signed: they keep the paths of the machine they were recorded on. */
+/**
+ * Files whose bytes are hashed or signed: they keep the paths of the machine they were recorded on.
+ */
 const AS_RECORDED = /^(baton\/(archive|briefs)\/|home\/\.claude\/projects\/)/
 
 /**
  * Unpacks the recorded home into a folder of the test, as if it had been recorded there, with the
- * present package in the place of the earlier one: as after `npm install -g`.
+ * current package in place of the earlier one, as after `npm install -g`.
  */
 export function openEarlierHome(options: HomeOptions = {}): EarlierHome {
   const home = makeHome(options)
   const text = readFileSync(path.join(EARLIER_HOME, 'recorded.json'), 'utf8')
   const { places, names } = JSON.parse(text) as Recorded
-  // Times of files are those of the test: what is old is tidied up.
+  // -m sets the files' times to now, because Baton's cleanup deletes old files.
   execFileSync('tar', ['-xmzf', path.join(EARLIER_HOME, 'home.tar.gz'), '-C', home.dir])
   const settings = path.join(home.configDir, 'settings.json')
   const coded = (folder: string): string => folder.replace(/[^a-zA-Z0-9]/g, '-')
@@ -76,7 +78,7 @@ function moveFile(root: string, name: string, move: (text: string) => string): v
   if (moved !== bytes) writeFileSync(file, moved, 'latin1')
 }
 
-/** Puts the paths of this machine into every text of a store, and nothing else. */
+/** Replaces the recorded paths in every text of a store with paths of this machine. */
 function moveStore(file: string, move: (text: string) => string): void {
   const db = openDatabase(file)
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]

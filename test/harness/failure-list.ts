@@ -2,7 +2,10 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 const LONGEST_MESSAGE = 300
 
-/** Lists every failed test once more at the end, shortly: a log that is cut still says which tests failed. */
+/**
+ * Reporter that repeats every failed test in one line at the end, so that a truncated log names
+ * them all.
+ */
 export default class FailureList implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly { message?: string }[]): void {
     const failed = modules.flatMap((module) => [

@@ -5,14 +5,14 @@ import { REPOSITORY } from './paths.js'
 
 const root = path.join(REPOSITORY, 'test', 'fixtures', 'claude-code')
 
-/** Every client version payloads were recorded of. */
+/** Every client version with recorded hook payloads. */
 export const VERSIONS = readdirSync(root).filter((name) => /^\d/.test(name))
 
 export function eventNames(version: string): string[] {
   return readdirSync(path.join(root, version, 'events')).map((name) => name.slice(0, -'.json'.length))
 }
 
-/** What the client of a version really sent, as it arrives. */
+/** Returns a recorded hook payload of a client version as the signal that Baton receives. */
 export function recorded(version: string, name: string): RawSignal {
   const { kind, env, body } = JSON.parse(readFileSync(path.join(root, version, 'events', `${name}.json`), 'utf8'))
   return { agent: 'claude-code', kind, body: JSON.stringify(body), env, at: 1_700_000_000_000 }

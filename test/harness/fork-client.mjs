@@ -1,5 +1,5 @@
-// Plays a client: alone it stays, with -p it writes down how it was called, waits at the FIFO FORK_GATE and
-// answers as FORK_DOES says.
+// Fake client: without -p it keeps running; with -p it records its arguments, waits at the FIFO
+// FORK_GATE and answers as FORK_DOES says.
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 

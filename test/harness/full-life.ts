@@ -13,14 +13,17 @@ export interface Machine {
   /** Baton's folder: BATON_HOME, or the default place. */
   root: string
   env: Record<string, string>
-  /** File with the process id that systemctl gives for the service; without it the service does not run. */
+  /**
+   * File with the process id that systemctl reports for the service. Absent when the service is
+   * stopped.
+   */
   mainPid: string
   baton(...args: string[]): { code: number | null; stdout: string; stderr: string }
 }
 
 /**
- * A user's machine with a systemctl that does to files what the real one does, and that takes the
- * process in the file `main-pid` for the service's. `own`: whether BATON_HOME is set.
+ * A user's machine with a fake systemctl that changes files as the real one does, and reports the
+ * process in the file `main-pid` as the service. `own` is true when BATON_HOME is set.
  */
 export function machine(own: boolean): Machine {
   const home = makeHome()
@@ -56,7 +59,7 @@ export function machine(own: boolean): Machine {
   return { home: { ...home, env }, root, env, mainPid, baton }
 }
 
-/** Starts a command that goes on. It is ended with the test. */
+/** Starts a command that keeps running until the end of the test. */
 export function startBaton({ env, home }: Pick<Machine, 'env' | 'home'>, ...args: string[]) {
   const child = spawn(process.execPath, [BATON, ...args], {
     env,
@@ -75,8 +78,8 @@ export function startBaton({ env, home }: Pick<Machine, 'env' | 'home'>, ...args
 }
 
 /**
- * Sessions with readings, an archive and a brief, a long message, a job with a log, and a server
- * that ran.
+ * Fills Baton's home: sessions with readings, an archive, a brief, a long message, a job with a
+ * log, and the files of a server that ran.
  */
 export async function liveThrough(it: Machine): Promise<void> {
   const { home, baton } = it

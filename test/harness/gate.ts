@@ -5,8 +5,8 @@ import type { FaultPoint } from '../../src/lib/fault-point.js'
 import { until } from './wait.js'
 
 /**
- * A FIFO that a process must read from before it continues: holds a moment open for as long as the
- * test wants.
+ * A FIFO that a process must read before it continues. The test decides how long the process is
+ * held there.
  */
 export interface Gate {
   path: string
@@ -56,7 +56,10 @@ export function faultGate(folder: string, point: FaultPoint): Gate & { env: Reco
   return { ...gate, env: { [`BATON_FAULT_${point}`]: gate.path } }
 }
 
-/** A gate after the first call of a function of `node:fs` whose arguments match, in a process started with `env`. */
+/**
+ * A gate after the first call of a function of `node:fs` whose arguments match, in a process
+ * started with `env`.
+ */
 export function callGate(folder: string, call: string, match: RegExp): Gate & { env: Record<string, string> } {
   const gate = makeGate(folder, call)
   const preload = path.join(import.meta.dirname, 'hold-after.cjs')
@@ -64,7 +67,7 @@ export function callGate(folder: string, call: string, match: RegExp): Gate & { 
   return { ...gate, env: { ...hold, NODE_OPTIONS: `--require ${preload}` } }
 }
 
-/** Opening a FIFO for writing without waiting fails while nobody has it open for reading. */
+/** Opens the FIFO for writing, or returns null while no process has it open for reading. */
 function openIfRead(fifo: string): number | null {
   try {
     return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)

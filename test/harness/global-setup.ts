@@ -12,7 +12,8 @@ import { until } from './wait.js'
 
 /**
  * Set-up of every tier but the unit tests: installs tmux and shellcheck, builds dist, and fails the
- * run if a test changed the real home. The test that needs shellcheck says so where it is missing.
+ * run if a test changed the real home. The test that needs shellcheck fails with a clear message
+ * where it is missing.
  */
 export default async function setup(): Promise<() => void> {
   needTmux()
@@ -24,7 +25,7 @@ export default async function setup(): Promise<() => void> {
     try {
       check()
     } catch (error) {
-      // vitest prints what a teardown throws, yet may still exit with 0
+      // Vitest prints an error thrown by a teardown, but may still exit with 0.
       process.exitCode = 1
       throw error
     }
@@ -40,7 +41,7 @@ function needTmux(): void {
     )
 }
 
-/** Builds when a source is newer than what was built. Two runs of the tests at once build one after the other. */
+/** Builds dist if a source is newer. A lock makes two simultaneous test runs build in turn. */
 async function build(): Promise<void> {
   const script = path.join(REPOSITORY, 'scripts', 'build.mjs')
   if (!existsSync(script)) return
@@ -59,13 +60,13 @@ async function build(): Promise<void> {
 
 const HOST_SOURCE = path.join(import.meta.dirname, 'command-host.ts')
 
-/** Bundles the process that answers the questions of tests about a home. */
+/** Bundles the process that runs read-only commands for tests (`command-host.ts`). */
 async function buildCommandHost(): Promise<void> {
   await bundle({
     entryPoints: [HOST_SOURCE],
     outdir: path.dirname(COMMAND_HOST),
     outExtension: { '.js': '.mjs' },
-    // A command loads its own part of the program only, as the built one does.
+    // Code splitting lets a command load only its own modules, as in the built program.
     splitting: true,
     bundle: true,
     platform: 'node',
@@ -85,7 +86,7 @@ function take(lock: string): boolean {
     mkdirSync(lock)
     return true
   } catch {
-    // its owner died
+    // A lock this old belongs to a test run that died.
     if (Date.now() - modified(lock) > 120_000) rmSync(lock, { recursive: true, force: true })
     return false
   }

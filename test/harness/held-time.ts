@@ -2,18 +2,18 @@ import { onTestFinished, vi } from 'vitest'
 import { pause } from './wait.js'
 
 export interface HeldTime {
-  /** Lets time pass until `work` is over. */
+  /** Advances the held timers until `work` settles. */
   pass<T>(work: Promise<T>): Promise<T>
   /** Milliseconds that have passed so far. */
   passedMs(): number
 }
 
-/** Much faster than real time, and slow enough for a process that was told to end. */
+/** Timer step: much faster than real time, but slow enough for a signalled process to exit. */
 const STEP_MS = 100
 
 /**
- * Stops the timers of this process for the rest of the test: a time limit is over when the test says
- * so, and not while a slow machine still starts what the limit ends.
+ * Stops the timers of this process for the rest of the test. A time limit expires when the test
+ * says so, and not while a slow machine still starts the process that it limits.
  */
 export function holdTime(): HeldTime {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

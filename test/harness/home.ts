@@ -8,9 +8,9 @@ import { PREFIX } from './paths.js'
 import { alive, end, withEnvironment } from './processes.js'
 import { longPatience, pause } from './wait.js'
 
-/** A person's machine in a folder: home, the client's configuration, a project, Baton's state. */
+/** A user's machine in a temporary folder: home, client configuration, project, Baton's state. */
 export interface Home {
-  /** Holds all the others. */
+  /** Root folder that contains all the other folders. */
   dir: string
   home: string
   /** The client's folder (`~/.claude`). */
@@ -18,24 +18,27 @@ export interface Home {
   /** A git repository with one commit. */
   project: string
   batonHome: string
-  /** The environment of everything run here; nothing of the test's own but PATH. */
+  /** Environment of every process of this home. Only PATH comes from the test's environment. */
   env: Record<string, string>
-  /** Merges into the user's settings.json. */
+  /** Merges the given keys into the user's settings.json. */
   settings(change: Record<string, unknown>): void
   readSettings(): Record<string, unknown>
-  /** The client's transcript of a session; null: there is none. */
+  /** Path of the client's transcript of a session. Null when there is none. */
   transcript(sessionId: string): string | null
-  /** Called when the home is disposed of, before its processes are ended. */
+  /** Registers a callback for `dispose`, called before the home's processes are ended. */
   onDispose(clean: () => unknown): void
-  /** Ends what still runs here and removes the folder, unless the test failed or BATON_KEEP=1. Called by itself at the end of a test. */
+  /**
+   * Ends the home's processes and removes its folder, unless the test failed or BATON_KEEP=1. Runs
+   * automatically at the end of a test.
+   */
   dispose(failed?: boolean): Promise<void>
 }
 
 export interface HomeOptions {
-  /** The scripted model the client talks to. */
+  /** The scripted model that the client sends its requests to. */
   model?: { url: string }
   env?: Record<string, string>
-  /** False: leave CLAUDE_CONFIG_DIR unset, as most people have it. */
+  /** False to leave CLAUDE_CONFIG_DIR unset, as most users do. */
   explicitConfigDir?: boolean
 }
 
@@ -84,7 +87,7 @@ export function makeHome(options: HomeOptions = {}): Home {
     dispose: async (failed = false) => {
       if (disposed) return
       disposed = true
-      // whatever one of them could not do, the rest is still done
+      // Run every cleaner even if one of them fails.
       const results = await Promise.allSettled(cleaners.map(async (clean) => clean()))
       await endAllIn(places.home)
       if (failed || process.env.BATON_KEEP === '1') process.stderr.write(`kept ${dir}\n`)
@@ -105,7 +108,7 @@ function clientEnvironment(modelUrl: string): Record<string, string> {
     ANTHROPIC_BASE_URL: modelUrl,
     ANTHROPIC_API_KEY: 'sk-fake',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // else it clones its collection of plugins from the network
+    // Without this setting the client clones its plugin marketplace from the network.
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_AUTOUPDATER: '1',
@@ -114,7 +117,7 @@ function clientEnvironment(modelUrl: string): Record<string, string> {
   }
 }
 
-/** Answers every question the client asks a person at the first start. */
+/** Stores the answers to every question that the client asks at its first start. */
 function prepareClient({ home, configDir, project }: { home: string; configDir: string; project: string }): void {
   const state = {
     hasCompletedOnboarding: true,
@@ -122,7 +125,7 @@ function prepareClient({ home, configDir, project }: { home: string; configDir: 
     customApiKeyResponses: { approved: ['sk-fake'], rejected: [] },
     projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
   }
-  // the client reads the one in its own folder when CLAUDE_CONFIG_DIR is set, else the one in the home
+  // The client reads .claude.json from CLAUDE_CONFIG_DIR if that is set, else from the home.
   for (const folder of [home, configDir]) writeFileSync(path.join(folder, '.claude.json'), JSON.stringify(state))
   writeFileSync(
     path.join(configDir, 'settings.json'),
@@ -140,7 +143,7 @@ function prepareProject(project: string, env: Record<string, string>): void {
 }
 
 async function endAllIn(home: string): Promise<void> {
-  // a process may start another while it ends
+  // Repeat, because a process may start another one while it ends.
   for (let round = 0; round < 5; round++) {
     const left = withEnvironment(`HOME=${home}`)
     if (left.length === 0) return
@@ -153,6 +156,6 @@ function disposeWithTest(home: Home): void {
   try {
     onTestFinished(({ task }) => home.dispose(task.result?.state === 'fail'))
   } catch {
-    // made outside a test: its maker disposes of it
+    // Outside a test, the caller disposes of the home.
   }
 }

@@ -1,5 +1,5 @@
-// Plays a client: runs the commands that it is told on stdin, one JSON line each, as its own
-// children, and prints what came of them.
+// Fake client: runs the commands that it reads from stdin (one JSON line each) as its own children
+// and prints their results.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 

@@ -3,18 +3,21 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Home } from './home.js'
 
-/** A session of the client as far as hooks can tell, without the client: for crowds, floods and failures it would be too slow for. */
+/**
+ * A simulated client session that runs the real hooks. Used where many real clients would be too
+ * slow.
+ */
 export interface Pretended {
   id: string
   transcript: string
-  /** The client writes an answer that calls one tool; returns the call's id. */
+  /** Appends an answer with one tool call to the transcript and returns the call's id. */
   answer(used: number): string
-  /** Runs the installed command for an event, as the client does. */
+  /** Runs the installed hook command for an event, as the client does. */
   hook(event: string, body?: Record<string, unknown>, more?: HookOptions): Promise<HookRun>
-  /** An answer with a tool, and its batch. */
+  /** Appends an answer with a tool call and runs its PostToolBatch hook. */
   batch(used: number): Promise<HookRun>
   statusLine(used: number | null): Promise<HookRun>
-  /** What the mod would write, at a time of its own clock. */
+  /** Writes a reading as the plugin module does, with `at` as its time. */
   live(used: number, at: number): void
 }
 
@@ -27,9 +30,9 @@ export interface HookRun {
 
 export interface HookOptions {
   env?: Record<string, string>
-  /** What stdin gets instead of the event. */
+  /** Text written to the hook's stdin instead of the event. */
   stdin?: string
-  /** True: stdin is never closed. */
+  /** True to leave the hook's stdin open. */
   open?: boolean
 }
 
@@ -38,7 +41,10 @@ let sessions = 0
 const newId = (): string =>
   `5e55101${String(++sessions).padStart(1, '0')}-0000-4000-8000-${String(process.pid).padStart(12, '0')}`
 
-/** `pid`: the process that plays the client. `id`: a session that is known already; without it a new one. */
+/**
+ * Simulates a session whose client is the process `pid`. `id` names an existing session to
+ * continue.
+ */
 export function pretend(home: Home, pid: number, project = home.project, id = newId()): Pretended {
   const folder = path.join(home.configDir, 'projects', project.replace(/[^a-zA-Z0-9]/g, '-'))
   mkdirSync(folder, { recursive: true })
@@ -84,7 +90,7 @@ export function pretend(home: Home, pid: number, project = home.project, id = ne
   return it
 }
 
-/** What the settings say the client should run. */
+/** Returns the hook command that the client's settings name for an event. */
 export function commandOf(home: Home, event: string): string {
   const settings = home.readSettings() as {
     hooks: Record<string, { hooks: { command: string }[] }[]>
@@ -128,7 +134,7 @@ export async function crowd<T>(count: number, lanes: number, work: (n: number) =
   return results
 }
 
-/** What hooks told the agent and the person. */
+/** Collects the texts that hook runs printed for the agent and for the user. */
 export function said(runs: HookRun[]): { agent: string[]; user: string[] } {
   const answers = runs
     .filter(({ stdout }) => stdout.trim() !== '')

@@ -8,20 +8,20 @@ import { BATON, REPOSITORY } from './paths.js'
 export const COMMAND_HOST = path.join(REPOSITORY, 'dist.test', 'command-host.mjs')
 
 export interface HostedCommands {
-  /** Runs a command that only reads; throws nothing for a wrong exit. */
+  /** Runs a read-only command. Does not throw when the command fails. */
   run(args: string[]): Promise<Omit<HostedEnd, 'id'>>
 }
 
 /**
- * Commands of one home that are run in one process, which is started with the first of them. Use it
- * for questions; a test of a command starts the built program.
+ * Runs the commands of one home in one process, started with the first command. Use it to query
+ * state; a test of the command itself starts the built program.
  */
 export function hostCommands(home: Pick<Home, 'env' | 'project' | 'onDispose'>): HostedCommands {
   let host: ChildProcess | null = null
   let calls = 0
   const waiting = new Map<number, (end: HostedEnd) => void>()
   const start = (): ChildProcess => {
-    // Not in the environment of the home: tests look there for processes that Baton left behind.
+    // The host gets another environment: tests search the home's for processes left by Baton.
     const child = fork(COMMAND_HOST, [], {
       cwd: REPOSITORY,
       env: { PATH: home.env.PATH ?? '' },

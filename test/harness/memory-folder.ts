@@ -6,15 +6,15 @@ import { removeFolder } from '../../src/lib/remove-folder.js'
 const MEMORY = '/dev/shm'
 const NAME = 'baton-tests-'
 const DAY_MS = 24 * 3_600_000
-/** A whole run of the tests holds less than 1 GB at a time. */
+/** Free space required: a whole test run uses less than 1 GB at a time, times four. */
 const NEEDED_BYTES = 4 * 1024 ** 3
 
 /**
  * Sets TMPDIR to a new folder in memory, so that no test waits for a disk. Baton syncs its store
- * and its archives: on a busy disk that was two thirds of the time of such tests. Changes nothing
- * where TMPDIR is set already, and where there is no such folder, too little room in it (a
- * container has 64 MB by default) or no right to run programs from it. The folder of a run that
- * failed stays for a day, with the homes of the failed tests.
+ * and its archives: on a busy disk that was two thirds of the time of such tests. Does nothing
+ * where TMPDIR is set already, or where the memory folder is missing, too small (64 MB by default
+ * in a container) or mounted noexec. The folder of a run that failed stays for a day, with the
+ * homes of the failed tests.
  */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return
@@ -26,7 +26,7 @@ export function keepTemporaryFilesInMemory(): void {
     removeFolder(folder)
     return
   }
-  // Tests that attack as another user work in it too.
+  // Attack tests run as another user and need write access to the folder.
   chmodSync(folder, 0o1777)
   process.env.TMPDIR = folder
   process.on('exit', (code) => {

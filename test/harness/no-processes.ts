@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { afterEach } from 'vitest'
 
 /**
- * Setup of the unit tier: a test that starts a process fails, also where the code under test
- * catches the error.
+ * Setup of the unit tier: a test that starts a process fails, even if the tested code catches the
+ * error.
  */
 const started: string[] = []
 

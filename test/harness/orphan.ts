@@ -7,9 +7,8 @@ import { PREFIX } from './paths.js'
 import { until } from './wait.js'
 
 /**
- * Runs a program whose parent is gone, so that nothing above it belongs to the test. Commands that
- * are refused inside an agent's session look at their ancestors, and an agent may be running these
- * tests.
+ * Runs a program whose parent has exited, so that it has no ancestor in the test. Some commands
+ * refuse to run below an agent's process, and an agent may be running these tests.
  */
 export async function runAsOrphan(
   command: string,

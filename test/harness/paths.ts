@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-/** Every folder of a test bears this name, so that a trace of one in the real home can be told. */
+/** Name prefix of every test folder, by which traces of a test in the real home are found. */
 export const PREFIX = 'baton-test-'
 
 export const REPOSITORY = path.resolve(import.meta.dirname, '../..')
 
-/** The built command. */
+/** The built `baton` program. */
 export const BATON = path.join(REPOSITORY, 'dist', 'baton.mjs')
 
-/** The real client, from the SDK's own package. */
+/** Returns the path of the real client in the Agent SDK's package. */
 export function clientBinary(): string {
   const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
   return path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'claude')

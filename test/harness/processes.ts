@@ -27,7 +27,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
     try {
       process.kill(target, signal)
     } catch {
-      // not a group leader, or already gone
+      // The process is not a group leader, or has already exited.
     }
   }
 }
@@ -49,7 +49,7 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Processes whose environment holds `entry` (`NAME=value`): what was started in one home, also when its parent is gone. */
+/** Returns processes whose environment has `entry` (`NAME=value`), including orphans of a home. */
 export function withEnvironment(entry: string): number[] {
   let names: string[]
   try {

@@ -3,16 +3,19 @@ import os from 'node:os'
 import path from 'node:path'
 import { PREFIX } from './paths.js'
 
-/** What stands in the real home where a test could leave something: path to a word about it. */
+/** State of the real home's files that a test could change, as path to fingerprint. */
 export type Snapshot = Map<string, string>
 
-/** Folders and files of the client that only a person or Baton would change; its live files are left out. */
+/**
+ * Client files that only the user or Baton changes. Files that the client writes itself are
+ * excluded.
+ */
 const CLIENT = ['skills', 'plugins', 'commands', 'agents', 'hooks', 'CLAUDE.md']
 const MOST_ENTRIES = 50_000
 
 /**
- * The client of the person who runs the tests may be at work in the same home. So its settings are compared as a whole,
- * and of the files it writes itself only those that speak of a test's folder.
+ * Records the state of the real home, where a client of the developer may be running. Settings are
+ * compared as a whole; of the files that the client writes, only those that name a test's folder.
  */
 export function takeSnapshot(home = os.homedir(), env: NodeJS.ProcessEnv = process.env): Snapshot {
   const snapshot: Snapshot = new Map()
@@ -24,7 +27,7 @@ export function takeSnapshot(home = os.homedir(), env: NodeJS.ProcessEnv = proce
   return snapshot
 }
 
-/** One line for each difference; none: nothing was touched. */
+/** Returns one line for each difference between two snapshots. */
 export function differences(before: Snapshot, after: Snapshot): string[] {
   const lines: string[] = []
   for (const [file, word] of after) {
@@ -35,7 +38,7 @@ export function differences(before: Snapshot, after: Snapshot): string[] {
   return lines
 }
 
-/** Remembers the real home now; the function it returns throws if anything there has changed since. */
+/** Takes a snapshot of the real home and returns a function that throws if it has changed. */
 export function realHomeGuard(home = os.homedir(), env: NodeJS.ProcessEnv = process.env): () => void {
   const before = takeSnapshot(home, env)
   return () => {
@@ -57,7 +60,7 @@ function batonPlaces(home: string, env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/** Registry files, transcripts and project entries that name a test's folder. */
+/** Lists registry files, transcripts and project entries that name a test's folder. */
 function traces(home: string, client: string): string[] {
   const sessions = path.join(client, 'sessions')
   const projects = path.join(client, 'projects')

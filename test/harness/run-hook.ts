@@ -8,7 +8,7 @@ import { until } from './wait.js'
 
 export type Trial = ReturnType<typeof newTrial>
 
-/** Far above what any hook takes, so that only one that hangs is ended by it. */
+/** Time limit far above the duration of any hook, so that it ends only a hook that hangs. */
 const HANGS_MS = 60_000
 
 export interface HookRun {
@@ -22,15 +22,15 @@ export interface HookRun {
 export interface HookOptions {
   /** `undefined` removes a variable. */
   env?: Record<string, string | undefined>
-  /** The payload that the client writes to the hook. Left out: an event of `kind`. */
+  /** The payload that the client writes to the hook. Default: an event of `kind`. */
   input?: string | Buffer
-  /** True: the client never closes the hook's input. */
+  /** True to leave the hook's stdin open. */
   keepOpen?: boolean
   /** Shell commands before the hook's own, such as a limit; the hook itself replaces the shell. */
   before?: string
   /** Text for the client's shell after the command, such as a redirection. */
   after?: string
-  /** Left out: SESSION. */
+  /** Default: SESSION. */
   sessionId?: string
 }
 
@@ -84,12 +84,12 @@ export function runHook(trial: Trial, kind: string, options: HookOptions = {}): 
   })
 }
 
-/** Waits until the engine that a hook started has taken everything in the spool. */
+/** Waits until the engine that a hook started has processed every signal in the spool. */
 export async function spoolTaken(home: string): Promise<void> {
   await until('the spool is empty', () => filesIn(path.join(home, 'spool')).length === 0)
 }
 
-/** Names in a folder; none when there is no folder. */
+/** Returns the names in a folder, or an empty list if the folder does not exist. */
 export function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

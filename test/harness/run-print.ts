@@ -12,9 +12,9 @@ export interface PrintOptions {
   env?: Record<string, string>
   cwd?: string
   timeoutMs?: number
-  /** False: the client's own permission rules apply. */
+  /** False to apply the client's own permission rules. */
   bypass?: boolean
-  /** Sent to stdin, which is then closed. `open`: stays open for `send`, as JSON lines. */
+  /** Text for stdin, which is then closed. `open` keeps stdin open for JSON lines from `send`. */
   stdin?: string | 'open'
 }
 
@@ -22,12 +22,12 @@ export interface PrintOptions {
 export type ClientMessage = { type: string; subtype?: string; session_id?: string; [key: string]: unknown }
 
 export interface PrintRun {
-  /** Null: ended by a signal. */
+  /** Null when the client was ended by a signal. */
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
-  /** Null: the client never said. */
+  /** Null when the client never reported a session id. */
   sessionId: string | null
   messages: ClientMessage[]
   /** The last `result` message. */
@@ -38,14 +38,14 @@ export interface PrintRun {
 export interface RunningPrint {
   pid: number
   messages: ClientMessage[]
-  /** One JSON line to stdin; only with `stdin: 'open'`. */
+  /** Writes one JSON line to stdin. Needs `stdin: 'open'`. */
   send(message: unknown): void
   endInput(): void
   kill(signal: NodeJS.Signals): void
   done: Promise<PrintRun>
 }
 
-/** Runs `claude -p` to its end. Never throws for what the client does. */
+/** Runs `claude -p` to its end. Does not throw when the client fails. */
 export function runPrint(home: Home, options: PrintOptions): Promise<PrintRun> {
   return startPrint(home, options).done
 }

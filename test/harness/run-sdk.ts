@@ -8,11 +8,11 @@ export interface SdkRun {
   messages: ClientMessage[]
   sessionId: string | null
   result: ClientMessage | null
-  /** What the iterator threw at its end; null: nothing. */
+  /** Error that the iterator threw at its end. Null when it ended normally. */
   error: Error | null
 }
 
-/** Runs the Agent SDK's `query()` to its end, in this home only. */
+/** Runs the Agent SDK's `query()` to its end, isolated in this home. */
 export async function runSdk(home: Home, run: { prompt: string; options?: Options }): Promise<SdkRun> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), PATIENCE_MS)
@@ -21,7 +21,7 @@ export async function runSdk(home: Home, run: { prompt: string; options?: Option
   try {
     const options: Options = {
       cwd: home.project,
-      // the SDK's own process would otherwise look into the real home
+      // Without CLAUDE_CONFIG_DIR the SDK would read the configuration of the real home.
       env: { ...home.env, CLAUDE_CONFIG_DIR: home.configDir },
       pathToClaudeCodeExecutable: clientBinary(),
       permissionMode: 'bypassPermissions',

@@ -14,21 +14,21 @@ import { BATON, clientBinary } from './paths.js'
 import { alive, end } from './processes.js'
 import { PATIENCE_MS, until } from './wait.js'
 
-/** A machine with Baton installed as a person would: the built command, the real client, the scripted model. */
+/** A machine with Baton installed as by a user: built command, real client, scripted model. */
 export interface Stage {
   home: Home
   model: Model
-  /** Runs the built command in this home; throws nothing for a wrong exit. */
+  /** Runs the built command in this home. Does not throw when the command fails. */
   baton(...args: string[]): Promise<BatonRun>
-  /** The same, its output opened; throws when the command fails. */
+  /** Runs the built command and parses its JSON output. Throws when the command fails. */
   json<T = Record<string, unknown>>(...args: string[]): Promise<T>
   /**
-   * Runs a command that only reads, and parses what it prints; throws when the command fails. Cheap
-   * enough to ask again and again.
+   * Runs a read-only command in the shared host process and parses its output. Cheap enough for
+   * polling. Throws when the command fails.
    */
   ask<T = Record<string, unknown>>(...args: string[]): Promise<T>
   sessions(): Promise<Session[]>
-  /** The only session there is. */
+  /** Returns the only session of this home. */
   session(): Promise<Session>
   show(id: string): Promise<Detail>
   events(type?: EventType, session?: string): Promise<Event[]>
@@ -37,7 +37,7 @@ export interface Stage {
   serve(port?: number, ...options: string[]): Promise<Server>
   /** Writes the user's config.yaml. */
   config(text: string): void
-  /** What is left in Baton's own folders that should be empty once everything is taken. */
+  /** Files in Baton's working folders, which must be empty once every signal is processed. */
   strays(): string[]
 }
 
@@ -50,7 +50,7 @@ export interface BatonRun {
 export interface Server {
   pid: number
   url: string
-  /** As Ctrl-C does. */
+  /** Stops the server as Ctrl-C does. */
   stop(): Promise<void>
   kill(signal: NodeJS.Signals): void
 }
@@ -64,14 +64,14 @@ export type Detail = Session & {
 }
 
 export interface StageOptions {
-  /** False: the client loads no mod, as an older one does not. */
+  /** False for a client without the plugin module, like an older version. */
   mod?: boolean
-  /** True: the mod's place is somebody else's, so waiters are installed instead. */
+  /** True to block the plugin module's folder, so that waiters are installed instead. */
   waiter?: boolean
-  /** True: `baton serve` runs beside it. */
+  /** True to run `baton serve` beside the client. */
   server?: boolean
   config?: string
-  /** True: sessions hand over by themselves, as they do unless somebody turns it off; else they only climb. */
+  /** True to enable automatic handoffs, which are Baton's default. Off in tests otherwise. */
   handoff?: boolean
   settings?: Record<string, unknown>
   env?: HomeOptions['env']
@@ -85,7 +85,7 @@ export async function stage(script: ScriptInput, options: StageOptions = {}): Pr
   const it = control(home, model)
   if (options.waiter) {
     mkdirSync(path.join(home.configDir, 'skills', 'baton', 'of-the-user'), { recursive: true })
-    // install asks the client for its version
+    // `baton install` runs the client to get its version.
     home.env.PATH = `${path.dirname(clientBinary())}:${home.env.PATH}`
   }
   await it.json('install')
@@ -116,7 +116,7 @@ function control(home: Home, model: Model): Stage {
     return JSON.parse(run.stdout) as T
   }
   const hosted = hostCommands(home)
-  /** A clock or a gate is loaded into a process when it starts: then each command is one. */
+  /** Starts a process per command if a clock or a gate is set: those load at process start. */
   const read = (...args: string[]): Promise<BatonRun> =>
     home.env.NODE_OPTIONS ? baton(...args, '--json') : hosted.run([...args, '--json'])
   const printed = async (...args: string[]): Promise<string> => {
@@ -159,8 +159,8 @@ function control(home: Home, model: Model): Stage {
 }
 
 /**
- * The pipe launchers wait on, when was tidied up and swept, compiled configuration, and what a
- * running server wrote down.
+ * Files that may remain: the launchers' pipe, cleanup times, compiled configuration and the files
+ * of a running server.
  */
 const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|lease|serving)$/
 
@@ -188,22 +188,22 @@ async function serve(home: Home, port = 0, options: string[] = []): Promise<Serv
   }
 }
 
-/** Requests of the main chain in the order they came. */
+/** Returns the requests of the main conversation in order of arrival. */
 export function mainRequests(model: Model, sessionId?: string): LogEntry[] {
   return model
     .log()
     .filter((entry) => entry.kind === 'main' && (sessionId === undefined || entry.session_id === sessionId))
 }
 
-/** What marks the warning of one level in a request. */
+/** Text by which the warning of a level is found in a request. */
 export const levelMark = (level: string): string => `Context level "${level}"`
 
-/** How often each main request holds the warning of a level. */
+/** Counts how often each main request contains the warning of a level. */
 export function told(model: Model, level: string, sessionId?: string): number[] {
   return mainRequests(model, sessionId).map((entry) => copies(entry, levelMark(level)))
 }
 
-/** With and without the mod, with and without a server. */
+/** The four combinations of with or without the plugin module and with or without a server. */
 export const VARIANTS: [string, { mod: boolean; server: boolean }][] = [
   ['mod, no server', { mod: true, server: false }],
   ['no mod, no server', { mod: false, server: false }],
@@ -211,12 +211,12 @@ export const VARIANTS: [string, { mod: boolean; server: boolean }][] = [
   ['no mod, server', { mod: false, server: true }],
 ]
 
-/** Each of the four parts once: enough wherever the mod and the server do not act together. */
+/** Two variants that cover module and server on and off, where the two do not interact. */
 export const PAIRS = [VARIANTS[0]!, VARIANTS[3]!]
 
 export const LEVELS = ['notice', 'warning', 'handoff', 'critical'] as const
 
-/** Every match in what the model could see in one request. */
+/** Returns every match of the pattern in the text that one request sent to the model. */
 export function words(entry: LogEntry, pattern: RegExp): string[] {
   return textsOf(entry).flatMap((text) => text.match(pattern) ?? [])
 }

@@ -5,7 +5,7 @@ import { type ApiRequest, blocksOf, callerOf, openRequest, textsIn } from '../..
 import { delay, sendJson, sendMessage } from '../../src/model/send.js'
 
 const STEP = /(?:grep -qx (\d+) steps \|\| )?echo (\d+) >> steps/
-/** A call as Baton lists it, in a prompt (with the id of the call) or in a brief (with a count). */
+/** Matches a call that Baton lists in a prompt (with the call's id) or a brief (with a count). */
 const LISTED =
   /^(?:> )?- Bash .*?echo (\d+) >> steps.*?(?: \(toolu_\w+\))?: (done|failed|outcome unknown|not started)/gm
 
@@ -17,21 +17,26 @@ export interface StepModelOptions {
   wait?: number
   delayMs?: number
   briefMs?: number
-  /** `never`: asked for a brief, it refuses, and it believes only what the brief that code wrote lists. */
+  /**
+   * `never`: the model refuses to write briefs and trusts only the calls listed by Baton's own
+   * brief.
+   */
   briefs?: 'listed' | 'never'
-  /** Steps that make the file `at-<step>` and wait for `go-<step>` before they are done. */
+  /** Steps that create the file `at-<step>` and wait for `go-<step>` before they finish. */
   held?: number[]
-  /** Resolves when the model may answer a request for a brief; absent: at once. */
+  /**
+   * Resolves when the model may answer a request for a brief. Without it the model answers at once.
+   */
   briefGate?(): Promise<void>
 }
 
-/** The steps as a conversation states them. */
+/** State of the steps as described by a conversation. */
 interface StatedSteps {
   done: Set<number>
   unknown: Set<number>
   calls: number
   newest: string
-  /** A brief that code wrote may not say which steps are done. */
+  /** True for a brief written by Baton's code, which may not say which steps are done. */
   fromCode: boolean
   looked: boolean
 }
@@ -62,10 +67,9 @@ export interface StepModel {
 }
 
 /**
- * A model that does what it is told: step after step, each of which writes its number into `steps`. It takes for
- * done what its conversation
- * says is done, looks where nobody knows, and does everything else: what it is not told, it does again. Its brief
- * lists what it knows.
+ * Starts a model that works through numbered steps; each step writes its number into `steps`. Steps
+ * that the conversation reports as done are skipped, steps of unknown outcome are checked, and all
+ * others are done, so a step missing from the brief is repeated.
  */
 export async function startStepModel(options: StepModelOptions): Promise<StepModel> {
   const { grow = 30_000, delayMs = 40, briefMs = 250 } = options

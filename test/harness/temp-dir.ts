@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder of one test, removed after it. */
+/** Makes a folder for one test, removed after the test. */
 export function tempDir(): string {
   const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-test-')))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

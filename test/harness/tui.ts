@@ -16,11 +16,11 @@ export interface TuiOptions {
   cwd?: string
   cols?: number
   rows?: number
-  /** False: the client's own permission rules apply. */
+  /** False to apply the client's own permission rules. */
   bypass?: boolean
 }
 
-/** The client's live registry of one process (`sessions/<pid>.json`). */
+/** The client's live registry entry of one process (`sessions/<pid>.json`). */
 export interface Registry {
   pid: number
   sessionId: string
@@ -33,40 +33,41 @@ export interface Registry {
 
 export interface Tui {
   pid: number
-  /** Socket of its own tmux server. */
+  /** Socket of the tmux server that runs only this client. */
   socket: string
   /** The pane's id, `%0`. */
   pane: string
-  /** Types as on a keyboard; sends nothing. */
+  /** Types text as on a keyboard, without Enter. */
   type(text: string): Promise<void>
-  /** Pastes as one prompt, then Enter. */
+  /** Pastes the text as one prompt and presses Enter. */
   submit(text: string): Promise<void>
-  /** A key as tmux names it: `Enter`, `Escape`, `C-c`. */
+  /** Presses a key by its tmux name: `Enter`, `Escape`, `C-c`. */
   key(name: string): Promise<void>
   /**
-   * Closes an open dialog with Escape. The client ignores keys for a moment after it shows one, and a
-   * second Escape could end the turn that follows: so a permission dialog is first asked for another
-   * choice until it moves, and any other gets Escape again only while the screen stays as it was.
+   * Closes an open dialog with Escape. The client ignores keys for a moment after it shows a
+   * dialog, and a second Escape could end the following turn. So in a permission dialog Down is
+   * pressed until the choice moves, and any other dialog gets Escape again only while the screen is
+   * unchanged.
    */
   dismissDialog(): Promise<void>
   screen(history?: boolean): Promise<string>
   waitFor(wanted: RegExp | ((screen: string) => boolean)): Promise<string>
-  /** Until the client says it is idle, after the last `submit` if there was one. */
+  /** Waits until the client reports that it is idle after the last `submit`, if there was one. */
   waitIdle(): Promise<void>
-  /** Until a turn that began after `since` has ended, also one that nobody began with `submit`. */
+  /** Waits until a turn that began after `since` has ended, even if `submit` did not start it. */
   waitTurnEnd(since: number): Promise<void>
   waitStatus(status: Registry['status']): Promise<Registry>
-  /** Null: the client is gone, or has not written it yet. */
+  /** Null when the client has exited, or has not written its registry entry yet. */
   registry(): Registry | null
   sessionId(): string | null
-  /** Leaves by `/exit`, so that the client's own end-of-session work is done. */
+  /** Ends the client with `/exit`, so that it runs its own end-of-session work. */
   exit(): Promise<void>
   /** Ends the tmux server and the client. */
   kill(): Promise<void>
 }
 
 let servers = 0
-/** A permission dialog whose first answer is chosen. */
+/** Matches a permission dialog with its first answer selected. */
 const FIRST_CHOICE = /❯ 1\. /
 
 /** Starts the real client in a tmux server of its own and waits for its prompt. */
@@ -77,7 +78,7 @@ export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tu
     config,
     'set -g default-terminal xterm-256color\nset -g history-limit 5000\nset -s escape-time 0\nset -g status off\n',
   )
-  // tmux gives its own environment to what it starts: nothing of the test's is in it
+  // tmux passes its own environment to its programs, so it gets none of the test's variables.
   const env = { ...home.env, ...options.env }
   const tmux = async (...args: string[]): Promise<string> =>
     (
@@ -133,7 +134,7 @@ function control(
         return now?.status === wanted && fits(now) ? now : null
       },
     )
-  // a turn shorter than a tenth of a second never shows as busy in the registry: then the transcript tells that it ended
+  // A turn under 0.1 s never shows as busy in the registry, so the transcript is read for its end.
   const ended = (now: Registry): boolean =>
     submittedIn !== now.sessionId ||
     now.statusUpdatedAt >= submittedAt ||

@@ -5,9 +5,9 @@
 export const PATIENCE_MS = 120_000
 
 /**
- * For the environment of Baton in a test: in the tiers with the real client it waits five times as
- * long as usual for a server, a transcript or git before it gives up on it (see
- * src/lib/patience.ts). Sessions that a test only pretends have no transcript to wait for.
+ * Environment that makes Baton wait five times as long as usual for a server, a transcript or git
+ * in the tiers with the real client (see src/lib/patience.ts). Simulated sessions have no
+ * transcript to wait for.
  */
 export const longPatience = (): Record<string, string> =>
   process.env.BATON_PATIENCE === undefined ? {} : { BATON_PATIENCE: process.env.BATON_PATIENCE }
@@ -15,7 +15,7 @@ export const longPatience = (): Record<string, string> =>
 /**
  * Calls `ask` until it returns something other than null, undefined or false, and returns that.
  * Throws with `what` after PATIENCE_MS. Pauses between two calls longer than the last one took, so
- * that the question does not take a core from what it waits for.
+ * that polling does not take a core from the process it waits for.
  */
 export async function until<T>(
   what: string | (() => string | Promise<string>),
