@@ -5,20 +5,20 @@ import { makeFailureLimit, makeTickets, TICKET_MS } from './entrance.js'
 const NOW = new Date('2026-11-16T12:00:00Z')
 const then = (ms: number): Date => new Date(NOW.getTime() + ms)
 
-describe('the key of a browser', () => {
+describe('browser keys', () => {
   const { key, expiresAt } = makeKey('secret', NOW)
 
-  test('is good for thirty days, and needs no memory', () => {
+  test('a browser key is valid for thirty days without being stored', () => {
     expect(expiresAt).toBe('2026-12-16T12:00:00.000Z')
     expect(keyEnd(key, 'secret', then(KEY_MS - 1))).toBe(expiresAt)
     expect(keyEnd(key, 'secret', then(KEY_MS))).toBeNull()
   })
 
-  test('a key is worth nothing where another secret signs keys', () => {
+  test('a browser key signed with another secret is refused', () => {
     expect(keyEnd(key, 'another', NOW)).toBeNull()
   })
 
-  test('cannot be made longer, shorter or up', () => {
+  test('a browser key with another end, another length or no signature is refused', () => {
     const [, sign] = key.split('.')
     const later = Buffer.from(String(NOW.getTime() + 2 * KEY_MS)).toString('base64url')
     for (const forged of [
@@ -36,13 +36,13 @@ describe('the key of a browser', () => {
   })
 })
 
-test('secrets are the same or not, whatever their length', () => {
+test('two secrets are compared correctly, whatever their lengths', () => {
   expect(sameSecret('abc', 'abc')).toBe(true)
   for (const other of ['abd', 'ab', 'abcd', '', 'ABC', 'a\u0000bc']) expect(sameSecret('abc', other), other).toBe(false)
 })
 
-describe('a ticket', () => {
-  test('lets one browser in, once, within a minute', () => {
+describe('tickets', () => {
+  test('a ticket is accepted once and only within a minute', () => {
     const tickets = makeTickets()
     const { ticket, expiresAt } = tickets.make(NOW)
     expect(expiresAt).toBe('2026-11-16T12:01:00.000Z')
@@ -53,18 +53,18 @@ describe('a ticket', () => {
     expect(tickets.take(late, then(TICKET_MS))).toBe(false)
   })
 
-  test('is one of a hundred at most: the oldest go', () => {
+  test('at most a hundred tickets are valid, and the oldest are dropped', () => {
     const tickets = makeTickets()
     const all = Array.from({ length: 150 }, () => tickets.make(NOW).ticket)
     expect(all.filter((ticket) => tickets.take(ticket, NOW))).toEqual(all.slice(50))
   })
 })
 
-test('ten wrong tries in a minute from one address are enough, and others have theirs', () => {
-  const patience = makeFailureLimit()
-  for (let i = 0; i < 10; i++) expect(patience.failed('a', then(i * 1_000))).toBe(0)
-  expect(patience.failed('a', then(10_000))).toBe(50)
-  expect(patience.failed('b', then(10_000))).toBe(0)
-  expect(patience.failed('a', then(60_001))).toBe(0)
-  expect(patience.failed('a', then(60_002))).toBe(1)
+test('an address may fail ten times a minute, and other addresses have their own limit', () => {
+  const failures = makeFailureLimit()
+  for (let i = 0; i < 10; i++) expect(failures.failed('a', then(i * 1_000))).toBe(0)
+  expect(failures.failed('a', then(10_000))).toBe(50)
+  expect(failures.failed('b', then(10_000))).toBe(0)
+  expect(failures.failed('a', then(60_001))).toBe(0)
+  expect(failures.failed('a', then(60_002))).toBe(1)
 })

@@ -10,29 +10,29 @@ interface Announcement {
   /** Null when hooks cannot reach the server. */
   hooks: AnnouncedServer | null
   /**
-   * Makes a named pipe of mode 0600, which Node cannot. Left out: hooks work without the server.
+   * Makes a named pipe of mode 0600, which Node cannot. Without it hooks work without the server.
    */
   makePipe?: (path: string) => void
   log: Log
 }
 
 interface Announced {
-  /** Lets hooks ask the server until this time, in seconds since 1970. 0: no longer. */
+  /** Lets hooks call the server until this time, in seconds since 1970. 0 ends that at once. */
   lease(until: number): void
-  /** Takes the announcement back. `holdsLock` false: the files may be those of another server. */
+  /** Removes the announcement. Without the lock the files may be another server's and are kept. */
   withdraw(holdsLock: boolean): void
 }
 
 /**
- * Tells hooks and commands where the server is. Only the holder of the home's server lock may call it, so one server
- * never removes the announcement of another.
+ * Announces the server to hooks and commands. Only the holder of the home's server lock may call
+ * it, so one server never removes the announcement of another.
  *
  * - `run/serving`: url and pid, for the message of a second server.
  * - `run/server`: what a hook needs to connect.
  * - `run/alive`: a pipe with one byte in it. The kernel drops the byte when the server's process
- *   ends, so a hook sees without connecting that the server is gone and never talks to whoever
- *   listens on its port now.
- * - `run/lease`: until when hooks ask the server, see `keep-lease.ts`.
+ *   ends, so a hook sees without connecting that the server is gone and never talks to another
+ *   program that listens on its port now.
+ * - `run/lease`: time until which hooks call the server, see `keep-lease.ts`.
  */
 export function announceServer(serverFile: string, { url, hooks, makePipe, log }: Announcement): Announced {
   const folder = dirname(serverFile)
@@ -64,14 +64,14 @@ export function announceServer(serverFile: string, { url, hooks, makePipe, log }
   }
 }
 
-/** A new pipe under this name that holds one byte until its descriptor is closed. */
+/** Creates a pipe that holds one byte until its descriptor is closed. */
 function openFullPipe(path: string, makePipe: (path: string) => void): number {
-  const beside = `${path}.${process.pid}`
-  rmSync(beside, { force: true })
-  makePipe(beside)
+  const temporary = `${path}.${process.pid}`
+  rmSync(temporary, { force: true })
+  makePipe(temporary)
   // Opened for both directions, which never blocks, neither here nor in a hook.
-  const descriptor = openSync(beside, constants.O_RDWR | constants.O_NONBLOCK)
+  const descriptor = openSync(temporary, constants.O_RDWR | constants.O_NONBLOCK)
   writeSync(descriptor, '.')
-  renameSync(beside, path)
+  renameSync(temporary, path)
   return descriptor
 }

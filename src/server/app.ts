@@ -11,19 +11,19 @@ import { mount } from './mount.js'
 import { describeRoutes } from './openapi.js'
 import { routeHandlers } from './routes.js'
 
-/** A brief may have a million characters. */
+/** Maximum size of a request's body: a brief may have a million characters. */
 const MAX_BODY = 4 * 1024 * 1024
 
 /**
- * All routes but signals, the stream and `/health`. Their callers were checked before; handlers
- * find them in `c.env`.
+ * Builds all routes except signals, the event stream and `/health`. Callers were checked before;
+ * handlers find the caller in `c.env`.
  */
 function makeApp(
   deps: ServerDependencies,
   { token, pageUrl = null }: Pick<Bound, 'token' | 'pageUrl'>,
 ): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
-  // Before the general limit, which holds a chunked body up to 4 MB: its own is 4 kB.
+  // Mounted before the general limit of 4 MB, because the entrance has its own limit of 4 kB.
   app.route('/', entrance({ token, pageUrl, version: deps.version, now: deps.now }))
   app.use(
     bodyLimit({
@@ -44,7 +44,10 @@ function makeApp(
   return app
 }
 
-/** The routes. Apart from the way of a request, because they take as much memory as all signals together: a server that only hooks ask never has them. */
+/**
+ * Returns the listener for all routes. Loaded separately, because the routes need as much memory as
+ * all signals together, and a server that only hooks call never needs them.
+ */
 export function appListener(
   deps: ServerDependencies,
   bound: Bound,

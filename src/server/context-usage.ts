@@ -4,7 +4,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import { BLANK_SIGNAL } from '../contract/signal.js'
 import type { ServerDependencies } from './dependencies.js'
 
-/** No window is larger, so no honest figure is. */
+/** Larger token counts are refused, because no context window is larger. */
 const MAX_TOKENS = 10_000_000
 
 /**
@@ -27,7 +27,7 @@ export function contextUsage(deps: ServerDependencies): Hono {
     const reading = readReport(data, record)
     if (reading === null) return c.json({ status: 'no_usage' })
     // The sessions of a job are measured by the process that runs it.
-    if (record.jobId === null) takeReport(deps, record, reading)
+    if (record.jobId === null) recordReport(deps, record, reading)
     return c.json({ status: 'ok', used_percentage: percentIn(data.used_percentage) })
   })
 
@@ -52,7 +52,7 @@ export function contextUsage(deps: ServerDependencies): Hono {
   return app
 }
 
-function takeReport(deps: ServerDependencies, record: SessionRecord, reading: Reading): void {
+function recordReport(deps: ServerDependencies, record: SessionRecord, reading: Reading): void {
   const { limits } = record.track
   deps.engine.takeSignal(
     {
@@ -67,14 +67,14 @@ function takeReport(deps: ServerDependencies, record: SessionRecord, reading: Re
       transcriptPath: record.transcriptPath,
       model: record.model,
       reading,
-      // The levels stay where Baton itself put them.
+      // A report must not move the levels, so the stored limits are passed on.
       limits: limits.window === null ? null : limits,
     },
     { deliver: 'keep' },
   )
 }
 
-/** Null when the report holds no usable figure: before the first answer they are null or 0. */
+/** Null when the report has no usable count: before the model's first answer it is null or 0. */
 function readReport(data: Record<string, unknown>, record: SessionRecord): Reading | null {
   const tokens = tokensIn(data.total_input_tokens)
   const percent = percentIn(data.used_percentage)

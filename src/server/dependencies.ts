@@ -8,36 +8,36 @@ import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 
-/** What the server is built from; `engine/open-engine.ts` opens it. */
+/** Dependencies of the server. `cli/serve-here.ts` builds them. */
 export interface ServerDependencies {
   engine: Engine
   store: Store
   view(record: SessionRecord): Session
-  /** A session as it stands among others. */
+  /** A session as a row of a list. */
   row(record: SessionRecord): SessionRow
-  /** A session, or the newest session of a seat, by id, name or unambiguous beginning. null: none. */
+  /** Finds a session, or a seat's newest one, by id, name or unique prefix. Null when none fit. */
   find(id: string): SessionRecord | null
-  /** What `show` says of a session. */
+  /** A session with all the details that `baton show` prints. */
   detail(record: SessionRecord): SessionDetail
   forecast(record: SessionRecord): Forecast
-  /** Live ones and those of the last 24 hours, newest first. */
+  /** Running sessions and those of the last 24 hours, newest first. */
   recent(options: { all?: boolean }): SessionRow[]
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
-  /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
+  /** Reads a large signal from the spool. Null when missing. Call `drop` after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   /**
-   * Watches for signals that hooks left in the spool without waiting for an answer. Null where that
-   * cannot be done. Left out: hooks wait for every answer.
+   * Watches for signals that hooks left in the spool without waiting for an answer. Null when the
+   * system cannot watch. Without this function hooks wait for every answer.
    */
   watchSpool?(arrived: () => void): LeftSignals | null
   /** Use cases that routes call. */
   useCases: UseCases
-  /** The folder of the page's files; null: there is no page. */
+  /** Folder of the page's files. Null when there is no page. */
   web: string | null
   version: string
   log: Log
   now(): Date
 }
 
-/** The same without use cases: they are loaded when a request needs more than the answer to a signal. */
+/** The dependencies without use cases, which are loaded by the first request that is no signal. */
 export type ServerInput = Omit<ServerDependencies, 'useCases'> & { openUseCases(): Promise<UseCases> }

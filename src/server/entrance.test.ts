@@ -18,8 +18,8 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const bearer = (secret: string) => ({ Authorization: `Bearer ${secret}` })
 const access = async (trial: Trial, secret: string) => (await trial.get('/api/access', bearer(secret))).body
 
-describe('how a browser comes by its key', () => {
-  test('a ticket for the token, a key for the ticket, once; the key opens every route', async () => {
+describe('entering with a browser', () => {
+  test('the token buys a ticket, the ticket buys one key, and the key opens every route', async () => {
     const trial = await start()
     const anonymous = await fetch(`${trial.url}/api/access`)
     expect([anonymous.status, await anonymous.json()]).toMatchObject([
@@ -37,14 +37,14 @@ describe('how a browser comes by its key', () => {
     expect((await trial.post('/api/tickets', '', bearer(key))).status, 'a key is no token').toBe(401)
   })
 
-  test('a key for the token itself, also by a browser whose key is over', async () => {
+  test('the token itself is exchanged for a key, even by a browser with an expired key', async () => {
     const trial = await start()
     const entered = await trial.post('/api/enter', { token: TRIAL_TOKEN }, { ...JSON_TYPE, ...bearer('over') })
     const { key } = (await entered.json()) as { key: string }
     expect(await access(trial, key)).toMatchObject({ version: 'test' })
   })
 
-  test('says what is wrong with a request, and after ten wrong tries that it is enough', async () => {
+  test('a malformed entrance request is refused with its reason, and an eleventh wrong try with 429', async () => {
     const now = new Date()
     const trial = await start({ now: () => now })
     const status = async (body: unknown, headers = JSON_TYPE as Record<string, string>) =>
@@ -62,8 +62,8 @@ describe('how a browser comes by its key', () => {
   })
 })
 
-/** The entrance without a server: the clock stands still, and the test ends the delay of a wrong try. */
-function trialEntrance() {
+/** Builds the entrance without a server. The clock stands still, and the test ends delays. */
+function buildEntrance() {
   const release: (() => void)[] = []
   const app = entrance({
     version: 'test',
@@ -82,7 +82,7 @@ function trialEntrance() {
 }
 
 test('a correct ticket and token are accepted while wrong tries from the same address are delayed', async () => {
-  const { post, release, enter } = trialEntrance()
+  const { post, release, enter } = buildEntrance()
   const { ticket } = (await (await post('/api/tickets', {})).json()) as { ticket: string }
   const wrong = Array.from({ length: 40 }, (_, n) => enter(n % 2 ? { token: `x${n}` } : { ticket: `x${n}` }))
   expect(await Promise.all([enter({ ticket }), enter({ token: TRIAL_TOKEN })])).toEqual([200, 200])

@@ -9,14 +9,14 @@ const MAX_BODY = 4_096
 interface EntranceDependencies {
   version: string
   token: string
-  /** Address of the page; null when it is the server's own. */
+  /** Address of the page. Null when it is the server's own. */
   pageUrl: string | null
   now(): Date
-  /** Resolves when a caller with too many wrong tries may be answered; left out: a second later. */
+  /** Resolves when a caller with too many wrong tries is answered. Defaults to one second. */
   delay?: () => Promise<void>
 }
 
-/** How a browser comes by its key. Neither tickets nor keys are ever in an address that a server sees. */
+/** Routes that give a browser its key. Tickets and keys are never sent in an address. */
 export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: EntranceDependencies): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
   const tickets = makeTickets()
@@ -24,7 +24,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
 
   app.get(ROUTES.access.path, (c) => c.json({ expires_at: c.env.expiresAt, version, pid: process.pid }))
 
-  // A key alone could otherwise be renewed for ever.
+  // Only the token buys a ticket: otherwise a key could be renewed for ever.
   app.post(ROUTES.ticket.path, (c) => {
     if (c.env.by !== 'token')
       return c.json({ error: 'A ticket is given for the token', hint: 'baton open asks for one' }, 401)
@@ -32,7 +32,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
     return c.json({ ticket, expires_at: expiresAt, page_url: pageUrl })
   })
 
-  // Everybody on the machine may call it: 4 MB from each of many callers would fill the memory.
+  // Any user of the machine may call this route, so the body is limited to 4 kB to save memory.
   const limit = bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large' }, 413) })
   app.post(ROUTES.enter.path, limit, async (c) => {
     if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
@@ -42,7 +42,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
       return c.json({ error: 'Give a ticket or the token', hint: '{"ticket": "…"} or {"token": "…"}' }, 400)
     const good =
       'ticket' in given.output ? tickets.take(given.output.ticket, now()) : sameSecret(given.output.token, token)
-    // All users of a machine share one address: whoever is wrong is slowed down, and whoever is right is let in all the same.
+    // All users of a machine share one address: delay wrong tries, and accept right ones meanwhile.
     if (!good) {
       const wait = failures.failed(c.env.address, now())
       if (wait > 0) {
@@ -64,20 +64,20 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
 }
 
 export const TICKET_MS = 60_000
-const MOST = 100
+const MAX_TICKETS = 100
 
 interface Tickets {
   make(now: Date): { ticket: string; expiresAt: string }
-  /** True once, and only in its time. */
+  /** Returns true once per ticket, and only before it expires. */
   take(ticket: string, now: Date): boolean
 }
 
-/** Lets one browser in, once, within a minute. Kept in memory: a restart forgets them. */
+/** Tickets that each let one browser in within a minute. A restart forgets them. */
 export function makeTickets(random: () => string = randomTicket): Tickets {
   const ends = new Map<string, number>()
   return {
     make(now) {
-      for (const [ticket, end] of ends) if (end <= now.getTime() || ends.size >= MOST) ends.delete(ticket)
+      for (const [ticket, end] of ends) if (end <= now.getTime() || ends.size >= MAX_TICKETS) ends.delete(ticket)
       const ticket = random()
       const end = now.getTime() + TICKET_MS
       ends.set(ticket, end)
@@ -94,15 +94,15 @@ export function makeTickets(random: () => string = randomTicket): Tickets {
 const randomTicket = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url')
 
 const WINDOW_MS = 60_000
-const FAILURES = 10
-const MOST_ADDRESSES = 1_000
+const MAX_FAILURES = 10
+const MAX_ADDRESSES = 1_000
 
 interface FailureLimit {
-  /** Takes note of a wrong try. Seconds until this address may be wrong again; 0: it may be now. */
+  /** Records a wrong try. Returns the seconds until the address may try again; 0 for at once. */
   failed(address: string, now: Date): number
 }
 
-/** Ten wrong tries a minute from one address are answered as any other: more are too many. */
+/** Limits wrong tries to ten a minute per address. */
 export function makeFailureLimit(): FailureLimit {
   const tries = new Map<string, number[]>()
   const recent = (address: string, now: Date): number[] =>
@@ -110,24 +110,27 @@ export function makeFailureLimit(): FailureLimit {
   return {
     failed(address, now) {
       const before = recent(address, now)
-      if (before.length >= FAILURES) return Math.ceil((before[0]! + WINDOW_MS - now.getTime()) / 1_000)
-      if (tries.size >= MOST_ADDRESSES) tries.clear()
+      if (before.length >= MAX_FAILURES) return Math.ceil((before[0]! + WINDOW_MS - now.getTime()) / 1_000)
+      if (tries.size >= MAX_ADDRESSES) tries.clear()
       tries.set(address, [...before, now.getTime()])
       return 0
     },
   }
 }
 
-const HELD_MS = 1_000
-const MOST_HELD = 100
+const DELAY_MS = 1_000
+const MAX_DELAYED = 100
 
-/** Who guesses waits a second for each answer: one after the other, a day has 86,400 of them. Nobody holds the server with more than `MOST_HELD`. */
+/**
+ * Delays answers to wrong tries by a second, so that a day has at most 86,400 of them in sequence.
+ * At most `MAX_DELAYED` answers are delayed at once, so that a flood cannot fill the memory.
+ */
 export function makeDelay(): () => Promise<void> {
-  let held = 0
+  let delayed = 0
   return async () => {
-    if (held >= MOST_HELD) return
-    held++
-    await new Promise((resolve) => setTimeout(resolve, HELD_MS).unref())
-    held--
+    if (delayed >= MAX_DELAYED) return
+    delayed++
+    await new Promise((resolve) => setTimeout(resolve, DELAY_MS).unref())
+    delayed--
   }
 }

@@ -14,13 +14,13 @@ const refuse = (asking: RequestHead, bound: Bound) => {
 }
 const ask = (host?: string, origin?: string, authorization?: string) => ({ host, origin, authorization })
 
-describe('who may ask', () => {
-  test('welcomes loopback under any of its names', () => {
+describe('checking callers', () => {
+  test('a request to any name of loopback is accepted', () => {
     for (const host of ['127.0.0.1:8420', 'localhost:8420', '[::1]:8420', 'LOCALHOST', '127.0.0.1'])
       expect(refuse(ask(host), open), host).toBeNull()
   })
 
-  test('refuses a name that merely resolves to this machine', () => {
+  test('a request to a host name that merely resolves to this machine is refused', () => {
     for (const host of [
       'evil.example',
       'evil.example:8420',
@@ -32,20 +32,20 @@ describe('who may ask', () => {
       expect(refuse(ask(host), open)?.status, String(host)).toBe(403)
   })
 
-  test('refuses a page of another origin, also of another port, and welcomes its own', () => {
+  test('a request from another origin or port is refused, and one from the page’s own accepted', () => {
     expect(refuse(ask('127.0.0.1:8420', 'http://evil.example'), open)?.status).toBe(403)
     expect(refuse(ask('127.0.0.1:8420', 'http://127.0.0.1:3000'), open)?.status).toBe(403)
     expect(refuse(ask('127.0.0.1:8420', 'null'), open)?.status).toBe(403)
     expect(refuse(ask('127.0.0.1:8420', 'http://127.0.0.1:8420'), open)).toBeNull()
   })
 
-  test('a server beyond loopback takes any host name, and still no other origin', () => {
+  test('a server beyond loopback accepts any host name but still no other origin', () => {
     expect(refuse(ask('box.lan:8420'), beyond)).toBeNull()
     expect(refuse(ask('box.lan:8420', 'http://evil.example'), beyond)?.status).toBe(403)
     expect(refuse(ask('box.lan:8420', undefined, 'Bearer wrong'), beyond)?.status).toBe(401)
   })
 
-  test('a caller is known by the token or a key; a wrong one is refused, also where none is needed', () => {
+  test('a caller is recognised by token or key, and a wrong one is refused on every route', () => {
     const asked = (authorization?: string) => judge(ask('127.0.0.1:8420', undefined, authorization), open, () => NOW)
     const { key, expiresAt } = makeKey(token, NOW)
     expect(asked()).toEqual({ status: null, caller: { by: 'nobody', expiresAt: null } })
@@ -56,7 +56,7 @@ describe('who may ask', () => {
     for (const given of [...wrong, forged]) expect(asked(given).status, given).toBe(401)
   })
 
-  test('refuses what another page had a browser send without an origin, and lets people follow links', () => {
+  test('a request that another page caused is refused even without an origin, unless it is a link', () => {
     for (const site of ['cross-site', 'same-site']) {
       expect(refuse({ ...ask('127.0.0.1:8420'), site, mode: 'no-cors' }, open)?.status).toBe(403)
       expect(refuse({ ...ask('127.0.0.1:8420'), site, mode: 'navigate' }, open)).toBeNull()
@@ -64,13 +64,13 @@ describe('who may ask', () => {
     expect(refuse({ ...ask('127.0.0.1:8420'), site: 'same-origin', mode: 'cors' }, open)).toBeNull()
   })
 
-  test('a browser with an expired key may come back for another one', () => {
+  test('a browser with an expired key may enter again', () => {
     const expired = ask('127.0.0.1:8420', undefined, 'Bearer old')
     expect(refuse({ ...expired, method: 'POST', path: '/api/enter' }, open)).toBeNull()
     expect(refuse({ ...expired, method: 'GET', path: '/api/enter' }, open)?.status).toBe(401)
   })
 
-  test('exactly those routes need no token that the table of routes calls open', () => {
+  test('a route needs no token only if the table of routes calls it open', () => {
     const calls = Object.values<RouteSpec>(ROUTES).map(({ method, path, access }) => ({
       method: method.toUpperCase(),
       path,
@@ -84,7 +84,7 @@ describe('who may ask', () => {
         expect(needsToken({ method, path }), path).toBe(true)
   })
 
-  test('knows what loopback is', () => {
+  test('loopback is the whole network 127.0.0.0/8', () => {
     expect(isLoopback('127.8.9.1')).toBe(true)
     expect(isLoopback('0.0.0.0')).toBe(false)
     expect(isLoopback('128.0.0.1')).toBe(false)

@@ -5,7 +5,7 @@ export interface Bound {
   host: string
   port: number
   token: string
-  /** Address of the page; null when it is the server's own. */
+  /** Address of the page. Null when it is the server's own. */
   pageUrl?: string | null
 }
 
@@ -21,7 +21,7 @@ export interface RequestHead {
   mode?: string | undefined
 }
 
-/** `status` null: the request may go on as this caller. */
+/** Result of the check. `status` is null when the request may proceed as this caller. */
 export type Judged = { status: null; caller: Caller } | { status: 401 | 403; reason: string; hint?: string }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]', '::1'])
@@ -53,9 +53,9 @@ export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged 
 }
 
 /**
- * Whether a route is closed to a caller who gave nothing. Loopback is shared by all users of a
- * machine, so only two routes are open to everybody; the page's files, which hold no data, are sent
- * before this is asked.
+ * True when a route is closed to a caller without token or key. Loopback is shared by all users of
+ * a machine, so only two routes are open to everybody. The page's files, which hold no data, are
+ * sent before this check.
  */
 export function needsToken({ method, path }: Pick<RequestHead, 'method' | 'path'>): boolean {
   return !isEntrance({ method, path }) && !((method === 'GET' || method === 'HEAD') && path === '/health')
@@ -68,8 +68,8 @@ export const TOKEN_NEEDED = { status: 401, reason: 'This route needs the token.'
 const forbidden = (reason: string): Judged => ({ status: 403, reason })
 
 /**
- * Requests without an origin, such as those for images, still say that another page sent them.
- * Users may follow links from anywhere.
+ * True for a request that another page caused, as `Sec-Fetch-Site` says even without an origin.
+ * Links are allowed: users may follow them from anywhere.
  */
 const isForeign = ({ site, mode }: RequestHead): boolean =>
   (site === 'cross-site' || site === 'same-site') && mode !== 'navigate'

@@ -1,4 +1,4 @@
-/** On every answer of the HTTP server. */
+/** Headers of every response of the HTTP server. */
 export const ALWAYS: Readonly<Record<string, string>> = {
   'X-Baton': '1',
   'X-Content-Type-Options': 'nosniff',
@@ -7,14 +7,14 @@ export const ALWAYS: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-/** Of whatever is not a file of the page. */
+/** Headers of every response that is not a file of the page. */
 export const DATA: Readonly<Record<string, string>> = {
   ...ALWAYS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cache-Control': 'no-store',
 }
 
-/** What the page may load and ask: its own files and this server. `scripts`, `styles`: hashes of what stands in the document itself. */
+/** Content security policy of the page: its own files, this server and given inline hashes. */
 export function pagePolicy(scripts = "'self'", styles = "'self'"): string {
   return [
     "default-src 'none'",

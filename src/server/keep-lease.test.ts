@@ -36,14 +36,14 @@ async function start(lease: { everyMs: number; seconds: number; mostUnknown: num
   return { trial, open, end, file, until: () => Number(readFileSync(file, 'utf8')) }
 }
 
-test('hooks may ask a server that has just started, and not once it has ended', async () => {
+test('a started server has a lease, and an ended one has none', async () => {
   const server = await start({ everyMs: NEVER_MS, seconds: 15, mostUnknown: 10 })
   expect(server.until()).toBeGreaterThan(Date.now() / 1000)
   await server.end()
   expect(existsSync(server.file)).toBe(false)
 })
 
-test('the lease of a server that works is renewed', async () => {
+test('a working server renews its lease', async () => {
   const server = await start({ everyMs: 20, seconds: 15, mostUnknown: 10 })
   const first = server.until()
   await until('the lease is renewed', () => server.until() > first)
@@ -76,7 +76,7 @@ test('the lease is renewed when a flood of unknown callers is over', () => {
   expect(written).toHaveLength(3)
 })
 
-test('callers that know the hello or the token end no lease', async () => {
+test('callers that know the hello or the token do not end the lease', async () => {
   const server = await start({ everyMs: NEVER_MS, seconds: 15, mostUnknown: 1 })
   const { hello } = readAnnouncement(server.trial.app.home.server)!
   const signal = `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`

@@ -2,33 +2,33 @@ import type { Log } from '../lib/log.js'
 import { scaleTimeout } from '../lib/patience.js'
 
 export interface LeaseLimits {
-  /** How often the lease is renewed. */
+  /** Interval between two renewals of the lease. */
   everyMs: number
-  /** How long hooks ask the server after a renewal. */
+  /** Seconds for which hooks call the server after a renewal. */
   seconds: number
   /** Connections of unknown callers between two renewals that a server can still accept in time. */
   mostUnknown: number
 }
 
 /**
- * A hook that connects while the kernel's queue of connections is full waits for seconds, and bash
- * cannot bound that. One process of another user fills the queue (4,096 on Linux) in less than a
- * second. Hooks of this user make a few connections a second, all of them known.
+ * Limits that end the lease before a flood fills the kernel's connection queue (4,096 on Linux).
+ * One process of another user fills it in less than a second; a hook that connects then waits for
+ * seconds, which bash cannot bound. Hooks of this user make a few known connections a second.
  */
 const LIMITS: LeaseLimits = { everyMs: 5_000, seconds: scaleTimeout(15_000) / 1_000, mostUnknown: 1_000 }
 
 export interface Lease {
   /** Counts a connection whose caller is not known yet. */
   accepted(): void
-  /** Takes one such connection back: its caller knew the hello or the token. */
+  /** Uncounts such a connection, whose caller gave the hello or the token. */
   recognised(): void
   stop(): void
 }
 
 /**
- * Renews the time until which hooks ask this server. A server that is stopped or hangs does not
+ * Renews the time until which hooks call this server. A server that is stopped or hangs does not
  * renew it, and one that is flooded by unknown callers ends it at once, until the flood is over.
- * Hooks then work alone.
+ * Without a lease hooks work without the server.
  */
 export function keepLease(write: (until: number) => void, log: Log, limits: LeaseLimits = LIMITS): Lease {
   let unknown = 0

@@ -15,32 +15,33 @@ import { takeSignals } from './signals.js'
 interface ListenOptions {
   host: string
   port: number
-  /** Given by programs of this user with every request. */
+  /** Secret that programs of this user send with every request. */
   token: string
-  /** Where the launcher finds the port and the token. */
+  /** File in which the launcher finds the port and the token. */
   serverFile: string
   /**
-   * Makes a named pipe, by which hooks see that the server lives. Left out: hooks work without the
-   * server.
+   * Makes a named pipe, by which hooks see that the server is running. Without it hooks work
+   * without the server.
    */
   makePipe?: (path: string) => void
-  /** How long nothing may happen on a connection that nobody works for; left out: a minute. */
+  /** Milliseconds after which an idle connection is closed. Defaults to a minute. */
   stillMs?: number
-  /** How long the head of a request, or a whole signal, may take to arrive; left out: ten seconds. */
+  /** Milliseconds for a request's head, or a whole signal, to arrive. Defaults to ten seconds. */
   arrivalMs?: number
-  /** When hooks may ask the server; left out: see `keep-lease.ts`. */
+  /** Limits of the lease for hooks. Defaults are in `keep-lease.ts`. */
   lease?: LeaseLimits
 }
 
 export interface Listening {
   url: string
-  /** False once another server could take this home: the lock file was removed or replaced. */
+  /** False when the lock file was removed or replaced, so that another server may use the home. */
   holdsLock(): boolean
   close(): Promise<void>
 }
 
-/** How long a request may take to arrive, its head (or a whole signal) and all of it. */
+/** Time for a request's head, or a whole signal, to arrive. */
 const ARRIVAL_MS = 10_000
+/** Time for a whole request to arrive. */
 const REQUEST_MS = 60_000
 const STILL_MS = 60_000
 
@@ -65,9 +66,9 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const { take, close: closeSignals } = takeSignals(deps)
   const routes = serveHttp(deps, bound, take)
   const http = createHttpServer({ connectionsCheckingInterval: 1_000 }, routes.listener)
-  // Without a listener of its own Node would ask for the body before the caller was checked.
+  // Without this listener Node would request the body before the caller was checked.
   http.on('checkContinue', routes.listener)
-  // It never listens itself, and would otherwise not begin to watch over requests that take for ever to arrive.
+  // This server never listens itself. The event starts its timeouts for slow requests.
   http.emit('listening')
   const arrivalMs = options.arrivalMs ?? ARRIVAL_MS
   http.headersTimeout = arrivalMs
@@ -103,7 +104,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
   const announced = announceServer(options.serverFile, {
     url,
-    // Hooks connect to 127.0.0.1 only, so a server elsewhere is not announced to them.
+    // Hooks connect only to 127.0.0.1, so a server elsewhere is not announced to them.
     hooks: REACHES_LOOPBACK.has(address) ? { port, token, pid: process.pid, ...identity } : null,
     ...(options.makePipe ? { makePipe: options.makePipe } : {}),
     log: deps.log,
@@ -127,8 +128,8 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
 }
 
 /**
- * Listens on the address of the page as well. Null where it cannot, as on macOS, which has only
- * 127.0.0.1: the page is there then.
+ * Listens on the page's own address as well. Null when that fails, as on macOS, which has only
+ * 127.0.0.1; the page is then served there.
  */
 async function listenForPage(
   accept: (socket: Socket) => void,
@@ -173,7 +174,7 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   })
 }
 
-/** null: not one that a person can mend. */
+/** Returns the error for the user. Null when the user can do nothing about the code. */
 function refusal(code: string | undefined, host: string, port: number): BatonError | null {
   const instead = 'use --port or BATON_PORT.'
   switch (code) {
@@ -205,7 +206,7 @@ function refusal(code: string | undefined, host: string, port: number): BatonErr
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    // What is being answered may finish; what merely stays open may not.
+    // Requests in progress may finish; idle connections are closed.
     setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, 200).unref()
@@ -213,11 +214,11 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
 }
 
 /**
- * Returns the loopback address under which a server shows its page. A browser keeps service workers
- * and cached scripts for an address and port. Another user of the machine who listened on
- * 127.0.0.1 while no server ran could leave his own there and read the key of the next page. The
- * address follows from the token, which is new at each start, so nothing that was left behind
- * belongs to it. With a token of the user's own it stays, and open pages reconnect.
+ * Returns the loopback address under which a server serves its page. A browser stores service
+ * workers and cached scripts per address and port. Another user of the machine who listened on
+ * 127.0.0.1 while no server ran could leave his own there and read the key of the next page.
+ * The address is derived from the token, which is new at each start, so no stored script belongs
+ * to it. A configured token keeps the address, so that open pages reconnect.
  */
 function pageAddress(token: string): string {
   const [a, b, c] = createHash('sha256').update(`page ${token}`).digest()

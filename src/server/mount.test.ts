@@ -21,10 +21,10 @@ const MESSAGE: MessageShown = {
 }
 
 /**
- * Two routes of the table: one that reads, one that changes something. `asked`: what their handlers
- * were given.
+ * Mounts two routes of the table: one that reads and one that changes something. `asked` collects
+ * the requests that their handlers received.
  */
-function routes(fails?: () => Error) {
+function mountRoutes(fails?: () => Error) {
   const app = new Hono<ServerEnv>()
   const asked: RouteRequest<'readings' | 'send'>[] = []
   const answer = <T>(reply: T, given: unknown): T => {
@@ -45,9 +45,9 @@ function routes(fails?: () => Error) {
   return { ask, post, asked }
 }
 
-describe('what is asked', () => {
-  test('is parsed: numbers are numbers, what is left out has its usual value, keys nobody knows are ignored in a query', async () => {
-    const { ask, post, asked } = routes()
+describe('parsing requests', () => {
+  test('a request is parsed with defaults, and unknown keys of a query are ignored', async () => {
+    const { ask, post, asked } = mountRoutes()
     await ask('/api/sessions/s1/readings?limit=5&colour=blue')
     await post('{"text":"  hello "}')
     expect(asked).toEqual([
@@ -62,8 +62,8 @@ describe('what is asked', () => {
     ['?limit=-3', 'limit'],
     ['?limit=many', 'limit'],
     ['?limit=', 'limit'],
-  ])('a query %s is refused by the name of its key', async (query, key) => {
-    const { ask, asked } = routes()
+  ])('the query %s is refused with the name of its key', async (query, key) => {
+    const { ask, asked } = mountRoutes()
     const { status, body } = await ask(`/api/sessions/s1/readings${query}`)
     expect(status).toBe(400)
     expect(body.error).toMatch(new RegExp(`^${key}: `))
@@ -81,14 +81,14 @@ describe('what is asked', () => {
     ['null', 'the body: must be an object.'],
     ['"text"', 'the body: must be an object.'],
     ['{"text":', 'The body is no valid JSON.'],
-  ])('a body %s is refused with the reason', async (text, error) => {
-    const { post, asked } = routes()
+  ])('the body %s is refused with the reason', async (text, error) => {
+    const { post, asked } = mountRoutes()
     expect(await post(text)).toMatchObject({ status: 400, body: { error } })
     expect(asked).toEqual([])
   })
 
-  test('a body that is not called JSON, or is too large, is refused', async () => {
-    const { post, asked } = routes()
+  test('a body without the JSON content type, or one that is too large, is refused', async () => {
+    const { post, asked } = mountRoutes()
     expect((await post('{"text":"a"}', 'text/plain')).status).toBe(415)
     expect((await post('text=a', 'application/x-www-form-urlencoded')).status).toBe(415)
     expect((await post('{"text":"a"}', 'application/json; charset=utf-8')).status).toBe(200)
@@ -97,9 +97,9 @@ describe('what is asked', () => {
   })
 
   test.each(['..%2F..%2Fetc%2Fpasswd', 'a%2Fb', '..', '%2e%2e', 'a%00b', 'a%0ab', 'a%5cb', 'x'.repeat(301)])(
-    'an id %s is never looked up',
+    'the malformed id %s is refused before it is looked up',
     async (id) => {
-      const { ask, asked } = routes()
+      const { ask, asked } = mountRoutes()
       const { status } = await ask(`/api/sessions/${id}/readings`).catch(() => ({ status: 404 }))
       expect([400, 404]).toContain(status)
       expect(asked).toEqual([])
@@ -107,22 +107,22 @@ describe('what is asked', () => {
   )
 })
 
-describe('what cannot be done', () => {
+describe('errors of handlers', () => {
   const refused = (exit: ExitCode) => () => new BatonError('It is over.', 'Begin another.', exit)
   test.each([
     [EXIT.usage, 400],
     [EXIT.notFound, 404],
     [EXIT.refused, 409],
-  ] as const)('exit code %i is status %i, with the sentence and what to do', async (exit, status) => {
-    const { ask } = routes(refused(exit))
+  ] as const)('an error with exit code %i becomes status %i with its message and hint', async (exit, status) => {
+    const { ask } = mountRoutes(refused(exit))
     expect(await ask('/api/sessions/s1/readings')).toEqual({
       status,
       body: { error: 'It is over.', hint: 'Begin another.' },
     })
   })
 
-  test('a failure is a refusal where the route may refuse, else one of the server', async () => {
-    const { ask, post } = routes(refused(EXIT.failed))
+  test('a failure becomes 409 on a route that may refuse, and 500 on others', async () => {
+    const { ask, post } = mountRoutes(refused(EXIT.failed))
     expect((await post('{"text":"a"}')).status).toBe(409)
     expect((await ask('/api/sessions/s1/readings')).status).toBe(500)
   })

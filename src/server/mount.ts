@@ -10,7 +10,7 @@ import type { CallerEnv } from './access.js'
 export type ServerEnv = CallerEnv
 
 export interface RouteRequest<N extends RouteName> {
-  /** What stands in the path; the empty string where the route has none. */
+  /** Id in the path. Empty when the route has none. */
   id: string
   query: ParsedQuery<N>
   body: ParsedBody<N>
@@ -23,7 +23,7 @@ export type Handler<N extends RouteName> = (
 ) => ReplyOf<N> | Promise<ReplyOf<N>>
 export type Handlers<N extends RouteName> = { readonly [Name in N]: Handler<Name> }
 
-/** Puts routes of the table where it says they are. */
+/** Registers handlers under the methods and paths of the table of routes. */
 export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handlers<N>): void {
   for (const [name, spec] of Object.entries<RouteSpec>(ROUTES)) {
     const handle = (handlers as Record<string, unknown>)[name] as Handler<RouteName> | undefined
@@ -42,37 +42,41 @@ export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handl
 
 const MEGABYTE = 1024 * 1024
 
-/** As Hono writes paths. */
+/** Converts a path to Hono's notation: `{id}` becomes `:id`. */
 const pathOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** An id is a word that something is looked up by, never a part of a path. */
+/** Checks an id. It is used for lookups and must never be part of a path. */
 function idOf(id: string | undefined): string {
   if (id === undefined) return ''
   if (id.length <= 300 && !/[\x00-\x1f\x7f/\\]|\.\./.test(id)) return id
   throw new BatonError('That cannot be an id.', 'Ids hold neither slashes nor control characters.', EXIT.usage)
 }
 
-/** Keys that no route knows are left alone: programs and proxies add their own. */
+/** Parses the query. Unknown keys are ignored: programs and proxies add their own. */
 function queryOf(spec: RouteSpec, c: Context): unknown {
-  const taken = v.safeParse(v.object(spec.query ?? {}), c.req.query(), { abortEarly: true })
-  if (taken.success) return taken.output
-  throw new BatonError(`${firstIssue(taken.issues)}.`, '/api/openapi.json says what may stand there.', EXIT.usage)
+  const parsed = v.safeParse(v.object(spec.query ?? {}), c.req.query(), { abortEarly: true })
+  if (parsed.success) return parsed.output
+  throw new BatonError(`${firstIssue(parsed.issues)}.`, '/api/openapi.json says what may stand there.', EXIT.usage)
 }
 
 async function bodyOf(spec: RouteSpec, c: Context): Promise<unknown> {
   if (spec.body === undefined) return undefined
-  const taken = v.safeParse(spec.body, await readJson(c.req.raw, (spec.bodyMegabytes ?? 1) * MEGABYTE), {
+  const parsed = v.safeParse(spec.body, await readJson(c.req.raw, (spec.bodyMegabytes ?? 1) * MEGABYTE), {
     abortEarly: true,
   })
-  if (taken.success) return taken.output
-  throw new BatonError(`${firstIssue(taken.issues)}.`, '/api/openapi.json says what may stand in the body.', EXIT.usage)
+  if (parsed.success) return parsed.output
+  throw new BatonError(
+    `${firstIssue(parsed.issues)}.`,
+    '/api/openapi.json says what may stand in the body.',
+    EXIT.usage,
+  )
 }
 
 function problemOf({ message, hint }: BatonError): Problem {
   return hint === '' ? { error: message } : { error: message, hint }
 }
 
-/** Where a route may refuse, what failed for a reason that a person can be told is such a refusal. */
+/** HTTP status of an error. A failure on a route that may refuse is a refusal. */
 function statusOf({ exit, details }: BatonError, { refusals }: RouteSpec): 400 | 404 | 409 | 413 | 415 | 500 {
   if (details.status === 413 || details.status === 415) return details.status
   if (exit === EXIT.usage) return 400
@@ -80,10 +84,10 @@ function statusOf({ exit, details }: BatonError, { refusals }: RouteSpec): 400 |
   return exit === EXIT.refused || refusals?.includes(409) ? 409 : 500
 }
 
-/** What is wrong with an input, in a few words that name the key: `limit: must be a whole number`. */
+/** Short text of the first issue, with its key: `limit: must be a whole number`. */
 function firstIssue(issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): string {
   const [issue] = issues
-  // A union has tried all of its forms: what is wrong with the one that came nearest says more than that none fitted.
+  // A union reports that no form fitted; the issue of the nearest form says more.
   const near = issue.type === 'union' ? issue.issues?.find(({ path }) => path !== undefined) : undefined
   const { type, received, expected, path, message } = near ?? issue
   const name = path?.map(({ key }) => String(key)).join('.') ?? ''
@@ -91,7 +95,7 @@ function firstIssue(issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[
   if (expected === 'never') return `${key}: not known here`
   if (received === 'undefined') return `${key}: missing`
   if (type === 'picklist') return `${key}: must be one of ${expected}`
-  return `${key}: ${KINDS.has(type) ? `must be ${KINDS.get(type)}` : said(message)}`
+  return `${key}: ${KINDS.has(type) ? `must be ${KINDS.get(type)}` : shortenIssue(message)}`
 }
 
 const KINDS = new Map<string, string>([
@@ -102,11 +106,11 @@ const KINDS = new Map<string, string>([
   ['min_length', 'something, not nothing'],
 ])
 
-/** Valibot's own sentences begin with what is invalid: `Invalid length: Expected <=5 but received 7`. */
-const said = (message: string): string =>
+/** Shortens Valibot's text, as `Invalid length: Expected <=5 but received 7`, to `must be <=5`. */
+const shortenIssue = (message: string): string =>
   message.replace(/^Invalid \w+: Expected /, 'must be ').replace(/ but received .*$/s, '')
 
-/** The JSON that a request brings; `{}` where it brings nothing. Never holds more bytes than `most`. */
+/** Reads a request's JSON. `{}` when the body is empty. Never holds more than `most` bytes. */
 async function readJson(request: Request, most: number): Promise<unknown> {
   const text = await textOf(request, most)
   if (text === '') return {}

@@ -21,7 +21,7 @@ interface Case {
   operation: Operation
 }
 
-/** Those that undo what others need come last. */
+/** Operations that must run last, because they remove what others need. */
 const LAST = [
   'holdBrief',
   'approveBrief',
@@ -87,7 +87,7 @@ const bodyFor = (operationId: string): unknown =>
     restoreArchive: { to: join(server.root, 'restored.jsonl') },
   })[operationId]
 
-/** Asks, and holds the answer against what the document says of it. */
+/** Sends a request and checks the response against the OpenAPI document. */
 async function check(
   { method, path, operation }: Case,
   asked: { path: string; body?: unknown; headers?: Record<string, string> },
@@ -100,13 +100,13 @@ async function check(
   return reply.status
 }
 
-describe('the description', () => {
-  test('tells of every route of the table, and of the stream', () => {
+describe('the OpenAPI document', () => {
+  test('the OpenAPI document describes every route of the table and the event stream', () => {
     expect(document.openapi).toBe('3.1.0')
-    const told = Object.values(document.paths).flatMap((methods) =>
+    const described = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),
     )
-    expect(told.sort()).toEqual(
+    expect(described.sort()).toEqual(
       [...Object.keys(ROUTES), 'live', 'signal', 'sessionList', 'monitoredSession', 'contextUsage'].sort(),
     )
     expect(document.paths['/api/briefs/{id}']!.put!.requestBody!.content['application/json'].schema).toMatchObject({
@@ -125,7 +125,7 @@ describe('the routes beside the table', () => {
   const described = (path: string, method: string, status: number): JsonSchema =>
     document.paths[path]![method]!.responses[status]!.content!['application/json']!.schema
 
-  test('GET /sessions answers JSON as described to a caller that asks for JSON with the token, and needs the token', async () => {
+  test('GET /sessions needs the token and answers JSON as described to a caller that wants JSON', async () => {
     const accept = { Accept: 'application/json' }
     const list = await server.ask('GET', '/sessions', undefined, { ...ME, ...accept })
     expect(list.status).toBe(200)
@@ -157,7 +157,7 @@ describe('the routes beside the table', () => {
     expect((await server.ask('POST', '/hooks/context-usage', '{')).status).toBe(204)
   })
 
-  test('signals are described with the agents that the server takes', async () => {
+  test('signals are described with the agents that the server supports', async () => {
     const { parameters, responses } = document.paths['/signals/{agent}/{kind}']!.post!
     expect(parameters![0]!.schema.enum).toEqual(Object.keys(server.app.engine.deps.agents))
     const refused = await server.ask('POST', '/signals/nobody/Stop', {})
@@ -165,7 +165,7 @@ describe('the routes beside the table', () => {
     expect(faultsIn(refused.body, described('/signals/{agent}/{kind}', 'post', refused.status))).toEqual([])
   })
 
-  test('the data of every type of event is described, and stored events hold what is described', async () => {
+  test('the data of every type of event is described, and stored events match the description', async () => {
     const event = document.components.schemas.Event!
     const types = (event.oneOf ?? event.anyOf) as { properties: { type: { const: string }; data: JsonSchema } }[]
     expect(types.map(({ properties }) => properties.type.const).sort()).toEqual([...EVENT_TYPES].sort())
@@ -175,8 +175,8 @@ describe('the routes beside the table', () => {
   })
 })
 
-describe('requests made from it', () => {
-  test('a wrong token is refused everywhere but where one is exchanged', async () => {
+describe('requests made from the OpenAPI document', () => {
+  test('a wrong token is refused on every route except the entrance', async () => {
     for (const one of cases()) {
       const path = one.path.replace('{id}', idFor(one.path, 'none'))
       const asked = { path, headers: { Authorization: 'Bearer wrong' }, body: bodyFor(one.operation.operationId) }
@@ -184,17 +184,17 @@ describe('requests made from it', () => {
     }
   })
 
-  test('without a token only the open routes answer', async () => {
+  test('a request without a token is answered only on open routes', async () => {
     for (const one of cases()) {
       const path = one.path.replace('{id}', idFor(one.path, 'none'))
       const open = one.operation.security.some((way) => Object.keys(way).length === 0)
       const status = await check(one, { path, headers: {}, body: bodyFor(one.operation.operationId) })
-      // A ticket that nobody gave lets nobody in.
+      // The entrance is open, but the ticket is invalid.
       expect(status, path).toBe(open && one.operation.operationId !== 'enter' ? 200 : 401)
     }
   })
 
-  test('what cannot be is refused with what is wrong: ids, parameters, bodies', async () => {
+  test('malformed ids, parameters and bodies are refused with the reason', async () => {
     for (const one of cases()) {
       const { parameters = [], requestBody, operationId } = one.operation
       const path = one.path.replace('{id}', idFor(one.path, 'none'))
@@ -218,7 +218,7 @@ describe('requests made from it', () => {
     expect(await check(caseOf('briefs'), { path: '/api/briefs?status=wonderful' })).toBe(400)
   })
 
-  test('what can be is answered as described, with the least and with every parameter', async () => {
+  test('every route answers as described, with the fewest and with all parameters', async () => {
     const sent = await server.ask('POST', '/api/sessions/s1/messages', { text: 'take me back' })
     const statuses: Record<string, number> = {}
     for (const one of cases()) {
@@ -236,8 +236,8 @@ describe('requests made from it', () => {
         expect(await check(one, { path: `${path}?${text(full)}`, body: bodyFor(operationId) }), operationId).toBe(200)
     }
     const others = Object.entries(statuses).filter(([, status]) => status !== 200)
-    // No ticket was given, the project names no agent, the brief of a person needs no review, the job is paused,
-    // and later cancelled.
+    // Expected refusals: no ticket was issued, the project has no agent, the user's own brief needs
+    // no review, and the job is first paused and later cancelled.
     expect(Object.fromEntries(others)).toEqual({
       enter: 401,
       startJob: 400,

@@ -31,7 +31,7 @@ export interface OpenApi {
 
 let library: Promise<{ toJsonSchema: ToJsonSchema }> | null = null
 
-/** The description of every route, made from the schemas that requests are checked by. The library for it is loaded when somebody asks. */
+/** Describes every route from the schemas that check requests. Loads the library on first use. */
 export async function describeRoutes(version: string, agents: readonly string[]): Promise<OpenApi> {
   library ??= import('@valibot/to-json-schema')
   const { toJsonSchema } = await library
@@ -68,7 +68,7 @@ export async function describeRoutes(version: string, agents: readonly string[])
 
 type SchemaOf = (schema: GenericSchema, typeMode: 'input' | 'output') => JsonSchema
 
-/** `{}`: also without the token. */
+/** Security requirements by access. `{}` allows requests without the token. */
 const SECURITY = { open: [{}], token: [{ token: [] }] } as const
 
 const REFUSALS: Record<number, string> = {
@@ -130,7 +130,7 @@ const LIVE: Operation = {
   responses: { 200: { description: 'The stream', content: { 'text/event-stream': { schema: { type: 'string' } } } } },
 }
 
-/** Routes that older context monitors call without the token, as long as they run as the same user. */
+/** Routes that older context monitors of the same user call without the token. */
 const SAME_USER = [{ token: [] }, {}] as const
 const MONITOR_NOTE = 'Without the token only for processes of the same user, where the system can tell.'
 

@@ -33,7 +33,7 @@ const start = async (options: TrialOptions = {}): Promise<Trial> => {
 const DOCUMENT = '<!doctype html><title>Baton</title>'
 const HTML = { Accept: 'text/html,application/xhtml+xml' }
 
-test('the document is sent for every address of the page, the data of a session to whoever does not want a document', async () => {
+test('every address of the page sends the document, or session data to a caller that wants no HTML', async () => {
   const trial = await start()
   await trial.post('/signals/claude-code/status-line', statusLine('s1', 50_000, 1))
   for (const path of [
@@ -53,7 +53,7 @@ test('the document is sent for every address of the page, the data of a session 
   expect(list.body).toMatchObject({ sessions: [{ session_id: 's1' }] })
 })
 
-test('a person who mistypes an address is shown the page, which says so; a program is told', async () => {
+test('an unknown address sends the page with status 404 to a browser and an error to a program', async () => {
   const trial = await start()
   for (const path of ['/no/page', '/sesions', '/assets/gone.js']) {
     const shown = await fetch(`${trial.url}${path}`, { headers: HTML })
@@ -65,7 +65,7 @@ test('a person who mistypes an address is shown the page, which says so; a progr
     expect((await fetch(`${trial.url}${path}`, { headers: HTML })).headers.get('content-type'), path).toContain('json')
 })
 
-test('says what the page may do, what may be kept, and what is known already', async () => {
+test('page files have a security policy, caching rules and an ETag', async () => {
   const trial = await start()
   const document = await fetch(trial.url, { headers: HTML })
   expect(Object.fromEntries(document.headers)).toMatchObject({
@@ -90,7 +90,7 @@ test('says what the page may do, what may be kept, and what is known already', a
   expect(data.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
 })
 
-test('sends the compressed file a browser takes, and only its head where that is asked', async () => {
+test('a page file is sent in the encoding a browser accepts, and HEAD sends only the headers', async () => {
   const trial = await start()
   const head = (encoding: string) =>
     speak(
@@ -107,7 +107,7 @@ test('sends the compressed file a browser takes, and only its head where that is
   expect(encodingFor('br', { bytes: { identity: Buffer.of(1) } })).toBe('identity')
 })
 
-test('never leaves its folder, however the way out is written', async () => {
+test('no path leads out of the folder of page files', async () => {
   const trial = await start()
   writeFileSync(join(web, '..', 'baton-test-beside'), 'beside')
   for (const path of [
@@ -135,13 +135,13 @@ test('never leaves its folder, however the way out is written', async () => {
   rmSync(join(web, '..', 'baton-test-beside'))
 })
 
-test('a program without a page still answers', async () => {
+test('a server without page files still answers other requests', async () => {
   const trial = await start({ web: join(web, 'nowhere') })
   expect((await fetch(trial.url, { headers: { ...HTML, ...AUTHORIZED } })).status).toBe(404)
   expect((await trial.get('/health')).status).toBe(200)
 })
 
-test('knows which addresses are pages', () => {
+test('addresses of pages are distinguished from those of data', () => {
   const at = (path: string, accept = 'text/html') => addressOf({ path, headers: { accept } })
   expect(at('/')).toBe('/index.html')
   expect(at('/sessions/x')).toBe('/index.html')

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import { ALWAYS, pagePolicy } from './headers.js'
 
 const DOCUMENT = '/index.html'
-/** Addresses that are pages of the one document. */
+/** Paths that are served with the page's single document. */
 const PAGES = /^\/(?:(?:sessions|jobs|briefs|archive|history|settings)(?:\/[^/]*)?\/?)?$/
 const TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
@@ -37,8 +37,8 @@ interface FileReply {
 }
 
 /**
- * The page's files, by their address: what is not in this list is not sent, whatever the address says. All are read when the first is asked
- * for and then kept, so that an update of the program does not mix two versions of the page.
+ * Serves the page's files from a list by address, so that no path leads out of the folder. All are
+ * read at the first request and cached, so that an update does not mix two versions of the page.
  */
 export function pageFiles(folder: string | null): (request: FileRequest) => FileReply | null {
   let files: ReadonlyMap<string, PageFile> | null = null
@@ -49,13 +49,13 @@ export function pageFiles(folder: string | null): (request: FileRequest) => File
     const file = files.get(wanted)
     if (file) return replyOf(wanted, file, request.headers)
     const document = wantsDocument(request) ? files.get(DOCUMENT) : undefined
-    return document ? nothingThere(document, request.headers) : null
+    return document ? notFoundReply(document, request.headers) : null
   }
 }
 
 /**
- * Null when the address is no file's. Programs ask `/sessions` and `/sessions/{id}` for data,
- * browsers for a document.
+ * Returns the address of a file. Null for an address of data. Programs request `/sessions` and
+ * `/sessions/{id}` for data, browsers for the document.
  */
 export function addressOf({ path, headers }: FileRequest): string | null {
   if (/^\/(api|signals|hooks|health)(\/|$)/.test(path)) return null
@@ -68,8 +68,8 @@ export function addressOf({ path, headers }: FileRequest): string | null {
 const wantsDocument = ({ headers }: Pick<FileRequest, 'headers'>): boolean =>
   headers.accept?.includes('text/html') === true
 
-/** The page itself says that there is no such address, and where to go. */
-function nothingThere(document: PageFile, asked: FileRequest['headers']): FileReply {
+/** Sends the page with status 404. The page itself says that the address does not exist. */
+function notFoundReply(document: PageFile, asked: FileRequest['headers']): FileReply {
   const { headers, body } = replyOf(DOCUMENT, document, { ...asked, 'if-none-match': undefined })
   const { ETag: _, ...rest } = headers
   return { status: 404, headers: rest, body }
@@ -93,28 +93,29 @@ function replyOf(address: string, file: PageFile, asked: FileRequest['headers'])
   return { status: 200, headers: { ...headers, 'Content-Length': body.length }, body }
 }
 
-/** The best a caller takes of what lies there; `q=0` means that it does not. */
+/** Best available encoding that the caller accepts. `q=0` refuses an encoding. */
 export function encodingFor(accept: string | undefined, { bytes }: Pick<PageFile, 'bytes'>): Encoding {
-  const taken = new Map(
+  const weights = new Map(
     (accept ?? '').split(',').map((one) => {
       const [name = '', ...rest] = one.split(';').map((part) => part.trim().toLowerCase())
       const q = rest.find((part) => part.startsWith('q='))
       return [name, q === undefined ? 1 : Number(q.slice(2))]
     }),
   )
-  const takes = (name: Encoding): boolean => bytes[name] !== undefined && (taken.get(name) ?? taken.get('*') ?? 0) > 0
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity'
+  const accepts = (name: Encoding): boolean =>
+    bytes[name] !== undefined && (weights.get(name) ?? weights.get('*') ?? 0) > 0
+  return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : 'identity'
 }
 
 function readFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>()
-  for (const entry of listed(folder)) {
+  for (const entry of listFiles(folder)) {
     const suffix = /\.([a-z0-9]+)$/.exec(entry)?.[1] ?? ''
     const type = TYPES[suffix]
     if (type === undefined) continue
     const path = join(folder, entry)
     const identity = readFileSync(path)
-    const [br, gzip] = [readBeside(`${path}.br`), readBeside(`${path}.gz`)]
+    const [br, gzip] = [readIfExists(`${path}.br`), readIfExists(`${path}.gz`)]
     files.set(`/${entry.split(sep).join('/')}`, {
       type,
       etag: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
@@ -124,7 +125,7 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
   return files
 }
 
-function listed(folder: string): string[] {
+function listFiles(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -134,7 +135,7 @@ function listed(folder: string): string[] {
   }
 }
 
-function readBeside(path: string): Buffer | null {
+function readIfExists(path: string): Buffer | null {
   try {
     return readFileSync(path)
   } catch {

@@ -42,7 +42,7 @@ test('a peer that has closed its socket is listed with uid 0 and inode 0 and is 
   expect(isPeerOf(0, closed, MAPPED, RECORDED)).toBe(false)
 })
 
-test('a peer without a row, with a row that is cut off, or with an address that is none belongs to nobody', () => {
+test('a peer without a row, with a truncated row or with an invalid address has no owner', () => {
   const peer = { address: '127.0.0.1', port: 37_882 }
   const local = { address: '127.0.0.1', port: 34_629 }
   expect(isPeerOf(0, { ...peer, port: 37_883 }, local, RECORDED)).toBe(false)
@@ -54,7 +54,7 @@ test('a peer without a row, with a row that is cut off, or with an address that 
     expect(isPeerOf(0, { address, port: 37_882 }, { address, port: 34_629 }, RECORDED), address).toBe(false)
 })
 
-test('of two rows for one connection both have to be of the user', () => {
+test('two rows for one connection must both belong to the user', () => {
   const peer = { address: '127.0.0.1', port: 37_882 }
   const local = { address: '127.0.0.1', port: 34_629 }
   const row = RECORDED.tcp.split('\n')[1]!
@@ -85,7 +85,7 @@ test.runIf(process.platform === 'linux').each(['127.0.0.1', '::', '::1'])(
       server.once('error', () => resolve(false))
       server.listen({ host, port: 0 }, () => resolve(true))
     })
-    // A machine without IPv6 has nothing to recognise there.
+    // Skip on a machine without IPv6.
     if (!listening) return
     const { port } = server.address() as { port: number }
     const client = dial(port, host === '::1' ? '::1' : '127.0.0.1')

@@ -57,7 +57,7 @@ function ownersIn(table: string, ends: string): SocketOwner[] {
   const owners: SocketOwner[] = []
   for (let at = table.indexOf(` ${ends} `); at >= 0; at = table.indexOf(` ${ends} `, at + 1)) {
     const [, , , , , , uid = '', , inode = ''] = lineAt(table, at + 1).split(/ +/)
-    // A row that was cut off in the middle says nothing.
+    // Ignore a truncated row.
     if (/^\d+$/.test(uid) && /^\d+$/.test(inode)) owners.push({ uid: Number(uid), inode: Number(inode) })
   }
   return owners
@@ -68,7 +68,7 @@ function lineAt(text: string, at: number): string {
   return end < 0 ? '' : text.slice(at, end)
 }
 
-/** The IPv4 address itself, or the one that an IPv6 address carries. Null when it is neither. */
+/** The IPv4 address, also one mapped into IPv6. Null for any other address. */
 function ipv4Of(address: string): string | null {
   const plain = address.replace(/^::ffff:/i, '')
   return isIPv4(plain) ? plain : null
@@ -79,7 +79,7 @@ const ipv4Bytes = (address: string): Buffer => Buffer.from(address.split('.').ma
 const mappedBytes = (address: string): Buffer =>
   Buffer.concat([Buffer.alloc(10), Buffer.from([0xff, 0xff]), ipv4Bytes(address)])
 
-/** Null when it is no IPv6 address. A zone (`%eth0`) is not part of the bytes. */
+/** Bytes of an IPv6 address without its zone (`%eth0`). Null when it is not an IPv6 address. */
 function ipv6Bytes(address: string): Buffer | null {
   const halves = address.replace(/%.*$/, '').split('::')
   const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')))
@@ -103,8 +103,8 @@ function hexOf(bytes: Buffer): string {
 const hexPort = ({ port }: End): string => port.toString(16).toUpperCase().padStart(4, '0')
 
 /**
- * Bytes read of each table: about 50,000 sockets. A peer that is listed behind them has to give the
- * token.
+ * Maximum number of bytes read of each table, about 50,000 sockets. A peer listed after them needs
+ * the token.
  */
 const MAX_TABLE = 8 * 1024 * 1024
 
@@ -153,7 +153,7 @@ export function makePeerCheck(read: () => Promise<SocketTables> = readSocketTabl
     current = reading
     return reading
   }
-  /** A read that has begun may have passed the place where this connection is listed. */
+  /** Waits for the next read: a running one may already have passed this connection's row. */
   const tables = (): Promise<SocketTables> => {
     if (current === null) return begin()
     next ??= current.then(begin, begin)

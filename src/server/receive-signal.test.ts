@@ -5,8 +5,8 @@ import { makeReceiver } from './signals.js'
 
 const KB = 1024
 
-/** A server that has room for so many bytes at once; how many it got is what it answers. */
-async function receiving(
+/** Starts a server that holds at most `most` bytes and answers with the number it received. */
+async function startReceiver(
   most: number,
 ): Promise<(bytes: number, whole: boolean) => { sent: ClientRequest; status: Promise<number> }> {
   const receive = makeReceiver(({ body }, reply) => reply(200, String(body.length)), most)
@@ -28,8 +28,8 @@ async function receiving(
   }
 }
 
-test('signals that arrive at once share one bound, and what finds no room is told to come back', async () => {
-  const send = await receiving(100 * KB)
+test('signals that arrive at once share one limit, and those beyond it are answered 503', async () => {
+  const send = await startReceiver(100 * KB)
   const slow = send(60 * KB, false)
   await expect.poll(() => send(60 * KB, true).status).toBe(503)
   expect(await send(20 * KB, true).status).toBe(200)
@@ -38,8 +38,8 @@ test('signals that arrive at once share one bound, and what finds no room is tol
   expect(await send(90 * KB, true).status).toBe(200)
 })
 
-test('who goes away in the middle leaves its room to others', async () => {
-  const send = await receiving(100 * KB)
+test('a client that disconnects while sending frees its bytes for others', async () => {
+  const send = await startReceiver(100 * KB)
   const gone = send(60 * KB, false)
   await expect.poll(() => send(60 * KB, true).status).toBe(503)
   gone.sent.destroy()

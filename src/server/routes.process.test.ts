@@ -14,7 +14,7 @@ const start = async (): Promise<Full> => {
   ends.push(server.end)
   return server
 }
-test('no route tells a caller without the token anything', async () => {
+test('no route sends data to a caller without the token', async () => {
   const { ask, archiveId, briefId } = await start()
   const routes = [
     '/api/sessions',
@@ -58,8 +58,8 @@ test('GET /api/messages lists the messages of all seats, or of one, with the rea
   expect((await ask('GET', '/api/messages?seat=nobody')).status).toBe(404)
 })
 
-describe('a session', () => {
-  test('has a curve of columns, and a forecast whose last line is compaction', async () => {
+describe('routes of a session', () => {
+  test('a session has a curve in columns, and a forecast that ends with compaction', async () => {
     const { ask } = await start()
     const { body: curve } = await ask('GET', '/api/sessions/s1/curve')
     expect(curve.used_tokens).toEqual([60_000, 70_000, 80_000, 90_000])
@@ -77,7 +77,7 @@ describe('a session', () => {
     ])
   })
 
-  test('is told something, which can be taken back once', async () => {
+  test('a message to a session can be cancelled once', async () => {
     const { ask, app, seatId } = await start()
     const { body: sent } = await ask('POST', '/api/sessions/s1/messages', { text: ' Mind the tests. ', mode: 'urgent' })
     expect(sent).toMatchObject({
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect((await ask('DELETE', '/api/messages/none')).status).toBe(404)
   })
 
-  test('is silenced and woken', async () => {
+  test('a session is disabled and enabled again', async () => {
     const { ask } = await start()
     const enabled = async () => (await ask('GET', '/api/sessions/s1')).body.enabled
     expect((await ask('PUT', '/api/sessions/s1/enabled', { enabled: false })).body).toEqual({ enabled: false })
@@ -103,7 +103,7 @@ describe('a session', () => {
     expect(await enabled()).toBe(true)
   })
 
-  test('is forgotten: no word of it is found afterwards, and its figures stay', async () => {
+  test('a forgotten session keeps its figures, and its text is found nowhere', async () => {
     const { ask, archiveId, briefId } = await start()
     const { status, body } = await ask('POST', '/api/sessions/s1/forget')
     expect([status, body]).toMatchObject([200, { session_id: 's1', archives: 1 }])
@@ -117,8 +117,8 @@ describe('a session', () => {
   })
 })
 
-describe('a brief', () => {
-  test('is shown with what Baton added and the one before it, edited into one of its own, and cancelled with its handoff', async () => {
+describe('routes of a brief', () => {
+  test('a brief is shown with additions and predecessor, edited into a new brief, and cancelled', async () => {
     const { ask, briefId } = await start()
     const { body: first } = await ask('GET', `/api/briefs/${briefId}`)
     expect(first).toMatchObject({
@@ -147,15 +147,15 @@ describe('a brief', () => {
     expect(body.briefs).toMatchObject([{ brief_id: edited.body.brief_id, seat_name: null, review_until: null }])
   })
 
-  test('with a signature that does not fit is not taken', async () => {
+  test('a brief with a wrong signature is refused', async () => {
     const { ask, briefId, app } = await start()
     const forged = readFileSync(app.store.brief(briefId)!.path, 'utf8').replace('Mend the parser', 'Delete everything')
     expect(await ask('PUT', `/api/briefs/${briefId}`, { text: forged })).toMatchObject({ status: 409 })
   })
 })
 
-describe('an archive', () => {
-  test('is read as what was said, called and returned, and found by its words', async () => {
+describe('routes of an archive', () => {
+  test('an archive is read as messages, calls and results, and found by its words', async () => {
     const { ask, archiveId } = await start()
     const { body } = await ask('GET', `/api/archives/${archiveId}/transcript?limit=2`)
     expect(body.entries).toMatchObject([
@@ -176,7 +176,7 @@ describe('an archive', () => {
     expect(hits.hits).toMatchObject([{ archive_id: archiveId, session_id: 's1' }])
   })
 
-  test('is restored to a whole path, and over a file only when that is wanted', async () => {
+  test('an archive is restored to an absolute path, and over a file only when forced', async () => {
     const { ask, archiveId, root, transcript } = await start()
     const to = join(root, 'restored.jsonl')
     expect((await ask('POST', `/api/archives/${archiveId}/restore`, { to: 'restored.jsonl' })).status).toBe(400)
@@ -193,8 +193,8 @@ describe('an archive', () => {
   })
 })
 
-describe('a job', () => {
-  test('has a log of plain lines that is read on from where it was', async () => {
+describe('routes of a job', () => {
+  test('the log of a job has plain lines and is read on from a cursor', async () => {
     const { ask } = await start()
     const { body } = await ask('GET', '/api/jobs/job_1/log')
     expect(body.lines).toMatchObject([
@@ -211,7 +211,7 @@ describe('a job', () => {
     })
   })
 
-  test('is started only in a folder that Baton knows, with an agent its baton.yaml names', async () => {
+  test('a job starts only in a known folder with an agent of its baton.yaml', async () => {
     const { ask, project, app } = await start()
     expect((await ask('GET', '/api/projects')).body).toEqual({ projects: [{ project, agents: [], trouble: null }] })
     expect((await ask('POST', '/api/jobs', { project: '/etc', agent: 'writer' })).status).toBe(404)
@@ -222,7 +222,7 @@ describe('a job', () => {
     expect(app.store.jobs()).toHaveLength(1)
   })
 
-  test('is cancelled once, and its events are told alone', async () => {
+  test('a job is cancelled once, and its events are listed alone', async () => {
     const { ask } = await start()
     expect((await ask('POST', '/api/jobs/job_1/cancel')).body.status).toBe('cancelled')
     expect((await ask('POST', '/api/jobs/job_1/cancel')).status).toBe(409)
@@ -235,7 +235,7 @@ describe('a job', () => {
 })
 
 describe('history', () => {
-  test('tells what the signals of today brought', async () => {
+  test('the history counts the signals of today', async () => {
     const { ask } = await start()
     const { body } = await ask('GET', '/api/history?days=2&timezone=UTC')
     expect(body.days).toHaveLength(2)
@@ -245,7 +245,7 @@ describe('history', () => {
 })
 
 describe('the doctor', () => {
-  test('runs once for all who ask at the same time, and what it finds holds for a while', async () => {
+  test('the doctor runs once for concurrent requests, and its result is cached', async () => {
     const { ask } = await start()
     const [a, b] = await Promise.all([ask('GET', '/api/doctor'), ask('GET', '/api/doctor')])
     expect(b.body.checked_at).toBe(a.body.checked_at)

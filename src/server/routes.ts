@@ -5,24 +5,31 @@ import type { EventQuery } from '../store/store.js'
 import type { ServerDependencies } from './dependencies.js'
 import type { Handlers } from './mount.js'
 
-/** Answered before the others are loaded (`serve-http.ts`), or for callers without a token (`entrance.ts`). */
-type AnsweredElsewhere = 'health' | 'access' | 'ticket' | 'enter'
+/** Routes that `serve-http.ts` or `entrance.ts` handle. */
+type HandledElsewhere = 'health' | 'access' | 'ticket' | 'enter'
 
-/** How many are sent to a caller that sets no `limit`. */
-const USUAL = { readings: 10_000, curve: 100_000, messages: 200, allMessages: 1_000, events: 1_000, entries: 200 }
+/** Number of entries sent to a caller that sets no `limit`. */
+const DEFAULT_LIMITS = {
+  readings: 10_000,
+  curve: 100_000,
+  messages: 200,
+  allMessages: 1_000,
+  events: 1_000,
+  entries: 200,
+}
 
 /**
  * Handlers of all routes. Each is declared in `contract/api/`, with its path and schemas, and
  * calls a use case; a route without a handler here does not compile.
  */
-export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteName, AnsweredElsewhere>> {
+export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteName, HandledElsewhere>> {
   const { store, useCases } = deps
   return {
     sessions: ({ query }) => ({ sessions: deps.recent({ all: query.all !== undefined }) }),
     session: ({ id }) => deps.detail(namedSession(deps, id)),
     readings({ id, query }) {
       const { sessionId } = namedSession(deps, id)
-      const readings = store.readings(sessionId, query.limit ?? USUAL.readings).map((r) => ({
+      const readings = store.readings(sessionId, query.limit ?? DEFAULT_LIMITS.readings).map((r) => ({
         at: r.at,
         cycle: r.cycle,
         used_tokens: r.used,
@@ -36,7 +43,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
     },
     curve({ id, query }) {
       const { sessionId } = namedSession(deps, id)
-      const readings = store.readings(sessionId, query.limit ?? USUAL.curve)
+      const readings = store.readings(sessionId, query.limit ?? DEFAULT_LIMITS.curve)
       return {
         session_id: sessionId,
         at: readings.map(({ at }) => Date.parse(at)),
@@ -56,20 +63,22 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
     forget: ({ id }) => useCases.forget(namedSession(deps, id)),
 
     allMessages: ({ query }) => ({
-      messages: useCases.allMessages(query.seat ?? null, query.limit ?? USUAL.allMessages),
+      messages: useCases.allMessages(query.seat ?? null, query.limit ?? DEFAULT_LIMITS.allMessages),
     }),
     messages: ({ id, query }) => ({
-      messages: useCases.sessionMessages(namedSession(deps, id), query.limit ?? USUAL.messages),
+      messages: useCases.sessionMessages(namedSession(deps, id), query.limit ?? DEFAULT_LIMITS.messages),
     }),
     send: ({ id, body }) => useCases.send(namedSession(deps, id), body.text, body.mode),
     unsend: ({ id }) => useCases.unsend(id),
 
-    /** Oldest first: after an event or a time, or the newest. */
+    /** Lists events, oldest first: those after an event or a time, else the newest. */
     events({ query: { since, session, job, without_readings, limit } }) {
       const of = session === undefined ? {} : { sessionId: namedSession(deps, session).sessionId }
       const ofJob = job === undefined ? {} : { jobId: useCases.job(job).job_id }
       const quiet: EventQuery = without_readings === undefined ? {} : { readings: 'none' }
-      return { events: store.events({ ...of, ...ofJob, ...sinceOf(since), ...quiet, limit: limit ?? USUAL.events }) }
+      return {
+        events: store.events({ ...of, ...ofJob, ...sinceOf(since), ...quiet, limit: limit ?? DEFAULT_LIMITS.events }),
+      }
     },
 
     jobs: ({ query }) => ({ jobs: useCases.jobs(query.all !== undefined) }),
@@ -91,7 +100,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
     archives: ({ query }) => useCases.archives(query),
     searchArchives: ({ query }) => useCases.search(query),
     archive: ({ id }) => useCases.archive(id),
-    transcript: ({ id, query: { from = 1, before = null, limit = USUAL.entries, subagent = null, whole } }) =>
+    transcript: ({ id, query: { from = 1, before = null, limit = DEFAULT_LIMITS.entries, subagent = null, whole } }) =>
       useCases.transcript(id, { from, before, limit, subagent, whole: whole !== undefined }),
     restoreArchive: ({ id, body }) => useCases.restore(id, body),
 
@@ -101,7 +110,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
   }
 }
 
-/** A session, or the one in a seat, by id, name or the beginning of it. Throws when there is none. */
+/** Finds a session, or a seat's current one, by id, name or prefix. Throws when none match. */
 function namedSession(deps: Pick<ServerDependencies, 'find'>, id: string): SessionRecord {
   const record = deps.find(id)
   if (record) return record

@@ -26,7 +26,7 @@ const OTHERS = [
   'POST /hooks/context-usage',
 ]
 const ALL = [...SPECS.map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll('{id}', 's1')}`), ...OTHERS]
-const statusOf = (heard: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(heard)?.[1] ?? 0)
+const statusOf = (response: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? 0)
 const ask = async (trial: Trial, line: string, ...headers: string[]): Promise<number> =>
   statusOf(
     await speak(
@@ -35,8 +35,8 @@ const ask = async (trial: Trial, line: string, ...headers: string[]): Promise<nu
     ),
   )
 
-describe('who is refused', () => {
-  test('a name that merely leads here, and a page of another origin or another port, on every route', async () => {
+describe('refused callers', () => {
+  test('every route refuses a foreign host name and a page of another origin or port', async () => {
     const trial = await start()
     const { host } = new URL(trial.url)
     for (const line of ALL) {
@@ -47,23 +47,23 @@ describe('who is refused', () => {
     }
   })
 
-  test('a wrong token, on every route but where one is exchanged', async () => {
+  test('every route except the entrance refuses a wrong token', async () => {
     const trial = await start()
     for (const line of ALL.filter((one) => one !== 'POST /api/enter'))
       expect(await ask(trial, line, 'Host: 127.0.0.1', 'Authorization: Bearer wrong'), line).toBe(401)
   })
 })
 
-describe('what is refused', () => {
-  test('methods that nothing answers to, without a word on other origins', async () => {
+describe('refused requests', () => {
+  test('unsupported methods are refused without any CORS header', async () => {
     const trial = await start()
     for (const method of ['OPTIONS', 'PATCH', 'TRACE', 'PROPFIND']) {
-      const heard = await speak(
+      const response = await speak(
         trial.url,
         `${method} /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
       )
-      expect(statusOf(heard), method).toBe(405)
-      expect(heard.toLowerCase(), method).not.toContain('access-control')
+      expect(statusOf(response), method).toBe(405)
+      expect(response.toLowerCase(), method).not.toContain('access-control')
     }
     const head = await speak(
       trial.url,
@@ -72,7 +72,7 @@ describe('what is refused', () => {
     expect([statusOf(head), head.split('\r\n\r\n')[1]]).toEqual([200, ''])
   })
 
-  test('bodies that are too large, whether they say so or not', async () => {
+  test('bodies that are too large are refused, with and without a length', async () => {
     const trial = await start()
     const headers = { Authorization: `Bearer ${TRIAL_TOKEN}`, 'Content-Type': 'application/json' }
     const large = JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024) })
@@ -88,7 +88,7 @@ describe('what is refused', () => {
     expect(statusOf(chunked)).toBe(413)
   })
 
-  test('a request whose length is told in two ways, or not as HTTP tells it: never taken for two', async () => {
+  test('a request with conflicting or malformed lengths is never read as two requests', async () => {
     const trial = await start()
     const body = JSON.stringify(statusLine('smuggled', 50_000, 1))
     const inner = `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -103,8 +103,8 @@ describe('what is refused', () => {
       [' Content-Length: 5'],
     ]) {
       const head = ['POST /signals/claude-code/Stop HTTP/1.1', 'Host: 127.0.0.1', TOKEN_LINE, ...headers].join('\r\n')
-      const heard = await speak(trial.url, `${head}\r\n\r\nabcde${inner}`)
-      expect([400, 501], JSON.stringify(headers)).toContain(statusOf(heard))
+      const response = await speak(trial.url, `${head}\r\n\r\nabcde${inner}`)
+      expect([400, 501], JSON.stringify(headers)).toContain(statusOf(response))
     }
     const twice = await speak(
       trial.url,
@@ -119,7 +119,7 @@ describe('what is refused', () => {
     expect(statusOf(hosts)).toBe(400)
   })
 
-  test('ids that would be paths', async () => {
+  test('ids that contain paths are refused', async () => {
     const trial = await start()
     const files = readdirSync(trial.root).toSorted()
     const authorized = ['Host: 127.0.0.1', `Authorization: Bearer ${TRIAL_TOKEN}`]
@@ -141,45 +141,45 @@ describe('what is refused', () => {
     expect(readdirSync(trial.root).toSorted()).toEqual(files)
   })
 
-  test('JSON that is none', async () => {
+  test('a body that is not valid JSON is refused', async () => {
     const trial = await start()
     for (const body of ['', '{', 'null', '[]', '"x"', '{"ticket": {"$gt": ""}}', '{"__proto__": {"ticket": "x"}}'])
       expect((await trial.post('/api/enter', body, { 'Content-Type': 'application/json' })).status, body).toBe(400)
   })
 })
 
-describe('whoever takes for ever', () => {
-  /** Resolves with what was heard once the server has had enough. */
-  const drip = (url: string, begin: string): Promise<string> =>
+describe('slow requests', () => {
+  /** Sends one byte at a time. Resolves with the response when the server closes. */
+  const sendSlowly = (url: string, begin: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
-      let heard = ''
+      let response = ''
       let timer: NodeJS.Timeout | undefined
       socket.on('connect', () => {
         socket.write(begin)
         timer = setInterval(() => socket.write('x'), 20)
       })
       socket.on('data', (data) => {
-        heard += data
+        response += data
       })
       socket.on('error', () => {})
       socket.on('close', () => {
         clearInterval(timer)
-        resolve(heard)
+        resolve(response)
       })
     })
 
-  test('is not listened to any more, at either door, in the head or in the body; others are answered meanwhile', async () => {
+  test('a request that arrives too slowly is cut off, and others are answered meanwhile', async () => {
     const trial = await start({ arrivalMs: 100 })
     const ends = [
-      drip(trial.url, 'GET /health HTTP/1.1\r\nX-Slow: '),
-      drip(trial.url, 'POST /signals/claude-code/Stop HTTP/1.1\r\nX-Slow: '),
-      drip(
+      sendSlowly(trial.url, 'GET /health HTTP/1.1\r\nX-Slow: '),
+      sendSlowly(trial.url, 'POST /signals/claude-code/Stop HTTP/1.1\r\nX-Slow: '),
+      sendSlowly(
         trial.url,
         `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: 1000\r\n\r\n`,
       ),
     ]
     expect((await trial.get('/health')).status).toBe(200)
-    for (const heard of await Promise.all(ends)) expect([0, 408]).toContain(statusOf(heard))
+    for (const response of await Promise.all(ends)) expect([0, 408]).toContain(statusOf(response))
   })
 })

@@ -20,8 +20,8 @@ interface Served {
 }
 
 /**
- * Everything but the short way in for hooks. The caller is checked once, here, before a byte of the
- * body is read.
+ * Handles all requests except those of hooks, which `signal-door.ts` reads. The caller is checked
+ * once, before a byte of the body is read.
  */
 export function serveHttp(
   deps: ServerInput,
@@ -44,7 +44,7 @@ export function serveHttp(
       opened ??= open()
       answerWith(await opened)
     } catch (error) {
-      // An upgrade may have taken the files away under a server that runs.
+      // An upgrade may have removed the files of the running server.
       opened = null
       deps.log('error', 'the routes could not be loaded', { reason: String(error) })
       answer(response, 500, { error: 'Baton was changed under the running server: start it again' })
@@ -54,15 +54,15 @@ export function serveHttp(
   const files = pageFiles(deps.web)
 
   const listener: RequestListener = (request, response) => {
-    // Which of two would be believed depends on who reads them.
+    // Refuse two Host headers: programs differ in which one they use.
     if ((request.headersDistinct.host?.length ?? 0) > 1) {
       answer(response, 400, { error: 'two hosts are named' })
       return
     }
     const path = (request.url ?? '').split('?', 1)[0]!
-    const judged = judge(askingOf(request, path), bound, deps.now)
+    const judged = judge(requestHead(request, path), bound, deps.now)
     if (judged.status !== null) refuse(response, judged)
-    else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
+    else if (isReadRequest(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by !== 'nobody' || !needsToken({ method: request.method, path }))
       route(request, response, path, judged.caller)
     else if (!isMonitorRoute(request, path)) refuse(response, TOKEN_NEEDED)
@@ -73,55 +73,56 @@ export function serveHttp(
   }
 
   const route = (request: IncomingMessage, response: ServerResponse, path: string, caller: Caller): void => {
-    // The client holds its body back until it is asked for it.
+    // The client waits with its body until the server asks for it.
     if (request.headers.expect !== undefined) response.writeContinue()
     if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
-    else if (path === '/health' && isLooking(request)) answer(response, 200, { ok: true })
+    else if (path === '/health' && isReadRequest(request)) answer(response, 200, { ok: true })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
       receive(request, (status, body) => send(response, status, body, {}))
     else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, caller, request, response))
     else {
       callers.set(request, caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
-      response.on('timeout', (socket: Socket) => waitOn(response, socket))
+      response.on('timeout', (socket: Socket) => onIdle(response, socket))
       void serve(response, ({ routed }) => void routed(request, response))
     }
   }
   return { listener, close: () => closing.abort() }
 }
 
-function askingOf({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
+function requestHead({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
   const { host, origin, authorization } = headers
-  const said = (name: string): string | undefined => headers[name]?.toString()
+  const header = (name: string): string | undefined => headers[name]?.toString()
   return {
     method,
     path,
     host,
     origin,
     authorization,
-    site: said('sec-fetch-site'),
-    mode: said('sec-fetch-mode'),
+    site: header('sec-fetch-site'),
+    mode: header('sec-fetch-mode'),
   }
 }
 
-/** Nothing happens on the line while an answer is worked for, which may take minutes; once it is being sent, somebody has to take it. */
-function waitOn({ headersSent }: ServerResponse, socket: Socket): void {
+/**
+ * Handles an idle connection. It stays open while the response is prepared, which may take minutes,
+ * and is closed when the client does not read a response that is being sent.
+ */
+function onIdle({ headersSent }: ServerResponse, socket: Socket): void {
   if (headersSent) socket.destroy()
   else socket.setTimeout(socket.timeout ?? 0)
 }
 
-const isLooking = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
+const isReadRequest = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * The two endpoints of older context monitors, whose scripts know no token. A process of the same
- * user may call them without one; `context-usage.ts` bounds what such a call can do.
+ * True for the two endpoints of older context monitors, whose scripts know no token. A process of
+ * the same user may call them without one; `context-usage.ts` limits what such a call can do.
  */
 const isMonitorRoute = ({ method }: IncomingMessage, path: string): boolean =>
   method === 'POST' ? path === '/hooks/context-usage' : method === 'GET' && ONE_SESSION.test(path)
 
-/**
- * Nothing that the parser of addresses would take for another path, such as `..` or a backslash.
- */
+/** Path of one session, without parts that a URL parser rewrites, such as `..` or a backslash. */
 const ONE_SESSION = /^\/sessions\/[A-Za-z0-9][\w.%~-]*$/
 
 const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): [peer: End, local: End] => [

@@ -29,7 +29,7 @@ const events = async (trial: Trial, query = ''): Promise<Event[]> =>
   (await trial.get(`/api/events${query}`)).body.events as Event[]
 
 describe('signals', () => {
-  test('answers a status line with its text and the next hook with the warning, once', async () => {
+  test('a status line is answered with its text, and the next hook once with the warning', async () => {
     const trial = await start()
     const line = await trial.post('/signals/claude-code/status-line', statusLine('s1', 125_008, 1000))
     expect(await line.text()).toContain('74.9%')
@@ -45,7 +45,7 @@ describe('signals', () => {
     expect(types).toContain('message_delivered')
   })
 
-  test('takes the same request whole, in pieces, chunked, and with its head torn', async () => {
+  test('a signal is accepted whole, in pieces, chunked, and with a split head', async () => {
     const trial = await start()
     const json = (session: string) => JSON.stringify(statusLine(session, 50_008, 1))
     const head = (extra: string) =>
@@ -68,7 +68,7 @@ describe('signals', () => {
     expect((await sessions(trial)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
   })
 
-  test('answers one after the other on a connection that is kept, and what is no signal between them', async () => {
+  test('several requests on one connection are answered in order, signals and others', async () => {
     const trial = await start()
     const request = (session: string, after = 'keep-alive') => {
       const body = JSON.stringify(statusLine(session, 50_008, 1))
@@ -76,7 +76,7 @@ describe('signals', () => {
     }
     const health = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
     const answers = (heard: string): string[] => heard.match(/HTTP\/1\.1 \d{3}/g) ?? []
-    // Apart, all at once, and torn within the second.
+    // Send them separately, all at once, and split inside the second.
     const apart = await speak(trial.url, request('a'), request('b'), request('c', 'close'))
     expect(answers(apart)).toEqual(Array(3).fill('HTTP/1.1 200'))
     const atOnce = await speak(trial.url, request('d') + request('e') + request('f', 'close'))
@@ -96,7 +96,7 @@ describe('signals', () => {
     ).toBe('abcdefghi')
   })
 
-  test('refuses signals of sessions whose id nothing could be called by, and stores nothing', async () => {
+  test('a signal with a malformed session id is refused and stores nothing', async () => {
     const trial = await start()
     const odd = [
       '',
@@ -137,7 +137,7 @@ describe('signals', () => {
     expect((await trial.get('/api/sessions?all=1')).body.sessions).toHaveLength(4)
   })
 
-  test('refuses what is not a signal with a status that says so, and stores nothing', async () => {
+  test('a request that is not a signal is refused with a fitting status and stores nothing', async () => {
     const trial = await start()
     expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
     expect((await trial.post('/signals/claude-code/Stop', '{}')).status).toBe(400)
@@ -146,7 +146,7 @@ describe('signals', () => {
     expect(await sessions(trial)).toEqual([])
   })
 
-  test('refuses another origin and another host at both doors', async () => {
+  test('a signal from another origin or host is refused by signal door and HTTP server', async () => {
     const trial = await start()
     const body = JSON.stringify(statusLine('s1', 50_000, 1))
     const request = (extra: string) =>
@@ -159,7 +159,7 @@ describe('signals', () => {
     expect(await sessions(trial)).toEqual([])
   })
 
-  test('counts a signal once that comes again under its id', async () => {
+  test('a signal sent twice under one id counts once', async () => {
     const trial = await start()
     const send = () =>
       trial.post('/signals/claude-code/PostToolBatch', batch('s1'), { 'X-Baton-Signal': 's1.1.1.1.PostToolBatch' })
@@ -168,7 +168,7 @@ describe('signals', () => {
     expect(trial.app.store.session('s1')?.silence.toolCalls).toBe(1)
   })
 
-  test('takes a large signal from the spool by its id and removes the file', async () => {
+  test('a large signal is read from the spool by its id, and its file is removed', async () => {
     const trial = await start()
     const id = 's9.1.1.1.status-line'
     trial.app.drain()
@@ -185,7 +185,7 @@ describe('signals', () => {
     expect(existsSync(join(spool, id))).toBe(false)
   })
 
-  test('keeps a hundred signals of twenty sessions apart when they come at once', async () => {
+  test('a hundred concurrent signals of twenty sessions are not mixed up', async () => {
     const trial = await start()
     const all = Array.from({ length: 100 }, (_, i) =>
       trial.post('/signals/claude-code/status-line', statusLine(`s${i % 20}`, 20_000 + i * 100, i + 1)),
@@ -200,8 +200,8 @@ describe('signals', () => {
   })
 })
 
-describe('figures', () => {
-  test('shows health, sessions, one session with its levels, its readings, and events since an id or a time', async () => {
+describe('routes for figures', () => {
+  test('health, sessions, readings and events since an id or a time can be read', async () => {
     const trial = await start()
     await trial.post('/signals/claude-code/status-line', statusLine('abcd-1', 90_000, 1))
     expect((await trial.get('/health')).body).toEqual({ ok: true })
@@ -251,7 +251,7 @@ describe('the endpoint of older context monitors', () => {
     })
     return trial
   }
-  /** Without the token, as the scripts of monitors do it. */
+  /** Sends a report without the token, as the scripts of monitors do. */
   const report = (trial: Trial, body: unknown) =>
     fetch(`${trial.url}/hooks/context-usage`, {
       method: 'POST',
@@ -260,7 +260,7 @@ describe('the endpoint of older context monitors', () => {
   const send = async (trial: Trial, body: unknown) =>
     (await (await report(trial, body)).json()) as Record<string, unknown>
 
-  test('answers ok, unknown_session, compaction_logged, and 204 to what it cannot read', async () => {
+  test('a monitor is answered ok, unknown_session, compaction_logged, or 204 for unreadable reports', async () => {
     const trial = await known()
     expect(await send(trial, usage('s1', 51, 102_000))).toMatchObject({ status: 'ok', used_percentage: 51 })
     expect(await send(trial, usage('nobody', 51, 102_000))).toEqual({ status: 'unknown_session' })
@@ -280,7 +280,7 @@ describe('the endpoint of older context monitors', () => {
     expect((await fetch(`${trial.url}/sessions/s1`)).status).toBe(200)
   })
 
-  test('warns once a cycle, and again only after a compaction, even if the figure stays above the level', async () => {
+  test('a monitor’s reports cross a level once a cycle, and again only after a compaction', async () => {
     const trial = await known()
     const crossings = async () =>
       (await events(trial)).filter((event) => event.type === 'level_crossed').map((event) => event.data.level)
@@ -293,7 +293,7 @@ describe('the endpoint of older context monitors', () => {
     expect(await crossings()).toEqual(['notice', 'notice'])
   })
 
-  test('drops a reading whose own clock is behind, and follows a clock that is years behind', async () => {
+  test('a monitor’s reading older than its last one is dropped, even on a clock that is years off', async () => {
     const trial = await known()
     await send(trial, usage('s1', 30, 60_000, { timestamp: '2011-01-01T00:00:10Z' }))
     await send(trial, usage('s1', 35, 70_000, { timestamp: '2011-01-01T00:00:20Z' }))
@@ -301,7 +301,7 @@ describe('the endpoint of older context monitors', () => {
     expect((await trial.get('/sessions/s1')).body).toMatchObject({ tokens_used: 70_000, level: null })
   })
 
-  test('says nothing of null and 0, which mean that nothing was answered yet', async () => {
+  test('a monitor’s report of null or 0 stores nothing, because the model has not answered yet', async () => {
     const trial = await known()
     expect(await send(trial, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({
       status: 'no_usage',
@@ -337,7 +337,7 @@ describe('the endpoint of older context monitors', () => {
     expect(limits()).toEqual(before)
   })
 
-  test('finds a session by its seat', async () => {
+  test('a monitor finds a session by its seat', async () => {
     const trial = await known()
     const seat = trial.app.store.session('s1')!.seatId
     expect(await send(trial, usage(seat, 20, 40_000))).toMatchObject({ status: 'ok' })
@@ -346,7 +346,7 @@ describe('the endpoint of older context monitors', () => {
 })
 
 describe('starting and ending', () => {
-  test('tells the launcher where it is, and takes the word back when it ends', async () => {
+  test('a server announces itself to the launcher and removes the announcement when it ends', async () => {
     const trial = await trialServer()
     const file = trial.app.home.server
     expect(readFileSync(file, 'utf8')).toMatch(
@@ -357,7 +357,7 @@ describe('starting and ending', () => {
   })
 })
 
-test('an answer that takes longer than a connection may be idle is still delivered', async () => {
+test('a response that takes longer than the idle timeout is still delivered', async () => {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve

@@ -99,18 +99,18 @@ const ODD: Record<string, string> = {
 }
 
 /**
- * Node skips empty lines before a request, the signal door does not: with one, the same bytes are
- * judged by Node alone.
+ * Empty line before a request. Node skips it, the signal door does not, so that the request goes to
+ * Node's HTTP server.
  */
 const BY_NODE = '\r\n'
 
-describe('the signal door gives an odd request the status that Node gives it', () => {
-  test.each(Object.entries(ODD))('a request with %s', async (_, bytes) => {
+describe('unusual requests at the signal door', () => {
+  test.each(Object.entries(ODD))('a signal request with %s gets the status that Node gives it', async (_, bytes) => {
     expect(statusOf(await exchange(bytes))).toBe(statusOf(await exchange(`${BY_NODE}${bytes}`)))
   })
 })
 
-test('the signal door and Node both take an ordinary signal, in two ways', async () => {
+test('an ordinary signal is accepted by the signal door and by Node’s HTTP server', async () => {
   const [door, node] = [await exchange(request()), await exchange(`${BY_NODE}${request()}`)]
   expect([statusOf(door), statusOf(node)]).toEqual(['200', '200'])
   expect([door, node].map((answer) => answer.includes('nosniff'))).toEqual([false, true])

@@ -5,23 +5,20 @@ import { type Judged, type RequestHead, TOKEN_NEEDED } from './guard.js'
 import type { Reply, SignalRequest } from './signals.js'
 
 /**
- * The short way in for hooks. A launcher sends one small request per connection and waits for the answer; Node's HTTP server
- * spends more on such a connection than the engine on its signal. So the first bytes are looked at: a plain
- * `POST /signals/…` is read here, everything else goes to the HTTP server untouched. Programs may keep the connection for more.
+ * Reads the requests of hooks. A launcher sends one small request per connection, and Node's HTTP
+ * server spends more time on that than the engine on the signal. A connection that starts with a
+ * plain `POST /signals/…` is read here; any other goes to the HTTP server unchanged.
  */
 export interface SignalReceiver {
-  /**
-   * A caller that begins with `BATON <hello>` wants to hear the proof before it sends anything
-   * else.
-   */
+  /** A caller that starts with `BATON <hello>` wants the proof before it sends anything else. */
   identity: { hello: string; proof: string }
-  /** How long a request that comes in pieces may take, however busy it is. */
+  /** Milliseconds for a request that arrives in pieces to be complete. */
   arrivalMs: number
   /** Called once for a connection whose caller gave the hello or the token. */
   recognise(): void
-  judge(asking: RequestHead): Judged
+  judge(head: RequestHead): Judged
   take(request: SignalRequest, reply: Reply): void
-  /** Hands the connection to the HTTP server, with what was read of it. */
+  /** Hands the connection to the HTTP server, with the bytes already read. */
   pass(socket: Socket, read: Buffer): void
 }
 
@@ -32,11 +29,10 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD = 16 * 1024
 const MAX_SHORT_BODY = 1024 * 1024
 const IDLE_S = 30
-/** How long a refused caller may take to read its refusal. */
+/** Milliseconds for a refused caller to read its refusal. */
 const REFUSED_MS = 200
 /**
- * The only request line read here. Every other one, valid or not, is for Node's HTTP server to
- * judge.
+ * The only request line read here. Any other one, valid or not, is left to Node's HTTP server.
  */
 const REQUEST_LINE = /^POST (\/signals\/[a-z0-9-]{1,64}\/[A-Za-z0-9-]{1,64}) HTTP\/1\.1$/
 /**
@@ -47,16 +43,19 @@ export const HEADER = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/
 const LONE_LINE_END = /(^|[^\r])\n|\r[^\n]/
 const NOTHING = Buffer.alloc(0)
 
-/** One request after the other: the next is looked at when the last is answered, and any of them may be for the HTTP server. */
+/**
+ * Serves the requests of a connection one after another. Any of them may belong to the HTTP server,
+ * which then gets the connection.
+ */
 export function admit(socket: Socket, door: SignalReceiver): void {
   socket.on('error', () => socket.destroy())
-  const tooSlow = (): NodeJS.Timeout => setTimeout(() => socket.destroy(), door.arrivalMs)
-  // Who keeps a connection is told a little less than this, and so never writes into one that is just being closed.
-  const tooStill = (): void => void socket.destroy()
-  socket.setTimeout((IDLE_S + 1) * 1000, tooStill)
+  const startArrivalTimer = (): NodeJS.Timeout => setTimeout(() => socket.destroy(), door.arrivalMs)
+  // Clients are told a shorter timeout, so that none writes into a connection that is being closed.
+  const closeIdle = (): void => void socket.destroy()
+  socket.setTimeout((IDLE_S + 1) * 1000, closeIdle)
   let read: Buffer = NOTHING
   let head: Head | null = null
-  let slow: NodeJS.Timeout | null = null
+  let arrivalTimer: NodeJS.Timeout | null = null
   let isAnswering = false
   let isOver = false
   let mayPreface = true
@@ -66,17 +65,17 @@ export function admit(socket: Socket, door: SignalReceiver): void {
     isKnown = true
   }
 
-  const look = (): void => {
+  const readNext = (): void => {
     if (isAnswering || isOver || read.length === 0) return
     if (mayPreface && !readPreface()) return
-    head ??= begin()
+    head ??= readRequestHead()
     if (isOver) return
     if (head !== null && read.length >= head.bodyAt + head.length) take(head)
-    else slow ??= tooSlow()
+    else arrivalTimer ??= startArrivalTimer()
   }
-  const more = (chunk: Buffer): void => {
+  const onData = (chunk: Buffer): void => {
     read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
-    look()
+    readNext()
   }
   /**
    * True when the connection has no preface, or its preface was answered and more bytes follow it.
@@ -88,7 +87,7 @@ export function admit(socket: Socket, door: SignalReceiver): void {
       return true
     }
     if (read.length < PREFACE_BYTES) {
-      slow ??= tooSlow()
+      arrivalTimer ??= startArrivalTimer()
       return false
     }
     if (!timingSafeEqual(read.subarray(0, PREFACE_BYTES), Buffer.from(`${PREFACE}${door.identity.hello}\r\n`))) {
@@ -98,36 +97,35 @@ export function admit(socket: Socket, door: SignalReceiver): void {
     }
     mayPreface = false
     recognise()
-    rest()
+    stopArrivalTimer()
     socket.write(`${door.identity.proof}\r\n`)
     read = read.subarray(PREFACE_BYTES)
     return read.length > 0
   }
-  /** null: it has not come yet, or is not for this door. */
-  const begin = (): Head | null => {
+  /** Null when the head is incomplete, is for the HTTP server, or was refused. */
+  const readRequestHead = (): Head | null => {
     const start = Math.min(read.length, START.length)
     const isOurs = read.subarray(0, start).equals(START.subarray(0, start))
     const end = isOurs ? read.indexOf(HEAD_END) : -1
-    // A head may come in pieces. One with half a line end has no end that would be found here.
+    // A head may arrive in pieces. One with a lone CR or LF is left to the HTTP server.
     if (isOurs && end < 0 && read.length < MAX_HEAD && !LONE_LINE_END.test(read.toString('latin1'))) return null
-    const said = end < 0 || end > MAX_HEAD ? null : readHead(read, end)
-    if (said === null) {
+    const request = end < 0 || end > MAX_HEAD ? null : readHead(read, end)
+    if (request === null) {
       release()
-      socket.setTimeout(0, tooStill)
+      socket.setTimeout(0, closeIdle)
       door.pass(socket, read)
       return null
     }
-    const { host, origin, authorization } = said.headers
-    const judged = door.judge({ host, origin, authorization, site: said.headers['sec-fetch-site'] })
+    const { host, origin, authorization } = request.headers
+    const judged = door.judge({ host, origin, authorization, site: request.headers['sec-fetch-site'] })
     if (judged.status === null && judged.caller.by !== 'nobody') {
       recognise()
-      return said
+      return request
     }
     const { status, reason, hint } = judged.status === null ? TOKEN_NEEDED : judged
     release()
     answer(socket, status, JSON.stringify({ error: reason, hint }), false)
-    // Bytes that are on their way are dropped for a moment, so that the client can read the
-    // refusal; then it is over.
+    // Discard incoming bytes for a moment, so that the client can read the refusal; then close.
     socket.resume()
     setTimeout(() => socket.destroy(), REFUSED_MS).unref()
     return null
@@ -137,37 +135,38 @@ export function admit(socket: Socket, door: SignalReceiver): void {
     read = read.length === bodyAt + length ? NOTHING : read.subarray(bodyAt + length)
     head = null
     isAnswering = true
-    rest()
+    stopArrivalTimer()
     socket.pause()
     let isAnswered = false
     door.take({ path, headers, body }, (status, text) => {
-      // A second answer would be taken for that of the next request.
+      // A second answer would be read as the answer to the next request.
       if (isAnswered) return
       isAnswered = true
       isAnswering = false
       answer(socket, status, text, keeps)
       if (!keeps) release()
       socket.resume()
-      look()
+      readNext()
     })
   }
-  const rest = (): void => {
-    if (slow) clearTimeout(slow)
-    slow = null
+  const stopArrivalTimer = (): void => {
+    if (arrivalTimer) clearTimeout(arrivalTimer)
+    arrivalTimer = null
   }
   const release = (): void => {
     isOver = true
-    rest()
-    socket.off('data', more)
+    stopArrivalTimer()
+    socket.off('data', onData)
   }
-  socket.once('close', rest)
-  socket.on('data', more)
+  socket.once('close', stopArrivalTimer)
+  socket.on('data', onData)
 }
 
 function answer(socket: Socket, status: number, body: string, keeps: boolean): void {
   if (socket.destroyed) return
   const after = keeps ? `keep-alive\r\nKeep-Alive: timeout=${IDLE_S}` : 'close'
-  const text = `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: ${after}\r\nX-Baton: 1\r\n\r\n${body}`
+  const head = `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}`
+  const text = `${head}\r\nConnection: ${after}\r\nX-Baton: 1\r\n\r\n${body}`
   if (keeps) socket.write(text)
   else socket.end(text)
 }
@@ -177,13 +176,13 @@ interface Head {
   headers: Record<string, string>
   length: number
   bodyAt: number
-  /** More may follow on this connection. */
+  /** True when more requests may follow on this connection. */
   keeps: boolean
 }
 
 /**
- * Null when the head is not exactly what hooks send: Node's HTTP server then judges it (chunked,
- * large, malformed, …).
+ * Parses the head of a signal. Null when it is not exactly what hooks send (chunked, large,
+ * malformed, …): Node's HTTP server then handles it.
  */
 function readHead(bytes: Buffer, end: number): Head | null {
   const [request = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
@@ -194,7 +193,7 @@ function readHead(bytes: Buffer, end: number): Head | null {
     const header = HEADER.exec(line)
     if (header === null) return null
     const name = header[1]!.toLowerCase()
-    // A header given twice is for Node's HTTP server to judge.
+    // A header given twice is left to Node's HTTP server.
     if (headers[name] !== undefined) return null
     headers[name] = trimBlanks(header[2]!)
   }

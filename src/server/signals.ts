@@ -6,21 +6,24 @@ import { scaleTimeout } from '../lib/patience.js'
 import type { ServerInput } from './dependencies.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
-const BEHIND_MS = 200
-/** The same before a compaction, which takes the client many seconds and happens rarely. */
-const BEFORE_COMPACTION_MS = 700
-const LATER_MS = 150
-const STEP_MS = 15
-/** In a crowd, how long signals are gathered for one commit; in a large one longer, because there a commit is most of the work. A lone one never waits. */
+const CATCH_UP_MS = 200
+/** Wait for a lagging transcript before a compaction, which is rare and takes many seconds. */
+const COMPACTION_CATCH_UP_MS = 700
+const RECHECK_MS = 150
+const POLL_MS = 15
+/**
+ * Time for which signals in quick succession are gathered for one commit. A single one never waits.
+ * In a large batch it is longer, because there the commit is most of the work.
+ */
 const GATHER_MS = 2
-const CROWD = 12
-const CROWD_MS = 6
-/** More would only hold more in memory, and let the first of them wait for the last. */
-const MOST_AT_ONCE = 128
+const LARGE_BATCH = 12
+const LARGE_GATHER_MS = 6
+/** Maximum size of a batch: in a larger one the first signal waits too long for the last. */
+const MAX_BATCH = 128
 
 export type Reply = (status: number, body: string) => void
 
-/** One request of a hook, whichever door it came through. Header names are lower case, values Latin-1 as HTTP has them. */
+/** Request of a hook. Header names are lower case, values are Latin-1 as in HTTP. */
 export interface SignalRequest {
   path: string
   headers: Record<string, string | string[] | undefined>
@@ -31,41 +34,41 @@ interface Waiting {
   raw: RawSignal
   options: TakeOptions
   reply: Reply
-  /** Removes the copy in the spool. */
+  /** Removes the copy in the spool. Null when the signal was not spooled. */
   drop: (() => void) | null
 }
 
 /**
- * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive together share one commit, and
- * each is answered after it.
+ * Handles `POST /signals/{agent}/{kind}`, the requests of all hooks. Signals that arrive together
+ * share one commit, and each is answered after it.
  */
 export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS
 
-  const left = deps.watchSpool?.(() => flush()) ?? null
-  const served = left !== null
+  const watcher = deps.watchSpool?.(() => flush()) ?? null
+  const served = watcher !== null
 
-  /** Signals that nobody waits for. They came before those that wait: their hooks have ended. */
-  const leftInSpool = (): Waiting[] =>
-    (left?.take() ?? []).flatMap((signalId) => {
+  /** Spooled signals whose hooks have ended. They are older than the waiting ones and go first. */
+  const takeSpooled = (): Waiting[] =>
+    (watcher?.take() ?? []).flatMap((signalId) => {
       const spooled = deps.spooled(signalId)
       const options: TakeOptions = { deliver: 'keep', origin: 'user', signalId, served }
       return spooled === null ? [] : [{ raw: spooled.raw, options, reply: () => {}, drop: spooled.drop }]
     })
 
   const flush = (): void => {
-    const batch = [...leftInSpool(), ...waiting.splice(0, MOST_AT_ONCE)]
+    const batch = [...takeSpooled(), ...waiting.splice(0, MAX_BATCH)]
     if (batch.length === 0) return
     if (waiting.length > 0) setImmediate(flush)
     flushed = performance.now()
-    gatherMs = batch.length >= CROWD ? CROWD_MS : GATHER_MS
+    gatherMs = batch.length >= LARGE_BATCH ? LARGE_GATHER_MS : GATHER_MS
     const taken = deps.engine.takeAll(batch)
     for (const [index, one] of batch.entries()) guarded(one.reply, () => finish(one, taken[index]!))
   }
 
-  /** Whatever goes wrong with one signal is that one's: its hook is told, and keeps it. */
+  /** Answers 503 when one signal fails, so that its hook spools it. Others are not affected. */
   const guarded = (reply: Reply, work: () => void): void => {
     try {
       work()
@@ -86,28 +89,28 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     } else if (one.raw.kind === 'status-line') {
       one.reply(200, deps.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
     } else if (taken.behind && one.options.deliver === 'answer') {
-      catchUp(one, Date.now() + scaleTimeout(BEHIND_MS))
+      catchUp(one, Date.now() + scaleTimeout(CATCH_UP_MS))
     } else {
       one.reply(200, taken.answer)
-      if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
+      if (taken.unsettled) setTimeout(() => recheck(one.raw), RECHECK_MS).unref()
     }
   }
 
-  /** The transcript is more than one batch behind: the answer waits for it a moment, so that no warning comes three batches late. */
+  /** Delays the answer while the transcript lags, so that no warning comes three batches late. */
   const catchUp = (one: Waiting, end: number): void => {
     if (Date.now() < end && !deps.engine.settled(one.raw)) {
-      setTimeout(() => guarded(one.reply, () => catchUp(one, end)), STEP_MS)
+      setTimeout(() => guarded(one.reply, () => catchUp(one, end)), POLL_MS)
       return
     }
-    one.reply(200, again(one.raw, 'answer'))
+    one.reply(200, takeAgain(one.raw, 'answer'))
   }
 
-  /** A turn's last answer reaches the transcript after the turn's end was told. */
-  const lookAgain = (raw: RawSignal): void => {
-    again(raw, 'keep')
+  /** Reads the session again: a turn's last answer is written after the hook of the turn's end. */
+  const recheck = (raw: RawSignal): void => {
+    takeAgain(raw, 'keep')
   }
 
-  const again = (raw: RawSignal, deliver: TakeOptions['deliver']): string => {
+  const takeAgain = (raw: RawSignal, deliver: TakeOptions['deliver']): string => {
     try {
       return deps.engine.take(raw, { deliver, again: true }).answer
     } catch (error) {
@@ -125,7 +128,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     }
     guarded(reply, () => enqueue(agent, kind, request, reply))
   }
-  return { take, close: () => left?.close() }
+  return { take, close: () => watcher?.close() }
 
   function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: Reply): void {
     const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token', served }
@@ -141,21 +144,21 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
       at: deps.now().getTime(),
     }
     const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
-    // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
+    // A compaction is reported with the reading before it, so wait for a transcript that lags.
     if (/compact/i.test(kind)) {
       flush()
-      whenSettled(one, Date.now() + scaleTimeout(BEFORE_COMPACTION_MS))
+      whenSettled(one, Date.now() + scaleTimeout(COMPACTION_CATCH_UP_MS))
     } else gather(one)
   }
 
   function whenSettled(one: Waiting, end: number): void {
     if (Date.now() < end && !deps.engine.settled(one.raw)) {
-      setTimeout(() => guarded(one.reply, () => whenSettled(one, end)), STEP_MS)
-    } else guarded(one.reply, () => alone(one))
+      setTimeout(() => guarded(one.reply, () => whenSettled(one, end)), POLL_MS)
+    } else guarded(one.reply, () => takeAlone(one))
   }
 
-  /** Its transcript is read first, which must happen before the store is locked. */
-  function alone(one: Waiting): void {
+  /** Processes one signal by itself: its transcript is read before the store is locked. */
+  function takeAlone(one: Waiting): void {
     finish(one, deps.engine.take(one.raw, one.options))
   }
 
@@ -169,7 +172,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
 
 const ASCII = /^[\x20-\x7e]*$/
 
-/** Header values arrive as Latin-1; paths in them are UTF-8. */
+/** Reads `X-Env-*` headers. Their values arrive as Latin-1, but paths in them are UTF-8. */
 function environment(headers: SignalRequest['headers']): Record<string, string> {
   const env: Record<string, string> = {}
   for (const name in headers) {
@@ -184,11 +187,14 @@ function environment(headers: SignalRequest['headers']): Record<string, string> 
 
 export type Take = (request: SignalRequest, reply: Reply) => void
 
-/** Bytes of all large signals that arrive at once: a crowd of hooks must not fill the memory. */
-const MOST_BYTES_AT_ONCE = 2 * MAX_BODY
+/** Maximum bytes of all large signals in flight, so that many hooks cannot fill the memory. */
+const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY
 
-/** The long way in for signals: chunked, large or slow requests. What finds no room is answered 503, and its hook keeps it. */
-export function makeReceiver(take: Take, most = MOST_BYTES_AT_ONCE): (request: IncomingMessage, reply: Reply) => void {
+/**
+ * Receives signals that the HTTP server read: chunked, large or slow requests. Beyond `most` bytes
+ * in flight a signal is answered 503, and its hook spools it.
+ */
+export function makeReceiver(take: Take, most = MAX_BYTES_IN_FLIGHT): (request: IncomingMessage, reply: Reply) => void {
   let held = 0
   return (request, reply) => {
     const chunks: Buffer[] = []
@@ -203,7 +209,7 @@ export function makeReceiver(take: Take, most = MOST_BYTES_AT_ONCE): (request: I
       refused = true
       release()
       reply(status, body)
-      // Whoever goes on sending is not listened to.
+      // Discard what the client still sends.
       request.pause()
       setTimeout(() => request.destroy(), 100).unref()
     }

@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** A server that knows sessions, each heard of once. */
-async function serverOf(ids: string[], options: TrialOptions = {}): Promise<Trial> {
+/** Starts a server with one signal of each session. */
+async function startServer(ids: string[], options: TrialOptions = {}): Promise<Trial> {
   const trial = await trialServer(options)
   ends.push(trial.end)
   for (const id of ids) await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1))
@@ -29,9 +29,9 @@ async function listenAt(trial: Trial): Promise<Listener> {
   return listener
 }
 
-describe('a handoff that something hinders', () => {
-  test('says what it waits for, in lists, of its session and on the stream', async () => {
-    const trial = await serverOf(['s1'])
+describe('blocked handoffs', () => {
+  test('a blocked handoff says what it waits for in lists, in its session and on the stream', async () => {
+    const trial = await startServer(['s1'])
     const { store, home } = trial.app
     const { seatId } = store.session('s1')!
     store.transaction(() =>
@@ -50,18 +50,18 @@ describe('a handoff that something hinders', () => {
   })
 })
 
-describe('what is no longer shown', () => {
+describe('rows that are no longer listed', () => {
   const gone = (listener: Listener) => listener.heard.filter(({ event }) => event === 'gone').map(({ data }) => data)
 
-  test('is told to be gone: a session that ended a day ago, and not one that goes on; it comes back when it is heard of', async () => {
+  test('a session that ended a day ago is reported as gone and comes back with its next signal', async () => {
     let at = Date.now()
-    const trial = await serverOf(['old', 'live'], { now: () => new Date(at) })
+    const trial = await startServer(['old', 'live'], { now: () => new Date(at) })
     await trial.post('/signals/claude-code/SessionEnd', {
       session_id: 'old',
       hook_event_name: 'SessionEnd',
       reason: 'other',
     })
-    // One that nobody knows to be at work would be too old a day later as well.
+    // A session that is not known to be working would also be too old a day later.
     await trial.post('/signals/claude-code/UserPromptSubmit', {
       session_id: 'live',
       hook_event_name: 'UserPromptSubmit',
@@ -79,7 +79,7 @@ describe('what is no longer shown', () => {
     expect(gone(listener)).toHaveLength(1)
   })
 
-  test('a session when it is forgotten; whoever wants all of them still has its figures', async () => {
+  test('a forgotten session is reported as gone, and the list of all sessions still has its figures', async () => {
     const trial = await fullServer()
     ends.push(trial.end)
     const listener = await listenAt(trial)
@@ -92,9 +92,9 @@ describe('what is no longer shown', () => {
     ])
   })
 
-  test('a job that is forgotten, and one that ended a week ago', async () => {
+  test('a forgotten job and one that ended a week ago are reported as gone', async () => {
     let at = Date.now()
-    const trial = await serverOf([], { now: () => new Date(at) })
+    const trial = await startServer([], { now: () => new Date(at) })
     const { store } = trial.app
     const ended = aJob({ jobId: 'job_2', seatId: 'seat_2', state: 'completed', endedAt: new Date(at).toISOString() })
     store.transaction(() => [aJob(), ended, aJob({ jobId: 'job_3', seatId: 'seat_3' })].map(store.putJob))

@@ -4,18 +4,18 @@ import { type Client, type Hub, makeHub } from './hub.js'
 import type { LiveSource } from './source.js'
 import { MAX_EVENTS } from './view.js'
 
-/** A source that is asked by a hub whose time the test moves. */
-function trial() {
+/** Makes a hub over a source in memory. The test moves the clock. */
+function makeTestHub() {
   const events: Event[] = []
-  let asked = 0
+  let reads = 0
   let fails: boolean | 'missed' = false
   const complaints: unknown[] = []
-  const askedBehind: number[] = []
+  const readsAfter: number[] = []
   const source: LiveSource = {
     newest: () => events.at(-1)?.id ?? 0,
     events(afterId, limit) {
-      asked++
-      askedBehind.push(afterId)
+      reads++
+      readsAfter.push(afterId)
       if (fails === true || (fails === 'missed' && limit > MAX_EVENTS)) throw new Error('locked')
       return events.filter(({ id }) => id > afterId).slice(0, limit)
     },
@@ -23,18 +23,18 @@ function trial() {
       events.filter(({ id, type }) => id > afterId && type !== 'reading').slice(0, limit),
     sessions: () => [],
     session: () => null,
-    heardOf: () => [],
+    seenSince: () => [],
     jobs: () => [],
     job: () => null,
     briefs: () => [],
     brief: () => null,
     spendToday: () => ({ cost_usd: null, input_tokens: 0, output_tokens: 0 }),
-    complain: (error) => void complaints.push(error),
+    logFailure: (error) => void complaints.push(error),
     version: 'test',
     now: () => new Date(Date.now()),
   }
   const hub = makeHub(source, () => Date.now())
-  const happen = (type: Event['type'] = 'guard_tripped', session: string | null = null): number => {
+  const addEvent = (type: Event['type'] = 'guard_tripped', session: string | null = null): number => {
     const id = events.length + 1
     events.push({ id, type, at: new Date().toISOString(), session_id: session, seat_id: null, job_id: null, data: {} })
     return id
@@ -42,7 +42,7 @@ function trial() {
   const fail = (how: typeof fails): void => {
     fails = how
   }
-  return { hub, happen, complaints, asked: () => asked, askedBehind, fail }
+  return { hub, addEvent, complaints, reads: () => reads, readsAfter, fail }
 }
 
 function join(hub: Hub, options: Partial<Client> = {}) {
@@ -69,58 +69,58 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('the hub', () => {
-  test('asks nothing and keeps no timer while nobody listens', () => {
-    const { hub, asked } = trial()
+  test('the hub reads nothing and has no timer while there is no client', () => {
+    const { hub, reads } = makeTestHub()
     expect(vi.getTimerCount()).toBe(0)
     const { leave } = join(hub)
     vi.advanceTimersByTime(1_000)
-    expect(asked()).toBeGreaterThan(5)
+    expect(reads()).toBeGreaterThan(5)
     leave()
-    const before = asked()
+    const before = reads()
     expect(vi.getTimerCount()).toBe(0)
     vi.advanceTimersByTime(60_000)
-    expect(asked()).toBe(before)
+    expect(reads()).toBe(before)
   })
 
-  test('beats every fifteen seconds where nothing happens', () => {
-    const { hub } = trial()
+  test('the hub sends a heartbeat every fifteen seconds when nothing happens', () => {
+    const { hub } = makeTestHub()
     const { state } = join(hub)
     vi.advanceTimersByTime(60_500)
     expect(state.text.match(/^: $/gm)).toHaveLength(4)
   })
 
-  test('asks once for all, and tells all the same', () => {
-    const { hub, happen, asked } = trial()
+  test('the hub reads the store once for all clients and sends them the same bytes', () => {
+    const { hub, addEvent, reads } = makeTestHub()
     const all = Array.from({ length: 50 }, () => join(hub))
     vi.advanceTimersByTime(200)
-    const before = asked()
-    const id = happen()
+    const before = reads()
+    const id = addEvent()
     vi.advanceTimersByTime(100)
-    expect(asked()).toBe(before + 1)
+    expect(reads()).toBe(before + 1)
     expect(all.map(({ ids }) => ids())).toEqual(all.map(() => [id]))
   })
 
-  test('loses nothing when the store cannot be read for a moment', () => {
-    const { hub, happen, fail, complaints } = trial()
+  test('no event is lost when the store cannot be read for a moment', () => {
+    const { hub, addEvent, fail, complaints } = makeTestHub()
     const { ids } = join(hub)
     vi.advanceTimersByTime(100)
     fail(true)
-    const first = happen()
+    const first = addEvent()
     const late = join(hub)
     vi.advanceTimersByTime(300)
     expect(complaints.length).toBeGreaterThan(1)
     fail(false)
-    const second = happen()
+    const second = addEvent()
     vi.advanceTimersByTime(200)
     expect(ids()).toEqual([first, second])
     expect(late.state.text).toContain('event: snapshot')
     expect(late.ids()).toEqual([])
   })
 
-  test('keeps those waiting whom the store could not tell what they missed', () => {
-    const { hub, happen, fail } = trial()
-    const known = happen()
-    const missed = happen()
+  test('a client whose missed events cannot be read waits until the store answers again', () => {
+    const { hub, addEvent, fail } = makeTestHub()
+    const known = addEvent()
+    const missed = addEvent()
     fail('missed')
     const [first, second] = [join(hub, { lastEventId: known }), join(hub, { lastEventId: known })]
     vi.advanceTimersByTime(300)
@@ -131,14 +131,14 @@ describe('the hub', () => {
     expect(first.state.text.match(/event: snapshot/g)).toHaveLength(1)
   })
 
-  test('does not tell a held reading again to one who was told it on coming back', () => {
-    const { hub, happen } = trial()
-    const known = happen()
+  test('a held reading is not sent again to a client that got it when it reconnected', () => {
+    const { hub, addEvent } = makeTestHub()
+    const known = addEvent()
     const first = join(hub)
     vi.advanceTimersByTime(100)
-    happen('reading', 's1')
+    addEvent('reading', 's1')
     vi.advanceTimersByTime(100)
-    const held = happen('reading', 's1')
+    const held = addEvent('reading', 's1')
     const second = join(hub, { lastEventId: known })
     vi.advanceTimersByTime(100)
     expect(first.ids()).not.toContain(held)
@@ -147,13 +147,13 @@ describe('the hub', () => {
     for (const { ids } of [first, second]) expect(ids().filter((id) => id === held)).toHaveLength(1)
   })
 
-  test('tells at most five readings a second of a session, and always the newest', () => {
-    const { hub, happen } = trial()
+  test('a session has at most five readings a second on the stream, and always the newest', () => {
+    const { hub, addEvent } = makeTestHub()
     const { ids } = join(hub)
     vi.advanceTimersByTime(100)
     let newest = 0
     for (let ms = 0; ms < 2_000; ms += 25) {
-      newest = happen('reading', 's1')
+      newest = addEvent('reading', 's1')
       vi.advanceTimersByTime(25)
     }
     vi.advanceTimersByTime(200)
@@ -162,23 +162,23 @@ describe('the hub', () => {
     expect(ids().at(-1)).toBe(newest)
   })
 
-  test('tells one who comes back after any number of readings the few other things, and of readings only late ones', () => {
-    const { hub, happen, askedBehind } = trial()
-    const known = happen()
-    happen('reading', 'quiet')
-    const crossed = happen('level_crossed', 's1')
-    for (let i = 0; i < 3 * MAX_EVENTS; i++) happen('reading', 's1')
-    const ended = happen('session_ended', 's1')
+  test('a client that reconnects gets all missed events, but only late ones of the readings', () => {
+    const { hub, addEvent, readsAfter } = makeTestHub()
+    const known = addEvent()
+    addEvent('reading', 'quiet')
+    const crossed = addEvent('level_crossed', 's1')
+    for (let i = 0; i < 3 * MAX_EVENTS; i++) addEvent('reading', 's1')
+    const ended = addEvent('session_ended', 's1')
     const { ids, state } = join(hub, { lastEventId: known })
     vi.advanceTimersByTime(100)
     expect(state.text).not.toContain('event: gap')
     expect(ids().slice(0, 1)).toEqual([crossed])
     expect(ids().at(-1)).toBe(ended)
-    expect(Math.min(...askedBehind)).toBeGreaterThanOrEqual(ended - MAX_EVENTS)
+    expect(Math.min(...readsAfter)).toBeGreaterThanOrEqual(ended - MAX_EVENTS)
   })
 
-  test('drops one who owes more than a megabyte for a second, but not for a burst or a large beginning', () => {
-    const { hub, happen } = trial()
+  test('a client behind by a megabyte for a second is dropped, but not after a burst or a large snapshot', () => {
+    const { hub, addEvent } = makeTestHub()
     const slow = join(hub)
     vi.advanceTimersByTime(1)
     slow.state.unsent = 1024 * 1024 + slow.state.text.length
@@ -195,14 +195,14 @@ describe('the hub', () => {
     vi.advanceTimersByTime(300)
     expect(slow.state.dropped).toBe(true)
     const length = slow.state.text.length
-    happen()
+    addEvent()
     vi.advanceTimersByTime(500)
     expect(slow.state.text.length).toBe(length)
     expect(hub.clients).toBe(0)
   })
 
-  test('drops one who owes far too much at once', () => {
-    const { hub } = trial()
+  test('a client far behind is dropped at once', () => {
+    const { hub } = makeTestHub()
     const slow = join(hub)
     vi.advanceTimersByTime(100)
     slow.state.unsent = 17 * 1024 * 1024
@@ -210,8 +210,8 @@ describe('the hub', () => {
     expect(slow.state.dropped).toBe(true)
   })
 
-  test('ends whose key ends, and everybody when it is closed', () => {
-    const { hub } = trial()
+  test('a client’s stream ends with its key, and every stream when the hub closes', () => {
+    const { hub } = makeTestHub()
     const key = join(hub, { until: new Date(Date.now() + 5_000) })
     const other = join(hub)
     vi.advanceTimersByTime(4_000)

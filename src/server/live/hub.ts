@@ -8,27 +8,27 @@ import { beginView, bytesOf, type View } from './view.js'
 const TICK_MS = 100
 const HEARTBEAT_MS = 15_000
 const BEAT = Buffer.from(HEARTBEAT)
-/** How long those who come may keep the others waiting. */
+/** Maximum time per tick for sending snapshots to new clients, while others wait. */
 const SNAPSHOTS_MS = 50
-/** Who owes more than this for longer than that is dropped; who owes far more, at once. */
+/** A client with more unsent bytes for `MAX_SLOW_MS` is dropped; beyond the hard limit at once. */
 const MAX_UNSENT = 1024 * 1024
-const PATIENCE_MS = 1_000
-const FAR_TOO_MUCH = 16 * 1024 * 1024
+const MAX_SLOW_MS = 1_000
+const MAX_UNSENT_HARD = 16 * 1024 * 1024
 
 export interface Client {
-  /** What it knows already; null: nothing. */
+  /** Id of the last event the client received. Null for a new client. */
   readonly lastEventId: number | null
-  /** When its key ends; null: it has none. */
+  /** Time at which the client's key expires. Null for a caller with the token. */
   readonly until: Date | null
   write(bytes: Buffer): void
-  /** Bytes that were written and not taken yet. */
+  /** Bytes that were written but not yet sent. */
   unsent(): number
   end(): void
   drop(): void
 }
 
 export interface Hub {
-  /** Returns what takes it out again. */
+  /** Adds a client. Returns the function that removes it. */
   join(client: Client): () => void
   readonly clients: number
   close(): void
@@ -36,18 +36,18 @@ export interface Hub {
 
 interface Joined {
   client: Client
-  /** What it was told at the beginning holds everything up to this event. */
+  /** Id of the last event that the client's snapshot includes. */
   from: number
-  /** What it got at the beginning may be more than a client is allowed to owe. */
+  /** Size of the snapshot, by which the limit of unsent bytes is raised until it is sent. */
   allowance: number
-  /** Since when it owes too much; null: it does not. */
-  owesSince: number | null
+  /** Time since which the client has too many unsent bytes. Null when it has not. */
+  slowSince: number | null
 }
 
 /**
- * Makes the one hub of all listeners. While there is one, the hub asks the store ten times a second
- * what is new, writes each message once and sends the same bytes to all. Without listeners nothing
- * runs and nothing is kept.
+ * Makes the hub that serves all clients of the stream. While there are clients, it polls the store
+ * ten times a second, writes each message once and sends the same bytes to all. Without clients
+ * nothing runs and nothing is held in memory.
  */
 export function makeHub(source: LiveSource, clock: () => number = () => performance.now()): Hub {
   let joined: Joined[] = []
@@ -61,7 +61,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     view ??= beginView(source)
     const shown = view
     const frames = shown.next(now)
-    for (const one of joined) checkOn(one, now)
+    for (const one of joined) dropIfSlow(one, now)
     const beat = now - beatAt >= HEARTBEAT_MS
     if (beat) beatAt = now
     const lowest = Math.min(...frames.flatMap(({ id }) => id ?? []))
@@ -74,13 +74,13 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     sendSnapshots(shown)
   }
 
-  /** Before more is written: a burst is no fault of theirs. */
-  const checkOn = (one: Joined, now: number): void => {
+  /** Drops a slow client. Runs before more is written, so that a burst is not held against it. */
+  const dropIfSlow = (one: Joined, now: number): void => {
     const unsent = one.client.unsent()
     if (unsent <= MAX_UNSENT) one.allowance = 0
-    one.owesSince = unsent > MAX_UNSENT + one.allowance ? (one.owesSince ?? now) : null
+    one.slowSince = unsent > MAX_UNSENT + one.allowance ? (one.slowSince ?? now) : null
     const isSlow =
-      one.owesSince !== null && (now - one.owesSince >= PATIENCE_MS || unsent > FAR_TOO_MUCH + one.allowance)
+      one.slowSince !== null && (now - one.slowSince >= MAX_SLOW_MS || unsent > MAX_UNSENT_HARD + one.allowance)
     const isOver = one.client.until !== null && one.client.until <= source.now()
     if (!isSlow && !isOver) return
     leave(one.client)
@@ -92,12 +92,12 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     if (waiting.length === 0) return
     const begin = shown.snapshot()
     const end = clock() + SNAPSHOTS_MS
-    // Whoever cannot be told yet, because the store fails for a moment, goes on waiting.
+    // A client whose snapshot fails, because the store is locked, waits for the next tick.
     for (const client of waiting) {
       if (clock() > end) break
       const bytes = begin(client.lastEventId)
       waiting = waiting.filter((one) => one !== client)
-      joined.push({ client, from: shown.last(), allowance: bytes.length, owesSince: null })
+      joined.push({ client, from: shown.last(), allowance: bytes.length, slowSince: null })
       client.write(bytes)
     }
   }
@@ -116,8 +116,8 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     try {
       tick()
     } catch (error) {
-      // The store may be locked for a moment: what is new is still new then.
-      source.complain(error)
+      // The store may be locked for a moment: the next tick reads the same news again.
+      source.logFailure(error)
     }
   }
 
@@ -139,16 +139,16 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
   }
 }
 
-/** More than these would be a mistake of somebody. */
-const MOST = 1_000
+/** Maximum number of clients: more can only be a mistake. */
+const MAX_CLIENTS = 1_000
 
-/** `GET /api/live` on the connection itself: the hub's bytes are written as they are, for all who listen the same. */
+/** Serves `GET /api/live`: writes the hub's bytes, the same for all clients, to the connection. */
 export function stream(hub: Hub, caller: Caller, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     refuse(response, 405, 'This is only read', { Allow: 'GET, HEAD' })
     return
   }
-  if (hub.clients >= MOST) {
+  if (hub.clients >= MAX_CLIENTS) {
     refuse(response, 503, 'Too many are listening', { 'Retry-After': '5' })
     return
   }
@@ -172,11 +172,11 @@ export function stream(hub: Hub, caller: Caller, request: IncomingMessage, respo
   response.once('close', leave)
 }
 
-/** What the client saw last; a browser says it in a header, others may in the address. null: it says nothing that could be an id. */
+/** Last event id from the header, or from the query for other clients. Null when it is no id. */
 function lastEventIdOf({ headers, url }: Pick<IncomingMessage, 'headers' | 'url'>): number | null {
-  const said =
+  const given =
     headers['last-event-id']?.toString() ?? new URLSearchParams((url ?? '').split('?')[1] ?? '').get('last_event_id')
-  return said && /^\d{1,15}$/.test(said) ? Number(said) : null
+  return given && /^\d{1,15}$/.test(given) ? Number(given) : null
 }
 
 function refuse(response: ServerResponse, status: number, error: string, headers: Record<string, string>): void {

@@ -1,61 +1,64 @@
-/** Between two tellings of one row. */
+/** Minimum time between two messages of one row. */
 export const ROW_MS = 1_000
-/** Looked at in one go: with hundreds of busy sessions each waits its turn, and nobody waits for all of them. */
-export const MOST_ROWS = 25
-const MOST_TURNS = 5
+/** Maximum number of rows read per tick, so that hundreds of busy sessions do not block it. */
+export const MAX_ROWS_PER_TICK = 25
+const MAX_TOUCHED = 5
 
-/** A row as JSON. */
+/** Row as JSON text. */
 export type RowText = string
 
-/** `text` null: it was told before, and is no longer shown. */
+/** Change of a row. `text` is null when the row is no longer listed. */
 export interface RowChange {
   id: string
   text: RowText | null
 }
 
 interface Row {
-  /** null: not looked at yet. */
+  /** Current text. Null before the row was first read. */
   now: RowText | null
-  told: RowText | null
-  toldAt: number
-  lookedAt: number
-  /** It may have changed since it was looked at. */
+  sent: RowText | null
+  sentAt: number
+  readAt: number
+  /** True when the row may have changed since it was read. */
   isTouched: boolean
 }
 
 export interface Rows {
   touch(id: string): void
-  /** Touches the next few of all, so that each has its turn after `turns` calls, or later where there are many: what changes without an event is found too. */
+  /**
+   * Touches the next few rows, so that each is touched once in about `turns` calls. Changes without
+   * an event are found this way.
+   */
   touchSome(turns: number): void
-  /** What has changed since it was told, and may be told again; what is gone first. */
+  /** Returns the changed rows that may be sent now, removed ones first. */
   due(now: number): RowChange[]
-  /** All as they are now, for one who knows nothing yet. */
+  /** Returns all rows as they are now, for a new client. */
   all(): RowText[]
 }
 
-const NEVER = { toldAt: Number.NEGATIVE_INFINITY, lookedAt: Number.NEGATIVE_INFINITY }
+const NEVER = { sentAt: Number.NEGATIVE_INFINITY, readAt: Number.NEGATIVE_INFINITY }
 
 /**
- * Rows as clients know them. One is looked at when something touched it, and told when it is not what was told last: not more often than
- * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown: that is told once. One that it cannot look at is left as it was, and looked at
- * again a second later: the others are told all the same.
+ * Tracks the rows that clients have. A touched row is read again and sent if it differs from what
+ * was sent last, at most once per `ROW_MS`. `read` returns null for a row that is no longer listed,
+ * which is sent once. A row that cannot be read stays as it was and is read again a second later.
  */
 export function makeRows(
   first: Iterable<readonly [id: string, text: RowText]>,
-  look: (id: string) => RowText | null,
-  complain: (error: unknown) => void,
+  read: (id: string) => RowText | null,
+  logFailure: (error: unknown) => void,
 ): Rows {
   const rows = new Map<string, Row>()
-  for (const [id, text] of first) rows.set(id, { now: text, told: text, ...NEVER, isTouched: false })
+  for (const [id, text] of first) rows.set(id, { now: text, sent: text, ...NEVER, isTouched: false })
   let turn: Iterator<string> = rows.keys()
-  /** Shown to somebody, and not any more. */
+  /** Ids of rows that clients have and that are no longer listed. */
   const gone = new Set<string>()
 
-  /** False: it could not be looked at. */
+  /** Reads a touched row again. Returns false when that failed. */
   const refresh = (id: string, row: Row): boolean => {
     if (!row.isTouched) return true
     try {
-      const text = look(id)
+      const text = read(id)
       row.isTouched = false
       if (text === null) {
         rows.delete(id)
@@ -63,7 +66,7 @@ export function makeRows(
       } else row.now = text
       return true
     } catch (error) {
-      complain(error)
+      logFailure(error)
       return false
     }
   }
@@ -72,10 +75,10 @@ export function makeRows(
     touch(id) {
       const row = rows.get(id)
       if (row) row.isTouched = true
-      else rows.set(id, { now: null, told: null, ...NEVER, isTouched: true })
+      else rows.set(id, { now: null, sent: null, ...NEVER, isTouched: true })
     },
     touchSome(turns) {
-      for (let left = Math.min(Math.ceil(rows.size / turns), MOST_TURNS); left > 0; left--) {
+      for (let left = Math.min(Math.ceil(rows.size / turns), MAX_TOUCHED); left > 0; left--) {
         let next = turn.next()
         if (next.done) {
           turn = rows.keys()
@@ -88,24 +91,24 @@ export function makeRows(
     },
     due(now) {
       const waiting = [...rows].filter(
-        ([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told),
+        ([, row]) => now - row.sentAt >= ROW_MS && (row.isTouched || row.now !== row.sent),
       )
-      const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
+      const turn = waiting.sort(([, a], [, b]) => a.readAt - b.readAt || 0).slice(0, MAX_ROWS_PER_TICK)
       const changed = turn.flatMap(([id, row]): RowChange[] => {
-        row.lookedAt = now
+        row.readAt = now
         if (!refresh(id, row)) {
-          row.toldAt = now
+          row.sentAt = now
           return []
         }
-        const { now: text, told } = row
-        row.told = text
-        if (text === null || !rows.has(id) || told === text) return []
-        row.toldAt = now
+        const { now: text, sent } = row
+        row.sent = text
+        if (text === null || !rows.has(id) || sent === text) return []
+        row.sentAt = now
         return [{ id, text }]
       })
-      const left = [...gone].map((id) => ({ id, text: null }))
+      const removed = [...gone].map((id) => ({ id, text: null }))
       gone.clear()
-      return [...left, ...changed]
+      return [...removed, ...changed]
     },
     all() {
       for (const [id, row] of rows) refresh(id, row)

@@ -6,33 +6,33 @@ import type { RowText } from './rows.js'
 
 export type Named = readonly [id: string, text: RowText]
 
-/** What the hub tells, asked of the store: other processes write there too, and nobody else knows of that. */
+/** Data of the stream, read from the store, because other processes write there too. */
 export interface LiveSource {
-  /** The id of the newest event; 0: there is none. */
+  /** Id of the newest event. 0 when there is none. */
   newest(): number
-  /** After an id, oldest first; of each session's readings only the newest. */
+  /** Events after an id, oldest first. Of each session's readings only the newest. */
   events(afterId: number, limit: number): Event[]
-  /** The same without readings, however far back. */
+  /** Events after an id without readings, oldest first. */
   eventsButReadings(afterId: number, limit: number): Event[]
-  /** Those a list of sessions shows. */
+  /** Rows of all listed sessions. */
   sessions(): Named[]
-  /** null: it is no longer shown. */
+  /** Row of a session. Null when it is no longer listed. */
   session(id: string): RowText | null
-  /** Ids of those heard of at or after this time. */
-  heardOf(since: Date): string[]
+  /** Ids of sessions with a signal at or after this time. */
+  seenSince(since: Date): string[]
   jobs(): Named[]
   job(id: string): RowText | null
   /** Briefs that wait for a review. */
   briefs(): Named[]
   brief(id: string): RowText | null
   spendToday(): Snapshot['spend_today']
-  /** Something failed that may succeed the next time. */
-  complain(error: unknown): void
+  /** Logs an error of one tick; the next tick may succeed. */
+  logFailure(error: unknown): void
   version: string
   now(): Date
 }
 
-/** What the hub tells, from the store and the use cases. */
+/** Builds the source of the stream from the store and the use cases. */
 export function liveSource(deps: ServerDependencies): LiveSource {
   const { store, useCases, now } = deps
   const briefText = (id: string): RowText | null => {
@@ -51,7 +51,7 @@ export function liveSource(deps: ServerDependencies): LiveSource {
       const row = record && deps.row(record)
       return row && isListed(record, row, now()) ? JSON.stringify(row) : null
     },
-    heardOf: (since) => store.seenSince(since.toISOString()),
+    seenSince: (time) => store.seenSince(time.toISOString()),
     jobs: () => useCases.jobs(false).map((row) => [row.job_id, JSON.stringify(row)]),
     job(id) {
       const row = useCases.listedJob(id)
@@ -64,7 +64,7 @@ export function liveSource(deps: ServerDependencies): LiveSource {
       }),
     brief: briefText,
     spendToday: useCases.spendToday,
-    complain: (error) => deps.log('error', 'the stream failed for a moment', { reason: String(error) }),
+    logFailure: (error) => deps.log('error', 'the stream failed for a moment', { reason: String(error) }),
     version: deps.version,
     now,
   }

@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const trial of trials.splice(0)) await trial.end()
 })
 
-const told = (trial: Trial, type: NewEvent['type'] = 'guard_tripped', data: Record<string, unknown> = {}): Event =>
+const addEvent = (trial: Trial, type: NewEvent['type'] = 'guard_tripped', data: Record<string, unknown> = {}): Event =>
   trial.app.store.transaction(() =>
     trial.app.store.addEvent({
       type,
@@ -42,7 +42,7 @@ const send = (trial: Trial, session: string, used: number, stamp: number) =>
 const ids = (listener: Listener): number[] => listener.events().map(({ data }) => data.id)
 
 describe('the stream', () => {
-  test('begins with what is so now, and goes on with what happens, each event with its id', async () => {
+  test('the stream starts with a snapshot and continues with events, each with its id', async () => {
     const trial = await start()
     await send(trial, 's1', 50_000, 1)
     const before = trial.app.store.events().at(-1)!.id
@@ -79,13 +79,13 @@ describe('the stream', () => {
     await expect(listenTo(trial.url, { headers: { Authorization: 'Bearer wrong' } })).rejects.toThrow('401')
     const { key, expiresAt } = makeKey(TRIAL_TOKEN, now)
     const browser = await listenAt(trial, { headers: { Authorization: `Bearer ${key}` } })
-    told(trial, 'compaction_complete', { outcome: 'completed', summary: 'the plan' })
+    addEvent(trial, 'compaction_complete', { outcome: 'completed', summary: 'the plan' })
     await until('the event', () => browser.raw().includes('the plan'))
     now = new Date(expiresAt)
     await browser.ended
   })
 
-  test('tells what other processes write', async () => {
+  test('the stream sends events that other processes write', async () => {
     const trial = await start()
     const listener = await listenAt(trial)
     const other = openStore(trial.app.home.store)
@@ -103,18 +103,18 @@ describe('the stream', () => {
     await until('it', () => ids(listener).includes(id))
   })
 
-  test('whoever comes back gets what was missed, nothing twice, nothing less', async () => {
+  test('a client that reconnects gets every missed event exactly once', async () => {
     const trial = await start()
     const first = await listenAt(trial)
-    const all = [told(trial).id, told(trial).id]
+    const all = [addEvent(trial).id, addEvent(trial).id]
     await until('both', () => first.events().length === 2)
     first.end()
-    for (let i = 0; i < 50; i++) all.push(told(trial).id)
+    for (let i = 0; i < 50; i++) all.push(addEvent(trial).id)
     await send(trial, 's1', 50_000, 1)
     await send(trial, 's1', 50_100, 2)
     const missed = trial.app.store.events({ afterId: all.at(-1)! })
     const second = await listenAt(trial, { lastEventId: first.lastEventId() })
-    const last = told(trial).id
+    const last = addEvent(trial).id
     await until('the last', () => ids(second).includes(last))
     const readings = missed.filter(({ type }) => type === 'reading').map(({ id }) => id)
     expect(readings).toHaveLength(2)
@@ -125,10 +125,10 @@ describe('the stream', () => {
     expect(ids(third)).toEqual([...rest, last])
   })
 
-  test('says so where too much was missed, or where the store is another one', async () => {
+  test('a gap is reported when too many events were missed or the store was replaced', async () => {
     const trial = await start()
     const { store } = trial.app
-    const first = told(trial).id
+    const first = addEvent(trial).id
     const at = new Date().toISOString()
     store.transaction(() => {
       for (let i = 0; i <= MAX_EVENTS; i++)
@@ -149,22 +149,21 @@ describe('the stream', () => {
     }
   })
 
-  test('drops a client that reads nothing, and has everything for it when it comes back', async () => {
+  test('a client that reads nothing is dropped, and gets everything when it reconnects', async () => {
     const trial = await start()
     const slow = await listenAt(trial)
     const quick = await listenAt(trial)
     slow.pause()
     const written: number[] = []
     const tell = async (data: Record<string, unknown>): Promise<void> => {
-      written.push(told(trial, 'compaction_complete', data).id)
+      written.push(addEvent(trial, 'compaction_complete', data).id)
       await until('the quick one has the event', () => ids(quick).length === written.length)
     }
-    // Together more than a client may owe and the buffers of a connection hold. Each alone is less than a client
-    // may owe for
-    // any time, so that the one that reads is never dropped.
+    // All together exceed the limit of unsent bytes plus the buffers of a connection. Each alone is
+    // below the limit, so that the client that reads is never dropped.
     const summary = 'x'.repeat(1_000_000)
     for (let i = 0; i < 30; i++) await tell({ summary })
-    // The hub looks at what each client owes before it sends the next event.
+    // The hub checks the unsent bytes of each client before it sends the next event.
     await tell({})
     slow.resume()
     await slow.ended
@@ -174,7 +173,7 @@ describe('the stream', () => {
     expect([...ids(slow), ...ids(again)]).toEqual(written)
   })
 
-  test('ends with the server', async () => {
+  test('the stream ends with the server', async () => {
     const trial = await start()
     const listener = await listenAt(trial)
     trials.length = 0
@@ -182,7 +181,7 @@ describe('the stream', () => {
     await listener.ended
   })
 
-  test('is only read', async () => {
+  test('the stream allows only GET and HEAD', async () => {
     const trial = await start()
     const post = await fetch(`${trial.url}/api/live`, { method: 'POST', headers: AUTHORIZED })
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])

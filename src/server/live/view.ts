@@ -4,47 +4,47 @@ import { eventFrame, gapFrame, goneFrame, RETRY, type RowKind, rowFrame } from '
 import { makeRows, type RowChange, type RowText } from './rows.js'
 import type { LiveSource, Named } from './source.js'
 
-/** What is looked for without an event telling of it. */
-const LOOK_MS = 1_000
+/** Interval for finding changes that have no event. */
+const POLL_MS = 1_000
 const ALL_ROWS_TICKS = 50
-/** A hook's own clock runs ahead of its commit by as long as it waits for the store. */
+/** A hook stamps its signal before it waits for the store, so poll this far back. */
 const OVERLAP_MS = 6_000
 export const MAX_EVENTS = 5_000
 
-/** A message of the stream. `id`: that of its event; null when it tells of no event. */
+/** Message of the stream. `id` is that of its event, or null for a row. */
 export interface Frame {
   id: number | null
   text: string
 }
 
 export interface View {
-  /** What is to be told since the last time. */
+  /** Returns the messages since the last call. */
   next(now: number): Frame[]
-  /** Everything up to this event was told, or is held to be told soon. */
+  /** Id of the last event that was sent or is held back to be sent soon. */
   last(): number
-  /** What a client is told first: what is so now, and what it has missed. */
+  /** Returns a function that writes the first bytes for a client: snapshot and missed events. */
   snapshot(): (lastEventId: number | null) => Buffer
 }
 
-/** What listeners know. */
+/** Tracks what all clients of the stream have received. */
 export function beginView(source: LiveSource): View {
   let last = source.newest()
   const coalescer = makeCoalescer(last)
-  const sessions = makeRows(source.sessions(), source.session, source.complain)
-  const jobs = makeRows(source.jobs(), source.job, source.complain)
+  const sessions = makeRows(source.sessions(), source.session, source.logFailure)
+  const jobs = makeRows(source.jobs(), source.job, source.logFailure)
   const reviews = makeReviews(source.briefs, source.brief)
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let heardAt = source.now()
+  let polledAt = Number.NEGATIVE_INFINITY
+  let seenUpTo = source.now()
 
   const changedRows = (now: number): Frame[] => {
     sessions.touchSome(ALL_ROWS_TICKS)
     jobs.touchSome(ALL_ROWS_TICKS)
     const frames: Frame[] = []
-    if (now - lookedAt >= LOOK_MS) {
-      lookedAt = now
-      const since = new Date(heardAt.getTime() - OVERLAP_MS)
-      heardAt = source.now()
-      for (const id of source.heardOf(since)) sessions.touch(id)
+    if (now - polledAt >= POLL_MS) {
+      polledAt = now
+      const since = new Date(seenUpTo.getTime() - OVERLAP_MS)
+      seenUpTo = source.now()
+      for (const id of source.seenSince(since)) sessions.touch(id)
       frames.push(...reviews.due().map((row) => rowOf('brief', row)))
     }
     frames.push(
@@ -66,8 +66,8 @@ export function beginView(source: LiveSource): View {
         }
         frames.push(...changedRows(now))
       } catch (error) {
-        // What happened is told all the same; rows are looked at again.
-        source.complain(error)
+        // Events are sent in any case; rows are read again at the next tick.
+        source.logFailure(error)
       }
       return frames
     },
@@ -83,7 +83,7 @@ export function beginView(source: LiveSource): View {
         briefs: reviews.all(),
       }
       const written = Buffer.from(RETRY + snapshotFrame(contents))
-      const missed = remembered(since)
+      const missed = memoize(since)
       return (lastEventId) => (lastEventId === null ? written : Buffer.concat([written, missed(lastEventId)]))
     },
   }
@@ -94,7 +94,7 @@ export function beginView(source: LiveSource): View {
     return bytesOf(missed.map((event) => frameOf({ event, withId: true })))
   }
 
-  /** Readings, by far the most, only of late: what they said before is in the rows. null: it is too much. */
+  /** Missed events; of the many readings only late ones, as rows include them. Null if too many. */
   function missedSince(lastEventId: number): Event[] | null {
     const isOver = ({ id }: Event): boolean => id <= last
     const others = source.eventsButReadings(lastEventId, MAX_EVENTS + 1).filter(isOver)
@@ -113,60 +113,61 @@ const rowOf = (kind: RowKind, { id, text }: RowChange): Frame => ({
 
 export const bytesOf = (frames: readonly Frame[]): Buffer => Buffer.from(frames.map(({ text }) => text).join(''))
 
-/** Makes each value when it is first asked for. */
-function remembered(make: (key: number) => Buffer): (key: number) => Buffer {
-  const made = new Map<number, Buffer>()
+/** Caches the bytes of each key. */
+function memoize(make: (key: number) => Buffer): (key: number) => Buffer {
+  const cache = new Map<number, Buffer>()
   return (key) => {
-    const bytes = made.get(key) ?? make(key)
-    made.set(key, bytes)
+    const bytes = cache.get(key) ?? make(key)
+    cache.set(key, bytes)
     return bytes
   }
 }
 
-/** Between two readings of one session: at most five a second. */
+/** Minimum time between two readings of one session: at most five a second. */
 export const READING_MS = 200
 const FORGET_MS = 60_000
 
-/** `withId`: a client that comes back may go on behind it. One that is told after a newer one has none. */
+/** Event to send. Without id if a newer one was sent before: a client must not resume after it. */
 export interface LiveEvent {
   event: Event
   withId: boolean
 }
 
 interface Coalescer {
-  /** Takes what has happened since the last time, oldest first; gives what is to be told now, in that order. */
+  /** Takes the new events, oldest first. Returns the events to send now, in that order. */
   take(events: readonly Event[], now: number): LiveEvent[]
 }
 
 /**
- * Everything is told, but of the readings of a session only the newest, and not more often than `READING_MS`: one that comes too soon is
- * held, a newer one takes its place, and it is told when its time has come. `from`: the newest event before the first that is taken.
+ * Passes all events on, except that a session has at most one reading per `READING_MS`. A reading
+ * that comes too soon is held until its time and is replaced by a newer one.
+ * `from` is the id of the newest event before the first one passed.
  */
 export function makeCoalescer(from: number): Coalescer {
-  const toldAt = new Map<string, number>()
+  const sentAt = new Map<string, number>()
   const held = new Map<string, Event>()
   let highest = from
   let forgotAt = 0
 
-  const tell = (event: Event): LiveEvent => {
+  const toLiveEvent = (event: Event): LiveEvent => {
     const withId = event.id > highest
     if (withId) highest = event.id
     return { event, withId }
   }
   const isDue = (session: string, now: number): boolean =>
-    now - (toldAt.get(session) ?? Number.NEGATIVE_INFINITY) >= READING_MS
+    now - (sentAt.get(session) ?? Number.NEGATIVE_INFINITY) >= READING_MS
 
   return {
     take(events, now) {
       const newest = new Map<string, Event>()
       for (const event of events) if (event.type === 'reading') newest.set(sessionOf(event), event)
       for (const session of newest.keys()) held.delete(session)
-      const told: LiveEvent[] = []
+      const due: LiveEvent[] = []
       for (const [session, event] of held) {
         if (!isDue(session, now)) continue
         held.delete(session)
-        toldAt.set(session, now)
-        told.push(tell(event))
+        sentAt.set(session, now)
+        due.push(toLiveEvent(event))
       }
       for (const event of events) {
         const session = sessionOf(event)
@@ -176,15 +177,15 @@ export function makeCoalescer(from: number): Coalescer {
             held.set(session, event)
             continue
           }
-          toldAt.set(session, now)
+          sentAt.set(session, now)
         }
-        told.push(tell(event))
+        due.push(toLiveEvent(event))
       }
       if (now - forgotAt > FORGET_MS) {
         forgotAt = now
-        for (const [session, at] of toldAt) if (now - at > FORGET_MS) toldAt.delete(session)
+        for (const [session, at] of sentAt) if (now - at > FORGET_MS) sentAt.delete(session)
       }
-      return told
+      return due
     },
   }
 }
@@ -192,21 +193,21 @@ export function makeCoalescer(from: number): Coalescer {
 const sessionOf = (event: Event): string => event.session_id ?? ''
 
 interface Reviews {
-  /** What has changed since it was told; one that no longer waits is told once more, as it is then, or that it is gone. */
+  /** Changed briefs. One that left the review is returned once more, as it is now or as gone. */
   due(): RowChange[]
   all(): RowText[]
 }
 
-/** Briefs that wait for a review: few, so the whole list is looked at. */
-export function makeReviews(list: () => readonly Named[], look: (id: string) => RowText | null): Reviews {
-  let told = new Map(list())
+/** Tracks the briefs under review. They are few, so that the whole list is read each time. */
+export function makeReviews(list: () => readonly Named[], read: (id: string) => RowText | null): Reviews {
+  let sent = new Map(list())
   return {
     due() {
       const now = new Map(list())
-      const changed = [...now].filter(([id, text]) => told.get(id) !== text).map(([id, text]) => ({ id, text }))
-      const left = [...told.keys()].filter((id) => !now.has(id)).map((id) => ({ id, text: look(id) }))
-      told = now
-      return [...changed, ...left]
+      const changed = [...now].filter(([id, text]) => sent.get(id) !== text).map(([id, text]) => ({ id, text }))
+      const removed = [...sent.keys()].filter((id) => !now.has(id)).map((id) => ({ id, text: read(id) }))
+      sent = now
+      return [...changed, ...removed]
     },
     all: () => list().map(([, text]) => text),
   }
@@ -222,7 +223,7 @@ interface SnapshotDependencies {
   version: string
 }
 
-/** Rows are kept as JSON already: with hundreds of sessions and clients that all come back at once, none is written twice. */
+/** Writes the snapshot from rows that are JSON already, so that none is serialised per client. */
 function snapshotFrame(deps: SnapshotDependencies): string {
   const rest: Omit<Snapshot, 'sessions' | 'jobs' | 'briefs'> = {
     last_event_id: deps.last,
