@@ -21,7 +21,8 @@ export function hooksFor(hooks: JobHooks, event: HookEvent): HookSpec[] {
 }
 
 /**
- * Returns the lists of hooks of an event, in order. A failing hook stops the rest of its own list only.
+ * Returns the lists of hooks of an event, in order.
+ * A failing hook stops the rest of its own list only.
  * `on_error` runs at a failure or a timeout, before `after_run`, which runs at every end.
  */
 export function hookListsFor(hooks: JobHooks, event: HookEvent): HookSpec[][] {
