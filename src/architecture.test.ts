@@ -7,8 +7,8 @@ const SRC = import.meta.dirname
 const ROOT = dirname(SRC)
 
 /**
- * A module imports only modules of lower layers, and of its own layer only those in `WITHIN_LAYER`.
- * Type imports count. `version.ts` at the root of `src/` belongs to the first layer.
+ * The layers of src/, lowest first. A module imports only from lower layers, or from modules of its
+ * own layer that `WITHIN_LAYER` lists. Type imports count. `src/version.ts` is in the first layer.
  */
 const LAYERS = [
   ['contract', 'lib', 'version.ts'],
@@ -27,10 +27,13 @@ const WITHIN_LAYER: Record<string, string[]> = {
   cli: ['server'],
   'index.ts': ['library'],
 }
-/** The hook must load little: it is an entry point over the first four layers only. */
+/** The highest layer that the hook may import, because every hook call pays for loading it. */
 const HIGHEST_FOR_HOOK = 4
 
-/** Packages, where they may be used at all. `@photostructure/sqlite` is loaded by name in the store's driver. */
+/**
+ * The places where each package may be imported. The store's driver loads `@photostructure/sqlite`
+ * by name.
+ */
 const PACKAGES: Record<string, string[]> = {
   yaml: ['lib/yaml-file.ts'],
   valibot: ['contract/api', 'config', 'model', 'install', 'server'],
@@ -44,16 +47,16 @@ interface Import {
   from: string
   /** A path below src, or the name of a package or builtin. */
   to: string
-  /** Erased before the program runs. */
+  /** True for a type import, which is erased at build time. */
   type: boolean
-  /** Loaded only when it is needed. */
+  /** True for a dynamic import, which is loaded only when needed. */
   lazy: boolean
 }
 
 const files = (readdirSync(SRC, { recursive: true }) as string[])
   .filter((name) => name.endsWith('.ts'))
   .map((name) => normalize(name))
-/** Tests, what only tests use, and what is run by them. */
+/** True for tests and for modules that only tests use. */
 const isForTests = (file: string): boolean => /\.(test|cases)\.ts$|(^|\/)fixtures\/|^testing\//.test(file)
 const sources = files.filter((file) => !isForTests(file))
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
@@ -74,7 +77,7 @@ function importsOf(file: string): Import[] {
 const imports = sources.flatMap(importsOf)
 const own = imports.filter(({ to }) => files.includes(to))
 
-describe('who imports whom', () => {
+describe('imports between modules', () => {
   test('every module belongs to a layer, and ARCHITECTURE.md shows the same layers', () => {
     const modules = [...new Set(sources.map(moduleOf))].sort()
     expect(LAYERS.flat().sort()).toEqual(modules)
@@ -86,7 +89,7 @@ describe('who imports whom', () => {
     expect(shown.map((names) => names.sort())).toEqual(LAYERS.map((names) => [...names].sort()))
   })
 
-  test('the ways told in ARCHITECTURE.md lead through files that are there', () => {
+  test('every file that ARCHITECTURE.md names exists', () => {
     const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
     const named = [...page.matchAll(/`(src\/[\w./-]+)`/g)].map(([, path]) => path!)
     expect(named.length).toBeGreaterThan(20)
@@ -102,7 +105,7 @@ describe('who imports whom', () => {
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('this test sees imports: the engine’s, a lazy one, a type', () => {
+  test('the import scan finds static, dynamic and type imports', () => {
     expect(own).toContainEqual({
       from: 'engine/signals/measure.ts',
       to: 'tracker/tracker.ts',
@@ -114,14 +117,15 @@ describe('who imports whom', () => {
     expect(own.length).toBeGreaterThan(200)
   })
 
-  test('no files import each other in a circle, and imports of types count', () => {
+  test('no files import each other in a cycle, with type imports included', () => {
     const edges = new Map(sources.map((file) => [file, new Set<string>()]))
-    // A lazy import is left out: it is how the list of commands reaches help, which lists them.
+    // Dynamic imports are left out: the list of commands reaches help by one, and help lists the
+    // commands.
     for (const { from, to, lazy } of own) if (!lazy) edges.get(from)!.add(to)
     expect(circlesIn(edges)).toEqual([])
   })
 
-  test('the engine’s subjects and the server know agents only by their interface', () => {
+  test('the engine’s subjects and the server import agents only through their interface', () => {
     const inner = own.filter(
       ({ from, to }) =>
         /^(engine\/\w+|server)\//.test(from) &&
@@ -131,14 +135,14 @@ describe('who imports whom', () => {
     expect(inner).toEqual([])
   })
 
-  test('nothing that ships imports what is for tests', () => {
+  test('production code imports no test code', () => {
     const wrong = imports.filter(
       ({ to }) => (files.includes(to) && isForTests(to)) || to === 'vitest' || to.startsWith('../test'),
     )
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('packages stay where they are allowed', () => {
+  test('each package is imported only where it is allowed', () => {
     const isFile = (to: string): boolean => files.includes(to) || /^\.|\?(raw|bundle)$/.test(to)
     const packages = imports.filter(({ to }) => !isFile(to) && !to.startsWith('node:'))
     const wrong = packages.filter(
@@ -147,17 +151,17 @@ describe('who imports whom', () => {
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('the Agent SDK is named where it is looked for, and loaded by nobody at start', () => {
+  test('the Agent SDK is named only where it is located, and never imported at start', () => {
     const named = sources.filter((file) => /['"]@anthropic-ai\/claude-agent-sdk['"]/.test(text(file)))
     expect(named.filter((file) => !/^agents\/claude-code\/runtime\/sdk/.test(file))).toEqual([])
     expect(named).not.toEqual([])
   })
 })
 
-describe('judgement is pure', () => {
+describe('purity of the decision code', () => {
   const CLOCKS = /\bDate\.now\b|new Date\(\)|\bperformance\.now\b|Math\.random|\bsetTimeout\b|\bsetInterval\b/
 
-  test('tracker, policy and facts use no builtin, no clock, no environment', () => {
+  test('tracker, policy and facts use no builtin, clock or environment variable', () => {
     const pure = sources.filter((file) => /^(contract|tracker|policy|facts)\//.test(file))
     expect(pure.length).toBeGreaterThan(10)
     expect(pure.filter((file) => importsOf(file).some(({ to }) => to.startsWith('node:')))).toEqual([])
@@ -166,14 +170,14 @@ describe('judgement is pure', () => {
     ).toEqual([])
   })
 
-  test('every subject of the engine is given its clock, its ids and its files', () => {
+  test('every subject of the engine receives its clock, ids and files from its caller', () => {
     const subjects = sources.filter((file) => /^engine\/\w+\//.test(file))
     expect(subjects.length).toBeGreaterThan(50)
     expect(subjects.filter((file) => CLOCKS.test(text(file)))).toEqual([])
     expect(subjects.filter((file) => importsOf(file).some(({ to }) => to.startsWith('node:')))).toEqual([])
   })
 
-  test('only commands print; the rest tells those who called', () => {
+  test('only commands print to the console', () => {
     const loud = sources.filter(
       (file) => !file.startsWith('cli/') && /\bconsole\.(log|error|warn|info)\b/.test(text(file)),
     )
@@ -186,7 +190,7 @@ describe('files that a signal, a repository or a project names', () => {
     /\b(openSync|readFileSync|readdirSync|opendirSync|createReadStream|copyFileSync|cpSync)\b|'node:fs\/promises'/
   const MAY_MEET_THEM = /^(agents|archive|briefs|config|engine|facts|history|lib)\/|^app\/(open-jobs|archives)\.ts$/
 
-  /** Files that open something themselves, and what. All others use `lib/named-file.ts`. */
+  /** Files that open files themselves, with the reason. All others use `lib/named-file.ts`. */
   const OPEN_THEMSELVES: Record<string, string> = {
     'lib/named-file.ts': 'opens named files for everybody',
     'lib/announced-server.ts': "reads the announcement of Baton's own server",
@@ -219,12 +223,15 @@ describe('files that a signal, a repository or a project names', () => {
   })
 })
 
-describe('an agent is a folder', () => {
+describe('folders of agents', () => {
   const folders = [...new Set(files.flatMap((file) => /^agents\/([^/]+)\//.exec(file)?.[1] ?? []))].filter(
     (name) => name !== 'shared',
   )
   const outside = sources.filter((file) => !file.startsWith('agents/'))
-  /** Events of a client's hooks: everywhere else a signal has a neutral kind, such as `compact-start`. */
+  /**
+   * Names of clients' hook events. Outside of agents/ a signal has a neutral kind, such as
+   * `compact-start`.
+   */
   const EVENTS = [
     'SessionStart',
     'SessionEnd',
@@ -246,7 +253,7 @@ describe('an agent is a folder', () => {
   const VARIABLE = /\b(?:CLAUDECODE|CLAUDE_[A-Z_]+|CODEX_[A-Z_]+)\b/
   const code = (file: string): string => text(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*/gm, '')
 
-  test('every folder in agents/ is an agent of the list, and every agent has one', () => {
+  test('every folder in agents/ is a registered agent, and every registered agent has a folder', () => {
     expect(folders.sort()).toEqual([...AGENT_IDS].sort())
   })
 
@@ -257,7 +264,7 @@ describe('an agent is a folder', () => {
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('only the registries import an agent’s folder, each agent once', () => {
+  test('only the registries import the folders of agents, each of them once', () => {
     const registries = own.filter(
       ({ from, to }) => /^agents\/[^/]+$/.test(from) && folders.some((name) => to.startsWith(`agents/${name}/`)),
     )
@@ -276,13 +283,13 @@ describe('an agent is a folder', () => {
     expect(outside.filter((file) => named.test(code(file)))).toEqual(['contract/agent-ids.ts'])
   })
 
-  test('no module outside of agents/ names an event or a variable of a client', () => {
+  test('no module outside of agents/ names a client’s hook event or environment variable', () => {
     expect(outside.filter((file) => LITERAL.test(code(file)) || VARIABLE.test(code(file)))).toEqual([])
     const known = sources.filter((file) => file.startsWith('agents/')).map(code)
     expect(known.some((source) => LITERAL.test(source)) && known.some((source) => VARIABLE.test(source))).toBe(true)
   })
 
-  test('no agent imports another', () => {
+  test('no agent imports another agent', () => {
     const wrong = own.filter(({ from, to }) => {
       const [agent, other] = [from, to].map((file) => /^agents\/([^/]+)\//.exec(file)?.[1] ?? 'shared')
       return agent !== other && other !== 'shared' && folders.includes(agent!)
@@ -291,7 +298,7 @@ describe('an agent is a folder', () => {
   })
 })
 
-describe('an agent’s own words', () => {
+describe('field names of clients’ formats', () => {
   const WORDS = [
     'hook_event_name',
     'hookSpecificOutput',
@@ -310,10 +317,13 @@ describe('an agent’s own words', () => {
     'tool_use_id',
     'PostToolBatch',
   ]
-  /** Their folder, the model that plays their API, and the payloads of a job's hooks, which name their event as the clients' own do. */
+  /**
+   * Modules that may use these names: agents, the scripted model that implements their API, and the
+   * payloads of job hooks, which name their event like the clients do.
+   */
   const HOMES = [/^agents\//, /^model\//, /^jobs\/hooks\//, /^contract\/hook-payloads\.ts$/]
 
-  test('appear only where its format is known', () => {
+  test('field names of a client’s format appear only in modules that know the format', () => {
     const elsewhere = sources.filter((file) => !HOMES.some((home) => home.test(file)))
     const found = elsewhere.flatMap((file) =>
       WORDS.filter((word) => text(file).includes(word)).map((word) => `${file}: ${word}`),
@@ -321,19 +331,19 @@ describe('an agent’s own words', () => {
     expect(found).toEqual([])
   })
 
-  test('do appear there, so that this test can see them', () => {
+  test('every listed field name of a client’s format is used by a module that knows the format', () => {
     const known = sources.filter((file) => HOMES.some((home) => home.test(file))).map(text)
     expect(WORDS.filter((word) => !known.some((source) => source.includes(word)))).toEqual([])
   })
 })
 
-describe('files', () => {
-  test('have at most 450 lines', () => {
+describe('source files', () => {
+  test('source files have at most 450 lines', () => {
     const long = files.filter((file) => text(file).split('\n').length > 451)
     expect(long).toEqual([])
   })
 
-  test('have names in kebab-case that say what they do', () => {
+  test('source files have kebab-case names that describe their content', () => {
     const names = files.map((file) => file.split('/').at(-1)!)
     expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.process)?(\.(test|cases))?\.ts$/.test(name))).toEqual([])
     expect(
@@ -341,7 +351,7 @@ describe('files', () => {
     ).toEqual([])
   })
 
-  test('do not merely pass on what others export, but for the library’s door and a bundle’s', () => {
+  test('no source file only re-exports others, except the library’s index and one bundle entry', () => {
     const barrels = sources.filter((file) =>
       text(file)
         .split('\n')
@@ -351,11 +361,11 @@ describe('files', () => {
   })
 })
 
-describe('what a hook starts', () => {
+describe('the hook engine', () => {
   /**
-   * 180 kB today. The compiled code is kept beside it, so its size matters less than what it
-   * imports: with 173 kB a status line without a server took 1.78 times the CPU time of `node -e 0`,
-   * with 184 kB 1.76 times.
+   * Size limit of the hook engine in bytes; 180 kB today. Node caches the compiled code, so size
+   * matters less than imports: a status line without a server took 1.78 times the CPU time of `node
+   * -e 0` with 173 kB, and 1.76 times with 184 kB.
    */
   const LARGEST_ENGINE = 185_000
 
@@ -366,7 +376,7 @@ describe('what a hook starts', () => {
     return seen
   }
 
-  test('brings no YAML, schema or server library', () => {
+  test('the hook engine imports no YAML, schema or server library', () => {
     const all = [...reached('hook/engine-main.ts')]
     expect(all.filter((name) => !files.includes(name) && !name.startsWith('node:'))).toEqual([])
     expect(all).toContain('engine/signals/take-signal.ts')
@@ -374,17 +384,24 @@ describe('what a hook starts', () => {
     expect([...reached('hook/config-main.ts')]).toEqual(expect.arrayContaining(['yaml', 'valibot']))
   })
 
-  test.skipIf(!existsSync(join(ROOT, 'dist', 'hook-engine.cjs')))('is built without them', () => {
-    const built = (name: string) => readFileSync(join(ROOT, 'dist', name), 'utf8')
-    const holds = (name: string) => ['YAMLParseError', '~standard'].filter((mark) => built(name).includes(mark))
-    expect(holds('hook-config.cjs')).toHaveLength(2)
-    expect(holds('hook-engine-body.cjs')).toEqual([])
-    // Every hook that runs without a server loads it: what is needed only around compactions and handoffs belongs into hook-keep.cjs.
-    expect(built('hook-engine-body.cjs').length).toBeLessThan(LARGEST_ENGINE)
-  })
+  test.skipIf(!existsSync(join(ROOT, 'dist', 'hook-engine.cjs')))(
+    'the built hook engine contains no YAML or schema library',
+    () => {
+      const built = (name: string) => readFileSync(join(ROOT, 'dist', name), 'utf8')
+      const holds = (name: string) => ['YAMLParseError', '~standard'].filter((mark) => built(name).includes(mark))
+      expect(holds('hook-config.cjs')).toHaveLength(2)
+      expect(holds('hook-engine-body.cjs')).toEqual([])
+      // Every hook without a server loads this file. Code used only around compactions and handoffs
+      // belongs in hook-keep.cjs.
+      expect(built('hook-engine-body.cjs').length).toBeLessThan(LARGEST_ENGINE)
+    },
+  )
 })
 
-/** Groups of files that reach each other (strongly connected components, by Tarjan's algorithm). */
+/**
+ * Returns groups of files that import each other: strongly connected components, by Tarjan's
+ * algorithm.
+ */
 function circlesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const circles: string[][] = []
   const order = new Map<string, number>()

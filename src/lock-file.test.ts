@@ -56,7 +56,7 @@ function missingPlatforms({ packages }: Lock, owner: string): string[] {
   }).map((platform) => `${owner} on ${platform}`)
 }
 
-/** False for builds that only run with musl. */
+/** Returns false for builds that only run with musl. */
 function isForGlibc({ libc }: LockedPackage): boolean {
   return libc === undefined || libc.includes('glibc')
 }

@@ -3,59 +3,64 @@ import type { Screen } from './render/screen.js'
 export interface Option {
   type: 'boolean' | 'string'
   short?: string
-  /** What stands for the value in the help: `N`, `FILE`. */
+  /** Placeholder of the value in the help, such as `N` or `FILE`. */
   value?: string
-  /** The only values it may have. */
+  /** The allowed values. Absent when any value is allowed. */
   oneOf?: readonly string[]
   about: string
 }
 
-/** One command, in a file of its own that is loaded only when the command is called. */
+/** A command. Its file is loaded only when the command is called. */
 export interface Command {
   name: string
-  /** One line, for the list of all commands. */
+  /** Description in one line, for the list of all commands. */
   summary: string
-  /** What may stand after the name, one line for each form; the first part of a form may be a fixed word. */
+  /**
+   * Arguments after the name, one line for each form. A form may begin with a fixed action word.
+   */
   usage: readonly string[]
-  /** What the person should know before the first use. */
+  /** Explanation that the user needs before the first use. */
   about?: string
-  /** Beside `--json` and `--help`, which every command has. */
+  /** Options besides `--json` and `--help`, which every command has. */
   options: Record<string, Option>
-  /** How many words may follow. */
+  /** Minimum and maximum number of positional arguments. */
   words: { min: number; max: number }
-  /** Fixed first words, where the command has any. */
+  /** Fixed first words of the command, such as `list` or `show`. */
   actions?: readonly string[]
-  /** What each of them does in one line, and which options it takes: its own help. Where left out, the command's help speaks of all. */
+  /**
+   * Help of each action: a description in one line, and its options. Without it, the command's help
+   * covers all actions.
+   */
   forms?: Readonly<Record<string, { does: string; options: readonly string[] }>>
   examples: readonly (readonly [line: string, does: string])[]
-  /** What `--json` prints. */
+  /** Description of the output of `--json`. */
   json: string
-  /** Returns the exit code; throws a BatonError for everything a person can mend. */
+  /** Returns the exit code. Throws a BatonError for everything the user can fix. */
   run(call: Call, cli: Cli): Promise<number> | number
 }
 
-/** One call of a command, checked against its options. */
+/** A parsed call of a command, checked against its options. */
 export interface Call {
   words: string[]
   json: boolean
   flag(name: string): boolean
-  /** null: not given. */
+  /** Returns the value of an option. Null when it is not given. */
   value(name: string): string | null
-  /** Of an option that may be given several times, in order. */
+  /** Returns all values of a repeatable option, in order. */
   values(name: string): string[]
 }
 
-/** What a command knows of the world it was called in. */
+/** The environment of a command: its clock, variables, folders and output. */
 export interface Cli {
   env: Record<string, string | undefined>
   cwd: string
-  /** The folder of the built program: the hook's engine lies beside it. */
+  /** The folder of the built program, which also contains the hook's engine. */
   program: string
-  /** How standard output looks like. */
+  /** Properties of standard output: width, colours, and whether it is a terminal. */
   screen: Screen
-  /** One text and a line end on standard output. */
+  /** Writes a line to standard output. */
   print(text: string): void
-  /** For people only: standard error, never with `--json`. */
+  /** Writes a line for the user to standard error. Does nothing with `--json`. */
   note(text: string): void
   now(): Date
 }

@@ -2,7 +2,10 @@ import type { Command } from './command.js'
 
 type Load = () => Promise<Command>
 
-/** Every command and how it is loaded: calling one loads only its family. The order is that of the help. */
+/**
+ * All commands with their loaders, in the order of the help. A call loads only its own group's
+ * file.
+ */
 const COMMANDS = {
   install: async () => (await import('./commands/install.js')).installCommand,
   uninstall: async () => (await import('./commands/install.js')).uninstallCommand,
@@ -37,7 +40,7 @@ const COMMANDS = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS)
 
-/** null: there is no such command. */
+/** Loads a command. Null when there is no command with that name. */
 export async function loadCommand(name: string): Promise<Command | null> {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS]() : null
 }

@@ -6,7 +6,7 @@ import { BATON, REPOSITORY } from '../../test/harness/paths.js'
 import { newTrial } from '../testing/cli-home.js'
 import { COMMAND_NAMES, loadAll } from './commands.js'
 
-test('the version is that of the package, and telling it opens no store', async () => {
+test('--version prints the version of the package and opens no store', async () => {
   const trial = newTrial()
   const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
   expect(await trial.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
@@ -20,7 +20,7 @@ test('the version is that of the package, and telling it opens no store', async 
   expect(loaded.stderr).not.toMatch(/sqlite|yaml|valibot|chunks\/house/)
 })
 
-test('every command explains itself with usage, examples and the shape of its JSON', async () => {
+test('every command prints help with usage, examples and the shape of its JSON', async () => {
   const trial = newTrial()
   const commands = await loadAll()
   expect(commands.map(({ name }) => name)).toEqual(COMMAND_NAMES)
@@ -50,7 +50,7 @@ test('every command explains itself with usage, examples and the shape of its JS
   expect(listed.map((one: { name: string }) => one.name)).toEqual(COMMAND_NAMES)
 })
 
-test('what is not known is named with the nearest thing that is', async () => {
+test('an unknown command, option or value is reported with the nearest valid name', async () => {
   const trial = newTrial()
   const cases: [string[], string, string][] = [
     [['staus'], 'There is no command "staus".', 'Did you mean baton status?'],
@@ -85,14 +85,14 @@ test('what is not known is named with the nearest thing that is', async () => {
   expect(readdirSync(trial.dir)).toEqual(['me'])
 })
 
-test('on Windows it says in one sentence that it does not run there', () => {
+test('on Windows, Baton says in one sentence that it does not run there', () => {
   const preload = 'data:text/javascript,Object.defineProperty(process,"platform",{value:"win32"})'
   const ran = spawnSync(process.execPath, ['--import', preload, BATON, 'status'], { encoding: 'utf8' })
   expect(ran.status).toBe(4)
   expect(ran.stderr).toContain('not on Windows')
 })
 
-test('a reader that leaves early is no failure', () => {
+test('a reader that closes the pipe early is not an error', () => {
   const ran = spawnSync('bash', ['-c', `set -o pipefail; node "$BATON" help | head -1`], {
     env: { ...process.env, BATON },
     encoding: 'utf8',
@@ -101,7 +101,7 @@ test('a reader that leaves early is no failure', () => {
   expect(ran.stdout).toMatch(/^Baton keeps/)
 })
 
-test('a store that cannot be used is told in a sentence with what to do, and is left as it is', async () => {
+test('a damaged store is reported with what to do next, and the file is not changed', async () => {
   const trial = newTrial()
   const store = trial.put(
     join(trial.env.BATON_HOME!, 'baton.db'),
@@ -118,7 +118,7 @@ test('a store that cannot be used is told in a sentence with what to do, and is 
   })
 })
 
-test('colours appear on a terminal only, and not against NO_COLOR', async () => {
+test('colours appear only on a terminal, and not with NO_COLOR', async () => {
   const trial = newTrial()
   const inTerminal = (env: Record<string, string>) =>
     spawnSync('script', ['-qec', `${process.execPath} ${BATON} help`, '/dev/null'], {

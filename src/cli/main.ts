@@ -19,9 +19,10 @@ function surroundings(): Cli {
   }
 }
 
-// Whoever reads us may leave at any time (`baton events | head`), and a terminal may be closed: that is no failure.
+// Not an error: the reader of a pipe may exit early (`baton events | head`), or the terminal may
+// close.
 const GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
-/** No room for what it prints. */
+/** Error codes of a full disk or quota. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 let left = false
 let full = false
@@ -29,7 +30,8 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     const code = codeOf(error) ?? ''
     if (FULL.has(code)) {
-      // What goes on for hours has more to lose than its lines: who listens for the terminal's end has something under way.
+      // A listener for SIGHUP means that long work is running, which must not end because output is
+      // lost.
       const goesOn = full || process.listenerCount('SIGHUP') > 0
       const told = `baton: what it prints cannot be written (${code})${goesOn ? '; it goes on' : ''}\n`
       if (!full && stream === process.stdout) process.stderr.write(told)
@@ -40,7 +42,8 @@ for (const stream of [process.stdout, process.stderr]) {
     if (!GONE.has(code)) throw error
     if (left) return
     left = true
-    // A command that has something to clean up listens for this, as if its terminal had gone.
+    // Commands with work to clean up listen for SIGHUP, so a closed pipe acts like a closed
+    // terminal.
     if (!process.emit('SIGHUP')) process.exit(EXIT.done)
   })
 }
@@ -58,7 +61,7 @@ runMain(args, surroundings()).then(
   },
 )
 
-/** For whoever has to find out later what happened. */
+/** Writes an unexpected error to the log file, for a later bug report. */
 function logUnforeseen(error: unknown): void {
   void Promise.all([import('../lib/log.js'), import('../lib/home.js')]).then(([{ fileLog }, { batonHome }]) => {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)

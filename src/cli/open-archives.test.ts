@@ -13,7 +13,7 @@ function drawnBy(stream: { isTTY?: boolean }, shown: boolean, steps: [ms: number
   return drawn
 }
 
-test('long work is shown on one line that goes away, short work is not shown', () => {
+test('long work shows a progress line that is erased at the end, and short work shows none', () => {
   const long: [number, number][] = [
     [10, 500_000],
     [500, 500_000],
@@ -33,7 +33,7 @@ test('long work is shown on one line that goes away, short work is not shown', (
   ).toEqual([])
 })
 
-test('nothing is drawn into a pipe or with --json', () => {
+test('no progress line is drawn into a pipe or with --json', () => {
   expect(
     drawnBy({}, true, [
       [900, 1],

@@ -3,7 +3,7 @@ import { withOpenArchives } from '../app/open-archives.js'
 import type { Call, Cli } from './command.js'
 import { bytesText } from './render/text.js'
 
-/** Opens the archives for one command, with its progress on a terminal. */
+/** Opens the archives for one command and shows progress on a terminal. */
 export function inArchives<T>(
   call: Call,
   cli: Cli,
@@ -16,7 +16,10 @@ export function inArchives<T>(
 const QUIET_MS = 400
 const EVERY_MS = 100
 
-/** One line on a terminal's standard error, for work that takes longer than a moment. Elsewhere nothing is drawn. */
+/**
+ * Draws a progress line on a terminal's standard error for work that takes longer than a moment.
+ * Draws nothing without a terminal.
+ */
 export function progressOn(
   stream: { isTTY?: boolean; write(text: string): unknown },
   shown: boolean,

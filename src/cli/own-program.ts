@@ -3,7 +3,10 @@ import { type OwnProgram, ownCommand } from '../app/own-program.js'
 import type { App } from '../engine/open-engine.js'
 import { readLogLine } from './render/job-log-lines.js'
 
-/** Use cases that start this program again. `baton`: its file; `ending`: aborted when the server ends. */
+/**
+ * Returns the use cases that start this program again. `baton` is its file; `ending` is aborted
+ * when the server ends.
+ */
 export function ownProgramOf(
   app: App,
   env: Record<string, string | undefined>,

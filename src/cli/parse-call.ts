@@ -3,13 +3,16 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
 import type { Call, Command, Option } from './command.js'
 
-/** What every command takes. */
+/** Options of every command. */
 export const COMMON: Record<string, Option> = {
   json: { type: 'boolean', about: 'print JSON and nothing else' },
   help: { type: 'boolean', short: 'h', about: 'explain this command' },
 }
 
-/** null: help was asked for. Throws a BatonError that names what is wrong and the nearest valid name. */
+/**
+ * Parses the arguments of a command. Null when help was asked for. Throws a BatonError that names
+ * the mistake and the nearest valid name.
+ */
 export function parseCall(command: Command, args: readonly string[]): Call | null {
   const options: Record<string, Option> = { ...command.options, ...COMMON }
   const { tokens } = parseArgs({
@@ -45,19 +48,19 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
   }
 }
 
-/** An error of the command line: it points to the command's own help. */
+/** Creates an error of the command line, with the command's own help as the hint. */
 export function wrong(command: Pick<Command, 'name'>, message: string, hint?: string): BatonError {
   return new BatonError(message, hint ?? `See baton ${command.name} --help.`, EXIT.usage)
 }
 
-/** The form of one action of a command: words after it, at least and at most, and options. */
+/** The form of one action: how many arguments may follow it, and its options. */
 interface ActionForm {
   least: number
   most: number
   options: readonly string[]
 }
 
-/** Throws when the words or options of a call do not belong to its action. */
+/** Throws when the arguments or options of a call do not belong to its action. */
 export function checkForm(command: Command, call: Call, action: string, { least, most, options }: ActionForm): void {
   const given = Math.max(0, call.words.length - 1)
   const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!

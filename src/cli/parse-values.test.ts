@@ -4,7 +4,7 @@ import { parseAge, parseLimit, parseSince, parseSize } from './parse-values.js'
 const NOW = new Date('2026-03-31T12:00:00.000Z')
 
 describe('limits on a command line', () => {
-  test('ages are hours, days, weeks or a date', () => {
+  test('an age is given in hours, days or weeks, or as a date', () => {
     expect(parseAge('12h', NOW)).toBe('2026-03-31T00:00:00.000Z')
     expect(parseAge('30d', NOW)).toBe('2026-03-01T12:00:00.000Z')
     expect(parseAge('2W', NOW)).toBe('2026-03-17T12:00:00.000Z')
@@ -13,7 +13,7 @@ describe('limits on a command line', () => {
       expect(() => parseAge(wrong, NOW)).toThrow('--older-than')
   })
 
-  test('sizes are multiples of bytes, and a bare figure could mean any of them', () => {
+  test('a size is given in multiples of bytes, and a number without a unit is refused', () => {
     expect([parseSize('0'), parseSize('1500b'), parseSize('10GB'), parseSize('1.5 mb'), parseSize('2GiB')]).toEqual([
       0,
       1500,
@@ -24,7 +24,7 @@ describe('limits on a command line', () => {
     for (const wrong of ['', 'GB', '-1', '10XB', '1e3', '10']) expect(() => parseSize(wrong)).toThrow('--max-size')
   })
 
-  test('a limit is a small number', () => {
+  test('a limit is a whole number from 1 to 1000', () => {
     expect([parseLimit(null, 20), parseLimit('7', 20)]).toEqual([20, 7])
     for (const wrong of ['0', '-1', '1.5', 'all', '1001']) expect(() => parseLimit(wrong, 20)).toThrow('--limit')
   })
@@ -32,7 +32,7 @@ describe('limits on a command line', () => {
 
 const now = new Date('2026-03-01T12:00:00.000Z')
 
-test('a number is an event, a span is a time ago, a date is a time', () => {
+test('--since takes an event id, a time span or a date', () => {
   expect(parseSince('1234', now)).toEqual({ afterId: 1234 })
   expect(parseSince('90m', now)).toEqual({ since: '2026-03-01T10:30:00.000Z' })
   expect(parseSince('2d', now)).toEqual({ since: '2026-02-27T12:00:00.000Z' })
@@ -40,7 +40,7 @@ test('a number is an event, a span is a time ago, a date is a time', () => {
   expect(parseSince('2026-03-01', now)).toEqual({ since: '2026-03-01T00:00:00.000Z' })
 })
 
-test('what could be anything is refused', () => {
+test('an ambiguous value of --since is refused', () => {
   for (const written of ['yesterday', '10x', '-5m', '2026-13-40', 'Tue', '']) {
     expect(() => parseSince(written, now)).toThrow(/--since cannot be/)
   }

@@ -18,7 +18,7 @@ const SIZES: Record<string, number> = {
   tib: 2 ** 40,
 }
 
-/** `12h`, `30d`, `8w` or a date, as the ISO time before which something is too old. */
+/** Parses `12h`, `30d`, `8w` or a date. Returns the ISO time before which something is too old. */
 export function parseAge(written: string, now: Date): string {
   const ago = /^(\d{1,6})([hdw])$/i.exec(written)
   if (ago) return new Date(now.getTime() - Number(ago[1]) * AGES[ago[2]!.toLowerCase()]!).toISOString()
@@ -31,7 +31,10 @@ export function parseAge(written: string, now: Date): string {
   )
 }
 
-/** `10GB`, `500MB`, `2GiB`. A figure without a unit is refused: one meant in gigabytes would remove everything. */
+/**
+ * Parses `10GB`, `500MB` or `2GiB`. Refuses a number without a unit: one meant in gigabytes would
+ * remove everything.
+ */
 export function parseSize(written: string): number {
   const [, figure, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(written) ?? []
   const times = Number(figure) === 0 && unit === '' ? 1 : SIZES[unit.toLowerCase()]
@@ -48,7 +51,10 @@ export function parseLimit(written: string | null, otherwise: number): number {
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `1234` is an event's id, `10m` a time ago, everything else a date or time. Throws when it is none of them. */
+/**
+ * Parses `1234` as an event id, `10m` as a time ago, and anything else as a date or time. Throws
+ * when it is none of them.
+ */
 export function parseSince(written: string, now: Date): { afterId: number } | { since: string } {
   if (/^\d+$/.test(written)) return { afterId: Number(written) }
   const ago = /^(\d+)([smhd])$/.exec(written)
@@ -66,7 +72,9 @@ export function parseSince(written: string, now: Date): { afterId: number } | { 
 
 export const PORT = 8420
 
-/** The port from the command line, else from the environment, else the usual one. 0: any free one. */
+/**
+ * Returns the port of the command line, or of the environment, or the default. 0 is any free port.
+ */
 export function portFrom(flag: string | null, env: Record<string, string | undefined>, usual: number): number {
   if (flag !== null) return parsePort(flag, '--port')
   return env.BATON_PORT ? parsePort(env.BATON_PORT, 'BATON_PORT') : usual

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { refusePlatform, tellError } from './run-main.js'
 
-test('Linux and macOS are served, Windows is refused with a sentence', () => {
+test('Baton runs on Linux and macOS, and refuses Windows with a sentence', () => {
   expect(refusePlatform('linux')).toBeNull()
   expect(refusePlatform('darwin')).toBeNull()
   expect(refusePlatform('win32')).toMatchObject({
@@ -11,7 +11,7 @@ test('Linux and macOS are served, Windows is refused with a sentence', () => {
   })
 })
 
-test('an error about a path with terminal sequences prints none of them, and keeps its own lines', () => {
+test('an error about a path with terminal sequences prints none of them and keeps its line breaks', () => {
   const error = new BatonError('/tmp/a\u001b]0;title\u0007b is not trusted.\nIt sets hooks.', 'See \u001b[2J/tmp.')
   const { text } = tellError(error, false, (plain) => plain)
   expect(text).toBe('baton: /tmp/a ]0;title b is not trusted.\nIt sets hooks.\n       See  [2J/tmp.')

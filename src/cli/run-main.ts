@@ -66,7 +66,7 @@ function unknownCommand(name: string): BatonError {
   )
 }
 
-/** Baton needs a POSIX shell, file modes and process groups. */
+/** Returns an error for Windows: Baton needs a POSIX shell, file modes and process groups. */
 export function refusePlatform(platform: string): BatonError | null {
   if (platform === 'linux' || platform === 'darwin') return null
   const name = platform === 'win32' ? 'Windows' : platform
@@ -78,12 +78,15 @@ export function refusePlatform(platform: string): BatonError | null {
 }
 
 interface ErrorReport {
-  /** For standard error. */
+  /** Text for standard error. */
   text: string
   exit: number
 }
 
-/** The one place where errors become sentences. With `--json` they are one line of JSON, also on standard error. */
+/**
+ * Turns an error into text for the user. With `--json` it is one line of JSON, also on standard
+ * error.
+ */
 export function tellError(error: unknown, json: boolean, paint: Paint): ErrorReport {
   const known = error instanceof BatonError ? error : unforeseen(error)
   if (json) {
@@ -98,7 +101,7 @@ export function tellError(error: unknown, json: boolean, paint: Paint): ErrorRep
   }
 }
 
-/** Errors name paths, which may hold sequences that steer the terminal. */
+/** Replaces control characters, because errors name paths that may contain terminal sequences. */
 const shown = (text: string): string => text.split('\n').map(replaceControls).join('\n')
 
 function unforeseen(error: unknown): BatonError {

@@ -24,18 +24,19 @@ interface ServeOptions {
   host: string
   port: number
   /**
-   * A file with the token that callers must give. Null: the server makes a new one at each start.
+   * File with the token that callers must send. Null when the server creates a new one at each
+   * start.
    */
   tokenFile: string | null
-  /** Called once it can be asked. */
+  /** Called once the server accepts requests. */
   listening(at: { url: string }): void | Promise<void>
 }
 
-/** Serves in the foreground until a signal ends it. Returns the exit code. */
+/** Runs the server in the foreground until a signal ends it. Returns the exit code. */
 export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: ServeOptions): Promise<number> {
-  // V8 collects old objects when they have doubled, not when they have quadrupled. Each signal
-  // replaces its session's record, which is probably an old object by then. In short runs on a busy
-  // machine old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
+  // Makes V8 collect old objects when they have doubled, not quadrupled. Each signal replaces its
+  // session's record, which is probably an old object by then. In short runs on a busy machine, old
+  // space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
   setFlagsFromString('--heap-growing-percent=100')
   const theirs = checkDoors(host, tokenFile, cli)
   const keeper = makeKeeper(
@@ -52,7 +53,7 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
     leaveWork: keeper.leave,
   })
   const ending = new AbortController()
-  // In the order they began; they end the other way round, however it comes to that.
+  // Cleanup functions in the order of their start. They run in reverse order on every way out.
   const begun: (() => void | Promise<void>)[] = [() => app.close()]
   try {
     const token = theirs ?? newToken()
@@ -109,8 +110,8 @@ function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): Serv
 }
 
 /**
- * Sees when the store was moved away, where nobody would read what is written, or the lock no
- * longer keeps others out.
+ * Detects that the store was moved away, so that writes would be lost, or that the lock no longer
+ * keeps other servers out.
  */
 function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise<'store' | 'lock'>; stop(): void } {
   const first = statSync(store).ino
@@ -124,7 +125,10 @@ function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise
   return { seen, stop: () => clearInterval(timer) }
 }
 
-/** Most servers see a compaction a few times a day: what is done around one is loaded then, as in a hook. */
+/**
+ * Loads the code for compactions when one happens, as a hook does: most servers see only a few a
+ * day.
+ */
 function loadRareWork({ program }: Cli): RareWork {
   const load = createRequire(import.meta.url)
   return (load(join(program, 'hook-keep.cjs')) as { rareWork: RareWork }).rareWork

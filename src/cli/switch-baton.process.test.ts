@@ -24,7 +24,7 @@ const enabled = async (trial: Trial): Promise<Record<string, boolean>> => {
   )
 }
 
-test('one session is switched by the beginning of its id', async () => {
+test('baton off switches one session by the beginning of its id', async () => {
   const trial = two()
   expect((await trial.run(['off', 'aaaa', '--json'])).json).toEqual({ scope: 'session', enabled: false, session_id: A })
   expect(await enabled(trial)).toEqual({ a: false, b: true })
@@ -35,7 +35,7 @@ test('one session is switched by the beginning of its id', async () => {
   expect(await trial.run(['off', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('the project is found from any folder in it and through a link, and no other is touched', async () => {
+test('baton off finds the project from any folder in it and through a link, and touches no other project', async () => {
   const trial = two()
   const inside = join(trial.project, 'src', 'deep')
   mkdirSync(inside, { recursive: true })
@@ -51,7 +51,7 @@ test('the project is found from any folder in it and through a link, and no othe
   expect(await enabled(trial)).toEqual({ a: true, b: true })
 })
 
-test('sessions that carry a project through a link are switched with it', async () => {
+test('sessions that name a project through a link are switched with the project', async () => {
   const trial = newTrial()
   const link = join(trial.dir, 'link')
   symlinkSync(trial.project, link)
@@ -63,7 +63,7 @@ test('sessions that carry a project through a link are switched with it', async 
   expect(await enabled(trial)).toEqual({ a: false, b: false })
 })
 
-test('a project nobody has worked in yet is the git repository, else the folder', async () => {
+test('a project without sessions is the git repository, or else the folder', async () => {
   const trial = newTrial()
   const inside = join(trial.project, 'src')
   mkdirSync(inside)
@@ -75,7 +75,7 @@ test('a project nobody has worked in yet is the git repository, else the folder'
   expect(await enabled(trial)).toEqual({ a: false })
 })
 
-test('without a word the agent’s own session is meant, else the project', async () => {
+test('without arguments baton off switches the agent’s own session, or else the project', async () => {
   const trial = two()
   const own = await trial.run(['off'], { env: { CLAUDE_CODE_SESSION_ID: B } })
   expect(own.stdout).toContain('Baton is off for session bbbbbbbb (the one this command runs in).')
@@ -87,7 +87,7 @@ test('without a word the agent’s own session is meant, else the project', asyn
   })
 })
 
-test('all are switched at once; the last word wins over nearer switches', async () => {
+test('baton off --all switches everything, and the latest switch wins over narrower ones', async () => {
   const trial = two()
   await trial.run(['off', 'aaaa'])
   expect((await trial.run(['off', '--all', '--json'])).json).toEqual({ scope: 'all', enabled: false })
@@ -95,7 +95,7 @@ test('all are switched at once; the last word wins over nearer switches', async 
   expect(await enabled(trial)).toEqual({ a: true, b: true })
 })
 
-test('two scopes at once are refused and change nothing', async () => {
+test('two scopes in one call are refused and change nothing', async () => {
   const trial = two()
   for (const args of [
     ['aaaa', '--all'],
@@ -107,7 +107,7 @@ test('two scopes at once are refused and change nothing', async () => {
   expect(await enabled(trial)).toEqual({ a: true, b: true })
 })
 
-test('switching on opens the levels again; switching off cancels what waits', async () => {
+test('baton on opens the levels again, and baton off cancels waiting messages', async () => {
   const trial = two()
   const climb = (used: number, durationMs: number) =>
     trial.fill((app) => tell(app, { session: A, project: trial.project, used, durationMs }))
@@ -123,7 +123,7 @@ test('switching on opens the levels again; switching off cancels what waits', as
   expect(await statuses()).toEqual(['cancelled', 'queued'])
 })
 
-test('a folder after --project is answered with how to name it', async () => {
+test('a folder after --project is refused with the right way to name it', async () => {
   const trial = newTrial()
   const { code, stderr } = await trial.run(['off', '--project', trial.project], { cwd: trial.user })
   expect(code).toBe(2)

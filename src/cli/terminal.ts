@@ -4,12 +4,12 @@ import type { Readable } from 'node:stream'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Call, Cli } from './command.js'
 
-/** True when a user sits at the terminal who can be asked. */
+/** True when a user at a terminal can be asked. */
 export function canAsk(call: Call): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && !call.json
 }
 
-/** False unless the user says yes; the end of the input says no. */
+/** Asks a yes-or-no question. False unless the user answers yes; end of input is a no. */
 export async function ask(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
@@ -22,8 +22,9 @@ export async function ask(question: string): Promise<boolean> {
 }
 
 /**
- * Opens $VISUAL, else $EDITOR, else vi on a terminal, and waits for its end. Throws when there is no
- * editor, or it ends with an error. `unchanged`: what stays as it is then; `instead`: how to do without.
+ * Opens $VISUAL, or else $EDITOR, or else vi on a terminal, and waits until it exits. Throws when
+ * there is no editor or it fails. `unchanged` names what then stays as it was; `instead` names
+ * another way.
  */
 export function openEditor(
   cli: Cli,
@@ -33,7 +34,7 @@ export function openEditor(
   const editor = cli.env.VISUAL || cli.env.EDITOR || (cli.screen.terminal ? 'vi' : '')
   if (editor === '')
     throw new BatonError('There is no editor to open here.', `Set EDITOR, or ${options.instead}.`, EXIT.usage)
-  // Editors are named with their options (`code --wait`): the shell takes them apart.
+  // Let the shell split the editor's options: $EDITOR may be `code --wait`.
   const { status, error } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'baton', file], {
     stdio: [0, options.json ? 2 : 1, 2],
     env: cli.env as NodeJS.ProcessEnv,
@@ -47,8 +48,8 @@ export function openEditor(
 }
 
 /**
- * What a stream gives until it ends, but no longer than `wholeMs`, and nothing if not a byte comes within `firstMs`: whoever
- * started us may never close it.
+ * Reads a stream to its end, for at most `wholeMs`. Stops after `firstMs` without a byte, because
+ * the parent process may never close the stream.
  */
 export function readInput(stream: Readable, firstMs: number, wholeMs: number): Promise<string> {
   return new Promise((resolve) => {
@@ -72,7 +73,10 @@ export function readInput(stream: Readable, firstMs: number, wholeMs: number): P
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Resolves with the first of these signals. From then on a second one ends the process at once, as people expect of Ctrl-C. */
+/**
+ * Resolves with the first of these signals. A second signal ends the process at once, as users
+ * expect of Ctrl-C.
+ */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {

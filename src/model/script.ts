@@ -15,7 +15,8 @@
  * the client (compaction, subagents, session titles) are recognised and do not advance the script.
  *
  * `used` is input + cache creation + cache read of an answer. Without it, an answer uses `grow` more
- * tokens than the one before; the first uses `start`. `repeat` sends the step n times, growing each time.
+ * tokens than the one before; the first uses `start`. `repeat` sends the step n times, growing
+ * each time.
  *
  * Texts and tool inputs may contain `{{n}}` (the repetition), `{{step}}` (the step of the cycle),
  * `{{cycle}}`, `{{used}}` and `{{cwd}}` (the client's folder).
