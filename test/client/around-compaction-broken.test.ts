@@ -12,7 +12,7 @@ const CLIMB: ScriptInput['steps'] = [
   { text: 'Done.', used: 172_000 },
 ]
 
-test('compactions that do not help are told with their own figures, then that the client gave up', async () => {
+test('each compaction that frees too little is reported with its figures, and finally that the client stopped compacting', async () => {
   const again: ScriptInput['steps'] = [{ bash: 'echo d', used: 168_008 }, 'Never.']
   const it = await stage(
     { steps: [{ bash: 'echo a', used: 100_008 }, ...again], after_compaction: [again, again, again, again] },
@@ -40,7 +40,7 @@ test('compactions that do not help are told with their own figures, then that th
   expect(kept.map((text) => boundaries(text).length).sort()).toEqual([0, 1, 2])
 })
 
-test('a compaction in which the client is killed is ended with the next command', async () => {
+test('the next command ends a compaction during which the client was killed', async () => {
   const it = await stage({ steps: CLIMB, summary: { text: 'x', fail: 'hang' } }, { mod: true, server: true })
   const run = startPrint(it.home, { prompt: 'go', model: PROACTIVE })
   await until('it compacts', () => it.model.log().some((entry) => entry.kind === 'compaction'))
@@ -53,7 +53,7 @@ test('a compaction in which the client is killed is ended with the next command'
   expect(await settledArchives(it)).toMatchObject([{ status: 'kept' }])
 })
 
-test('the client killed while it compacts and resumed: the pair ends with the first signal', async () => {
+test('the first signal of a resumed session ends the compaction during which its client was killed', async () => {
   const it = await stage({ steps: CLIMB, summary: { text: 'x', fail: 'hang' } }, { server: true })
   const run = startPrint(it.home, { prompt: 'go', model: PROACTIVE })
   await until('it compacts', () => it.model.log().some((entry) => entry.kind === 'compaction'))

@@ -36,7 +36,7 @@ async function blocking(script: ScriptInput, how: StageOptions): Promise<Stage> 
 
 const outcomes = async (it: Stage): Promise<string[]> => (await pairsOf(it)).map(({ outcome }) => outcome)
 
-test('a compaction that another hook blocks before every request is a pair each time, and no new cycle', async () => {
+test('a compaction that another hook blocks before every request is recorded each time as started and blocked, without a new cycle', async () => {
   const it = await blocking({ steps: CLIMB }, { mod: true, server: false })
   const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
   expect(run.result).toMatchObject({ result: 'Done.' })
@@ -57,7 +57,7 @@ test('a compaction that another hook blocks before every request is a pair each 
   expect((await settledArchives(it)).every(({ status }) => status === 'kept')).toBe(true)
 })
 
-test('blocked until the client refuses to go on: ended without any event of the client', async () => {
+test('a compaction that is blocked until the client refuses to continue ends as blocked, although the client sends no event', async () => {
   const steps: ScriptInput['steps'] = [
     { bash: 'echo a', used: 100_008 },
     { bash: 'echo a', used: 168_008 },
@@ -75,7 +75,7 @@ test('blocked until the client refuses to go on: ended without any event of the 
   expect(await outcomes(it)).toEqual(['blocked', 'blocked'])
 })
 
-test('a compaction after a refusal by the API that another hook blocks is one blocked pair', async () => {
+test('a compaction after an API refusal that another hook blocks is recorded once as blocked', async () => {
   const it = await blocking({ steps: REFUSED, after_compaction: AFTER }, { mod: true, server: true })
   const run = await runPrint(it.home, { prompt: 'go', model: REACTIVE })
   expect(run.result).toMatchObject({ is_error: true, terminal_reason: 'prompt_too_long' })
@@ -85,22 +85,27 @@ test('a compaction after a refusal by the API that another hook blocks is one bl
 test.each([
   ['blocked', { steps: TALK }, true],
   ['failed', { steps: TALK, summary: NO_SUMMARY }, false],
-] as const)('asked for by hand and %s', async (outcome, script, blocked) => {
-  const how = { mod: false, server: !blocked }
-  const it = await (blocked ? blocking(script as ScriptInput, how) : stage(script as ScriptInput, how))
-  const talk = dialogue(it.home, PROACTIVE)
-  await talk.say('go')
-  await talk.say('/compact some words')
-  // no event of the client tells of it: a command is enough to find out
-  expect(await pairsOf(it)).toMatchObject([{ outcome, triggerReason: 'manual', tokensBefore: 101_008, summary: null }])
-  expect(await it.session()).toMatchObject({ state: 'idle', compactions: 0 })
-  await talk.say('on')
-  await talk.end()
-  expect(await outcomes(it)).toEqual([outcome])
-  expect(await it.session()).toMatchObject({ used_tokens: 102_008, cycle: 1 })
-})
+] as const)(
+  'a compaction that the user requests and that is %s is recorded with this outcome',
+  async (outcome, script, blocked) => {
+    const how = { mod: false, server: !blocked }
+    const it = await (blocked ? blocking(script as ScriptInput, how) : stage(script as ScriptInput, how))
+    const talk = dialogue(it.home, PROACTIVE)
+    await talk.say('go')
+    await talk.say('/compact some words')
+    // The client sends no event for this outcome, so the next command must detect it.
+    expect(await pairsOf(it)).toMatchObject([
+      { outcome, triggerReason: 'manual', tokensBefore: 101_008, summary: null },
+    ])
+    expect(await it.session()).toMatchObject({ state: 'idle', compactions: 0 })
+    await talk.say('on')
+    await talk.end()
+    expect(await outcomes(it)).toEqual([outcome])
+    expect(await it.session()).toMatchObject({ used_tokens: 102_008, cycle: 1 })
+  },
+)
 
-test('a summariser that fails ends neither turn nor session', async () => {
+test('a failed summary request ends neither the turn nor the session', async () => {
   const how = { mod: false, server: true }
   const it = await stage({ steps: CLIMB, summary: NO_SUMMARY, after_compaction: AFTER }, how)
   const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
@@ -109,7 +114,7 @@ test('a summariser that fails ends neither turn nor session', async () => {
   expect(await it.session()).toMatchObject({ compactions: 0, cycle: 1, used_tokens: 172_000 })
 })
 
-test('a summariser that fails after the API refused', async () => {
+test('a failed summary request after an API refusal is recorded as a failed compaction', async () => {
   const it = await stage({ steps: REFUSED, summary: NO_SUMMARY, after_compaction: AFTER }, { mod: false })
   const run = await runPrint(it.home, { prompt: 'go', model: REACTIVE })
   expect(run.result).toMatchObject({ is_error: true })

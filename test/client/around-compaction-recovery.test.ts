@@ -7,7 +7,7 @@ import { PAIRS, type Stage, stage } from '../harness/stage.js'
 
 const MODEL = 'claude-opus-4-6'
 const PROMPT = 'Fix the login. Never touch the file legacy/auth.ts, and keep the public API as it is.'
-/** More rules than fit into the first step. */
+/** More rules than fit into the first recovery message. */
 const RULES = Array.from(
   { length: 150 },
   (_, n) => `Never edit module-${n}/generated/schema.ts, it is made by tool number ${n}.`,
@@ -29,22 +29,25 @@ const CLIMB: ScriptInput = {
   ],
 }
 
-test.each(PAIRS)('what the summary lacks and the first words could not hold is put back once: %s', async (_, how) => {
-  const it = await stage({ ...CLIMB, summary: 'The user stated many rules.' }, how)
-  const run = await runPrint(it.home, { prompt: `${PROMPT}\n${RULES}`, model: MODEL })
-  expect(run.result).toMatchObject({ result: 'Done.' })
-  expect(counts(it, FIRST)).toEqual([1, 1, 1, 1])
-  const second = counts(it, SECOND)
-  // with the mod in the first request, else at a tool boundary
-  const from = second.indexOf(1)
-  expect(second).toEqual(second.map((_, i) => (i < from ? 0 : 1)))
-  if (how.mod) expect(from).toBe(0)
-  else expect([1, 2]).toContain(from)
-  expect((await it.events('recovery_delivered')).map(({ data }) => data.step).sort()).toEqual([1, 2])
-  expect(await it.events('loss_report')).toHaveLength(1)
-})
+test.each(PAIRS)(
+  'facts that neither the summary nor the first recovery message holds are restored once: %s',
+  async (_, how) => {
+    const it = await stage({ ...CLIMB, summary: 'The user stated many rules.' }, how)
+    const run = await runPrint(it.home, { prompt: `${PROMPT}\n${RULES}`, model: MODEL })
+    expect(run.result).toMatchObject({ result: 'Done.' })
+    expect(counts(it, FIRST)).toEqual([1, 1, 1, 1])
+    const second = counts(it, SECOND)
+    // With the plugin module the text is in the first request, otherwise at the next tool batch.
+    const from = second.indexOf(1)
+    expect(second).toEqual(second.map((_, i) => (i < from ? 0 : 1)))
+    if (how.mod) expect(from).toBe(0)
+    else expect([1, 2]).toContain(from)
+    expect((await it.events('recovery_delivered')).map(({ data }) => data.step).sort()).toEqual([1, 2])
+    expect(await it.events('loss_report')).toHaveLength(1)
+  },
+)
 
-test('a summary that carries everything is followed by the first message only', async () => {
+test('a summary that contains every fact is followed by the first recovery message only', async () => {
   const script: ScriptInput = {
     ...CLIMB,
     summary: `The user said: "${PROMPT}". Branch main. Ran \`echo a > made.txt\`, \`git status --short\` and \`echo c\`, all of which succeeded.`,
@@ -59,7 +62,7 @@ test('a summary that carries everything is followed by the first message only', 
   expect(counts(it, FIRST)).toEqual([1, 1, 1, 1])
 })
 
-/** What the summariser was told beside the client's own words. */
+/** Returns Baton's instructions in the summary request, without the client's own text. */
 function instructed(it: Stage): string {
   const asked = it.model.log().filter((entry) => entry.kind === 'compaction')
   expect(asked).toHaveLength(1)
@@ -68,7 +71,7 @@ function instructed(it: Stage): string {
 
 const heard = (it: Stage): number[] => it.model.log().map((entry) => copies(entry, '[baton]'))
 
-test('must_survive reaches the summariser word for word', async () => {
+test('the text of must_survive reaches the summary request unchanged', async () => {
   const survive = 'The tickets are T-17 and "T-18"; $HOME & <b>'
   const it = await stage(CLIMB, {
     mod: false,
@@ -80,7 +83,7 @@ test('must_survive reaches the summariser word for word', async () => {
   expect(instructed(it)).toContain(`> ${PROMPT}`)
 })
 
-test('with "compaction: allow" the summariser is told nothing, and archive and recovery stay', async () => {
+test('with "compaction: allow" the summary request is unchanged, while archive and recovery still work', async () => {
   const config = 'compaction: allow\nmust_survive: [Everything]\n'
   const it = await stage(CLIMB, { mod: true, server: true, config })
   await runPrint(it.home, { prompt: PROMPT, model: MODEL })
@@ -89,7 +92,7 @@ test('with "compaction: allow" the summariser is told nothing, and archive and r
   expect(await settledArchives(it)).toMatchObject([{ status: 'kept' }])
 })
 
-test('Baton switched off says nothing and still archives the transcript', async () => {
+test('a switched-off Baton prints nothing and still archives the transcript', async () => {
   const it = await stage(CLIMB, { mod: false, server: true })
   await it.json('off', '--all')
   const run = await runPrint(it.home, { prompt: `${PROMPT}\n${RULES}`, model: MODEL })
@@ -103,7 +106,7 @@ test('Baton switched off says nothing and still archives the transcript', async 
   expect(await it.events('recovery_delivered')).toEqual([])
 })
 
-test('with BATON_DISABLE=1 Baton says, archives and records nothing', async () => {
+test('with BATON_DISABLE=1 Baton prints, archives and records nothing', async () => {
   const it = await stage(CLIMB, { mod: true, server: false })
   const run = await runPrint(it.home, { prompt: PROMPT, model: MODEL, env: { BATON_DISABLE: '1' } })
   expect(run.result).toMatchObject({ result: 'Done.' })

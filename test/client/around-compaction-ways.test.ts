@@ -58,11 +58,11 @@ const TALK: ScriptInput = {
 interface Expected {
   trigger: 'auto' | 'manual'
   before: number
-  /** How many requests follow the compaction. */
+  /** Number of requests after the compaction. */
   requests?: number
 }
 
-/** Everything around one compaction, whatever brought it about. */
+/** Checks archive, events, instructions and recovery of one compaction, whatever triggered it. */
 async function expectCompactionHandled(it: Stage, { trigger, before, requests = 4 }: Expected): Promise<void> {
   const { session_id: id } = await it.session()
   const transcript = it.home.transcript(id)!
@@ -70,7 +70,7 @@ async function expectCompactionHandled(it: Stage, { trigger, before, requests = 
   expect(archives).toHaveLength(1)
   const kept = await expectWhole(it, archives[0]!, transcript)
   expect(boundaries(kept)).toEqual([])
-  // The archive holds all that was said before it; the client may write bookkeeping of its own in between.
+  // The archive holds the whole conversation before; the client may add its own records meanwhile.
   const between = transcript.slice(kept.length, transcript.indexOf('"compact_boundary"'))
   expect(kept).toContain('echo a > made.txt')
   expect(between).not.toMatch(/"type":"(user|assistant)"/)
@@ -100,7 +100,8 @@ async function expectCompactionHandled(it: Stage, { trigger, before, requests = 
     'compaction_complete',
     'loss_report',
   ])
-  // asked for by hand, the client would keep these words in the conversation: then only what was configured is said
+  // The client keeps instructions of a manual compaction in the conversation, so Baton adds only
+  // the configured ones.
   const instructed = /Additional Instructions:[\s\S]*\[baton\] The summary must carry/.test(
     textsOf(asked[0]!).join('\n'),
   )
@@ -112,7 +113,7 @@ async function expectCompactionHandled(it: Stage, { trigger, before, requests = 
   expect(counts(it, '[baton] The summary must carry')).toEqual(Array(requests).fill(0))
 }
 
-test('a compaction after the API refused has its archive, pair, loss report and recovery', async () => {
+test('a compaction after an API refusal has an archive, start and end events, a loss report and a recovery', async () => {
   const it = await stage(REFUSED, { mod: true, server: true })
   holdUntilWritten(it.home, { results: 2, text: 'git status --short' })
   const run = await runPrint(it.home, { prompt: PROMPT, model: REACTIVE })
@@ -122,7 +123,7 @@ test('a compaction after the API refused has its archive, pair, loss report and 
   expect(counts(it, SECOND)).toEqual([0, 0, 0, 0])
 })
 
-test('a compaction in a program on the Agent SDK has its archive, pair, loss report and recovery', async () => {
+test('a compaction in an Agent SDK program has an archive, start and end events, a loss report and a recovery', async () => {
   const it = await stage(CLIMB, { mod: false, server: false })
   holdUntilWritten(it.home, { results: 3, text: 'echo c' })
   const run = await runSdk(it.home, { prompt: PROMPT, options: { model: PROACTIVE } })
@@ -130,7 +131,7 @@ test('a compaction in a program on the Agent SDK has its archive, pair, loss rep
   await expectCompactionHandled(it, { trigger: 'auto', before: 169_008 })
 })
 
-test('a compaction asked for by hand in -p has its archive and recovery, and keeps the words of the user', async () => {
+test('a manual compaction in -p has an archive and a recovery, and keeps the user’s instructions', async () => {
   const it = await stage(TALK, { mod: false, server: true })
   holdUntilWritten(it.home, { results: 1, text: 'One.' })
   const talk = dialogue(it.home, PROACTIVE)
@@ -143,7 +144,7 @@ test('a compaction asked for by hand in -p has its archive and recovery, and kee
   expect(asked).toContain('keep the colour of the button')
 })
 
-test('compacted by hand again and again: what Baton said is not taken for what the user said', async () => {
+test('repeated manual compactions never treat Baton’s text as the user’s', async () => {
   const it = await stage(
     { ...TALK, after_compaction: [AFTER!, AFTER!] as ScriptInput['after_compaction'] },
     { mod: false },
@@ -167,7 +168,7 @@ test('compacted by hand again and again: what Baton said is not taken for what t
   expect(await it.events('loss_report')).toHaveLength(2)
 })
 
-test('a compaction asked for by hand in the terminal has its archive and recovery', async () => {
+test('a manual compaction in the terminal has an archive and a recovery', async () => {
   const it = await stage(TALK, { mod: true, server: false })
   holdUntilWritten(it.home, { results: 1, text: 'One.' })
   const tui = await startTui(it.home, { model: PROACTIVE })

@@ -29,7 +29,7 @@ const counts = (it: Stage, words: string): number[] =>
     .filter((entry) => entry.cycle === 1)
     .map((entry) => copies(entry, words))
 
-/** What was kept is what the transcript held then. */
+/** Checks that the archive holds exactly the transcript as it was before the compaction. */
 async function expectArchive(it: Stage, trigger: string): Promise<void> {
   const { archives } = await it.ask<{ archives: Archive[] }>('archive', 'list')
   expect(archives).toMatchObject([{ trigger, status: 'kept' }])
@@ -44,7 +44,7 @@ async function expectArchive(it: Stage, trigger: string): Promise<void> {
 }
 
 test.each(PAIRS)(
-  'before a compaction the transcript is kept, after it what matters is put back: %s',
+  'the transcript is archived before a compaction, and lost facts are restored after it: %s',
   async (_, how) => {
     const it = await stage(
       {

@@ -13,7 +13,7 @@ const SCRIPT = { steps: [{ bash: 'echo a', used: 150_008 }, { bash: 'echo b', us
 const go = (it: Stage): Promise<PrintRun> =>
   runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6', args: ['--include-hook-events'] })
 
-/** The session ran as without Baton: no error, nothing printed, nothing cancelled. */
+/** Checks that the session ran as without Baton: no error, no output, no cancelled hook. */
 function expectUndisturbed(it: Stage, run: PrintRun): void {
   expect([run.code, run.stderr]).toEqual([0, ''])
   expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
@@ -29,19 +29,19 @@ function overwrite(file: string, at: number, text: string): void {
   closeSync(fd)
 }
 
-/** Nobody takes what hooks leave, and a hook that waited longer for it would be ended by the client. */
+/** Short waits for hooks: no process reads their signals here, and the client ends slow hooks. */
 const HASTY = { BATON_PATIENCE: '1' }
 
 const bytesOf = (file: string): string =>
   statSync(file).isDirectory() ? 'folder' : readFileSync(file).toString('base64')
 
-test('a store that is overwritten at its beginning is reported and kept as it is, the client goes on, no signal is lost', async () => {
+test('a store with an overwritten header is reported and left unchanged, the client continues, and no signal is lost', async () => {
   const it = await stage(SCRIPT, { mod: false, env: HASTY })
   const file = path.join(it.home.batonHome, 'baton.db')
   const earlier = pretend(it.home, process.pid)
   await earlier.statusLine(30_008)
   await it.session()
-  // A worker that still has the store open would write its beginning again.
+  // A worker that still has the store open would restore the header.
   await until('no process uses the store', () => withEnvironment(`HOME=${it.home.home}`).length === 0)
   for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
   cpSync(file, `${file}.good`)
@@ -82,7 +82,7 @@ const PLACES: [string, string, RegExp][] = [
   ],
 ]
 
-/** Runs a command where Baton's home is mounted otherwise, for it and its children only. */
+/** Runs a command in a mount namespace of its own, with Baton's home mounted differently. */
 function apart(
   it: Stage,
   mount: string,
@@ -107,7 +107,7 @@ function apart(
 }
 
 test.runIf(canMount).each(PLACES)(
-  'a home that is %s: the client goes on, and status says it',
+  'with a home that is %s the client continues, and status reports the cause',
   async (_, mount, says) => {
     const it = await stage(SCRIPT, { mod: false, env: HASTY })
     await pretend(it.home, process.pid).statusLine(30_008)

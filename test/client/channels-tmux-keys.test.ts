@@ -14,12 +14,12 @@ import { until } from '../harness/wait.js'
 
 const ROUNDS = 5
 
-test('a key the user presses in the last moment before Enter never goes out with our text', async () => {
+test('a key that the user presses just before Baton’s Enter is never submitted with Baton’s text', async () => {
   const model = await startModel({ script: { rest: 'Done.' } })
   onTestFinished(() => model.close())
   const home = makeHome({ model })
   const tui = await startTui(home, { model: 'claude-opus-4-6' })
-  // keys by `send-keys` come from a program: a person's pass through a terminal that is attached
+  // `send-keys` bypasses the terminal, so the user's keys are typed into an attached tmux client.
   const person = spawn('script', ['-qfc', `tmux -S ${tui.socket} attach`, '/dev/null'], {
     env: { ...home.env, TERM: 'xterm-256color' },
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -59,7 +59,7 @@ test('a key the user presses in the last moment before Enter never goes out with
       live: () => liveClient(home.configDir, tui.pid),
       composer(screen, cursor) {
         const now = readComposer(screen, cursor)
-        // the very look after which Enter would be pressed
+        // This is the screen check right before Baton would press Enter.
         if (!pressed && now.state === 'draft' && now.text === text) {
           pressed = true
           person.stdin.write('x')
@@ -82,7 +82,7 @@ test('a key the user presses in the last moment before Enter never goes out with
       unsent++
       expect(typed).toMatchObject({ why: 'raced', left: 'nothing' })
     }
-    // what the user pressed is still there, and nothing else
+    // Only the user's keys remain in the composer.
     await until('the user’s own key', () => holds('x'))
   }
 })

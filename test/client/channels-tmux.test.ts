@@ -68,13 +68,13 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
   expect(cleared.session_id).toBe(second)
   expect((await it.show(second)).chain.map((link) => link.session_id)).toEqual([first, second])
 
-  // the frame before the clear may still be on the screen
+  // The screen may still show the frame from before the clear.
   expect(await pastePrompt(at, '[baton] go on', { sessionId: second })).toEqual({ sent: true })
   await it.model.waitFor((entry) => entry.kind === 'main' && entry.session_id === second)
   expect(textsOf(mainRequests(it.model, second)[0]!).at(-1)).toBe('[baton] go on')
 })
 
-test('a prompt of 20 kB and many lines arrives whole, as one', async () => {
+test('a prompt of 20 kB and many lines arrives complete as one prompt', async () => {
   const { model, tui, at, session } = await client()
   const text = `[baton] begin\n${Array.from({ length: 400 }, (_, i) => `${i}: /x !y "ünï" ${'z'.repeat(34)}`).join('\n\n')}`
   expect(text.length).toBeGreaterThan(20_000)
@@ -93,7 +93,7 @@ test('escape sequences in a prompt cannot end the paste and become keys', async 
   expect(textsOf(entry).at(-1)).toBe('[baton] a\n!touch x\nb')
 })
 
-test('what looks like a command is refused before anything is asked', async () => {
+test('text that looks like a command is refused before the terminal is read', async () => {
   const nobody: Terminal = { live: () => expect.unreachable(), composer: readComposer, findPasted }
   for (const text of ['/clear', ' \n!rm -rf x', '\x1b[0m/exit', ' ']) {
     expect(await pastePrompt(nobody, text, { sessionId: 's' })).toMatchObject({
@@ -111,7 +111,7 @@ test('what looks like a command is refused before anything is asked', async () =
   }
 })
 
-test('a draft of any kind stays as it is, and nothing is typed', async () => {
+test('a draft of any kind stays unchanged, and nothing is typed', async () => {
   const { model, tui, at, composer, draft, tmux, session } = await client()
   const drafts: [keys: string[], text: string][] = [
     [['fix the login'], 'fix the login'],
@@ -143,7 +143,7 @@ test('a draft of any kind stays as it is, and nothing is typed', async () => {
   expect(tmux('list-buffers')).toBe('')
 })
 
-test('with a permission dialog open nothing is approved, not even when the client calls itself idle; the draft behind it stays', async () => {
+test('an open permission dialog is never approved, even if the client reports idle, and the draft behind it stays', async () => {
   const script = { steps: [{ bash: 'touch asked.txt', hold: 'ask' }, 'Done.'] }
   const { home, model, tui, at, draft, session } = await client(script, {
     bypass: false,
@@ -182,7 +182,7 @@ test('with a permission dialog open nothing is approved, not even when the clien
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(false)
 })
 
-test('in copy mode, in another pane, for another session, behind a shell: each is refused by name and nothing is typed', async () => {
+test('copy mode, another pane, another session and a stopped client are each refused with their reason, and nothing is typed', async () => {
   const { home, tui, at, tmux, composer, draft, session } = await client()
   const refusal = async (terminal: Terminal, sessionId = session) => {
     const typed = await typeCommand(terminal, '/clear', { sessionId })
@@ -192,7 +192,7 @@ test('in copy mode, in another pane, for another session, behind a shell: each i
   expect(await refusal(at)).toBe('copy-mode, nothing left')
   tmux('send-keys', '-t', tui.pane, '-X', 'cancel')
 
-  // Windows of their own: a client whose pane has changed its size may not draw before the next key.
+  // Each pane is a new window: a client in a resized pane may not redraw before the next key.
   const openWindow = (...command: string[]): string =>
     tmux('new-window', '-d', '-P', '-F', '#{pane_id}', ...command).trim()
   const other = openWindow('cat')
@@ -208,7 +208,7 @@ test('in copy mode, in another pane, for another session, behind a shell: each i
   expect(await refusal(at, '00000000-0000-4000-8000-000000000000')).toBe('other-session, nothing left')
   expect(await refusal(terminalOf(home, tui, () => ({ status: 'unknown' })))).toBe('status, nothing left')
 
-  // a program behind a shell's prompt, as a client after Ctrl-Z
+  // A program in the background of a shell, like a client after Ctrl-Z.
   const shell = openWindow('env', 'PS1=> ', 'bash', '--norc')
   const file = path.join(home.dir, 'behind')
   tmux('send-keys', '-t', shell, `sleep 60 & echo $! > ${file}`, 'Enter')
@@ -226,7 +226,7 @@ test('in copy mode, in another pane, for another session, behind a shell: each i
   expect(await refusal(at)).toBe('no-client, nothing left')
 })
 
-test('while a turn is under way a command is refused, and a prompt too unless it may be queued', async () => {
+test('during a turn a command is refused, and so is a prompt unless it may be queued', async () => {
   const { home, model, tui, at, session } = await client({
     steps: [{ bash: 'until [ -e go ]; do sleep 0.1; done' }, 'Done.'],
   })
@@ -244,26 +244,29 @@ test('while a turn is under way a command is refused, and a prompt too unless it
 test.each([
   ['before it is pasted', 'empty', 'y/clear'],
   ['before Enter', 'draft', '/cleary'],
-] as const)('the user types %s: nothing is sent, ours is taken back, theirs stays', async (_, moment, seen) => {
-  const { tui, at, tmux, draft, model, session } = await client()
-  let typed = false
-  const raced: Terminal = {
-    ...at,
-    composer: (screen, cursor) => {
-      const now = readComposer(screen, cursor)
-      if (!typed && now.state === moment) {
-        typed = true
-        tmux('send-keys', '-t', tui.pane, '-l', 'y')
-        // the worst case before the paste: what was typed is not drawn yet. Before Enter: it is.
-        if (moment === 'draft') while (!tmux('capture-pane', '-p', '-t', tui.pane).includes('/cleary')) {}
-      }
-      return now
-    },
-  }
-  const answer = await typeCommand(raced, '/clear', { sessionId: session })
-  expect(answer).toMatchObject({ sent: false, left: 'nothing' })
-  if (!answer.sent) expect([`raced: ${seen}`, 'draft: y']).toContain(`${answer.why}: ${answer.detail}`)
-  await draft('y')
-  expect(at.live()?.sessionId).toBe(session)
-  expect(mainRequests(model)).toEqual([])
-})
+] as const)(
+  'when the user types %s, nothing is submitted, Baton’s text is removed and the user’s stays',
+  async (_, moment, seen) => {
+    const { tui, at, tmux, draft, model, session } = await client()
+    let typed = false
+    const raced: Terminal = {
+      ...at,
+      composer: (screen, cursor) => {
+        const now = readComposer(screen, cursor)
+        if (!typed && now.state === moment) {
+          typed = true
+          tmux('send-keys', '-t', tui.pane, '-l', 'y')
+          // Worst cases: before the paste the user's key is not drawn yet, before Enter it is.
+          if (moment === 'draft') while (!tmux('capture-pane', '-p', '-t', tui.pane).includes('/cleary')) {}
+        }
+        return now
+      },
+    }
+    const answer = await typeCommand(raced, '/clear', { sessionId: session })
+    expect(answer).toMatchObject({ sent: false, left: 'nothing' })
+    if (!answer.sent) expect([`raced: ${seen}`, 'draft: y']).toContain(`${answer.why}: ${answer.detail}`)
+    await draft('y')
+    expect(at.live()?.sessionId).toBe(session)
+    expect(mainRequests(model)).toEqual([])
+  },
+)

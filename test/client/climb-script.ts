@@ -5,17 +5,17 @@ const BRIEF =
 
 export interface Climb {
   steps: number
-  /** Tokens a step adds. */
+  /** Tokens that each step adds to the context. */
   grow: number
-  /** Steps that wait for the file `go-<step>` before they are done. */
+  /** Steps that wait for the file `go-<step>` before they finish. */
   held?: number[]
 }
 
 /**
- * A task of many steps, each of which writes its number into a file. A session's brief says which step is next, and the session that begins
- * with it goes on there: `from 5, at 3` is the third step of a session that began after five. Told that nobody
- * knows how calls ended, it
- * looks at every step it has called so far, and does those that were not done.
+ * A task of many steps, each of which writes its number into a file. A session continues at the
+ * step that its brief names: `from 5, at 3` is the third step of a session that began after step
+ * five. If the outcome of calls is unknown, the session checks every step it has called and repeats
+ * those that were not done.
  */
 export function climb({ steps, grow, held = [] }: Climb): ScriptInput {
   const gate = (step: number): string => (held.includes(step) ? `until [ -e go-${step} ]; do sleep 0.05; done; ` : '')

@@ -35,14 +35,14 @@ interface Brief {
 const briefs = async (it: Stage): Promise<Brief[]> =>
   (await it.ask<{ briefs: Brief[] }>('handoffs', 'list', '--all')).briefs
 
-/** What the model was asked with right after the compaction. */
+/** Returns the text of the first request after the compaction. */
 function nextRequest(it: Stage): string {
   const log = it.model.log()
   const at = log.findIndex(({ kind }) => kind === 'compaction')
   return textsOf(mainRequests(it.model).find((entry) => log.indexOf(entry) > at)!).join('\n')
 }
 
-test('the very next request after a compaction carries the brief that was made before it', async () => {
+test('the first request after a compaction contains the brief that was written before it', async () => {
   const it = await stage(CLIMB, { mod: false, server: false })
   const run = await runPrint(it.home, { prompt: PROMPT, model: MODEL })
   expect(run.result).toMatchObject({ result: 'Done.' })

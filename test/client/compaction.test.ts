@@ -11,7 +11,10 @@ const AFTER: ScriptInput['after_compaction'] = [
   { text: 'Done.', used: 113_008 },
 ]
 
-/** The climb after the compaction: one cycle more, its own figures only, the first level told once more and no other. */
+/**
+ * Checks the climb after a compaction: a new cycle, its own figures, only the first level reported
+ * again.
+ */
 async function expectSecondClimb(it: Stage): Promise<void> {
   expect(await it.session()).toMatchObject({ cycle: 2, compactions: 1, used_tokens: 113_008, level: 'notice' })
   const events = await it.events()
@@ -35,7 +38,7 @@ async function expectSecondClimb(it: Stage): Promise<void> {
   expect(first).toBeLessThanOrEqual(3)
 }
 
-test('a compaction at 167,000 starts a new cycle, which is warned of anew', async () => {
+test('a compaction at 167,000 tokens starts a new cycle with new warnings', async () => {
   const it = await stage(
     {
       steps: [
@@ -85,7 +88,7 @@ test('a compaction at 167,000 starts a new cycle, which is warned of anew', asyn
   expect(said).toHaveLength(1)
 })
 
-test('a compaction after the API refused is told as an overflow', async () => {
+test('a compaction after an API refusal is reported as an overflow', async () => {
   const it = await stage(
     {
       steps: [
@@ -106,7 +109,7 @@ test('a compaction after the API refused is told as an overflow', async () => {
   expect((await it.events('compaction_complete')).map((event) => event.data)).toMatchObject([
     { outcome: 'completed', overflow: true, tokensBefore: 191_008 },
   ])
-  // above the point, because this model is compacted only when it is refused: the text says so
+  // This model compacts only after an API refusal, so its figures pass the compaction point.
   const beyond = mainRequests(it.model).flatMap((entry) =>
     words(entry, /11[34]\.\d% of the compaction point.{0,60}window; above 100% because/g),
   )

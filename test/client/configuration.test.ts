@@ -8,16 +8,15 @@ import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
 
-/** A tool of the session itself writes the configuration, between two answers. */
+/** Tool call of the session that writes the configuration between two answers. */
 const write = (text: string): string => `printf '%s' '${text}' > "$BATON_HOME/config.yaml"`
 
 /** The answer after the one that writes the configuration. */
 const HELD = 'configuration written'
 
 /**
- * Runs a session and holds it at HELD until the server, if there is one, has read the configuration that the
- * session wrote: it looks at
- * the files once a second. Without a server every hook reads them.
+ * Runs a session and holds it at HELD until the server has read the configuration that the session
+ * wrote. A server checks the files once a second; without one every hook reads them.
  */
 async function runHeld(it: Stage, server: boolean, isRead: (settings: Settings) => boolean): Promise<PrintRun> {
   const url = server ? (await it.serve()).url : null
@@ -32,7 +31,7 @@ async function runHeld(it: Stage, server: boolean, isRead: (settings: Settings) 
   return run.done
 }
 
-test('a level moved in config.yaml is where it was moved, at once', async () => {
+test('a level that is changed in config.yaml applies at once', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo a', used: 60_008 },
@@ -55,7 +54,7 @@ test('a level moved in config.yaml is where it was moved, at once', async () => 
   })
 })
 
-test('after a broken configuration the session continues with the last good one, and the user is told once', async () => {
+test('after a broken configuration the session continues with the last valid one, and the user is informed once', async () => {
   const it = await stage(
     {
       steps: [

@@ -5,7 +5,7 @@ import { newTrial } from '../../src/testing/cli-home.js'
 import { withEnvironment } from '../harness/processes.js'
 import { until } from '../harness/wait.js'
 
-test('the demo runs the real client to its end, proves every step by the model’s log, and leaves nothing behind', async () => {
+test('the demo runs the real client to its end, proves every step by the model’s log, and leaves no files or processes', async () => {
   const trial = newTrial()
   const { code, json, stderr } = await trial.run(['demo', '--exit', '--json'], { env: { TMPDIR: trial.dir } })
   expect({ code, stderr, missing: json.missing }).toEqual({ code: 0, stderr: '', missing: [] })
@@ -51,7 +51,7 @@ test('the demo runs the real client to its end, proves every step by the model�
   expect(readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))).toEqual([])
 })
 
-test('stopped while the work is handed over, it ends its client and leaves nothing behind', async () => {
+test('a demo that is stopped during the handoff ends its client and leaves no files or processes', async () => {
   const trial = newTrial()
   const demo = trial.start(['demo', '--exit'], { env: { TMPDIR: trial.dir } })
   await until('the second session', () => demo.stdout().includes('asked for a handoff brief'))

@@ -45,7 +45,7 @@ async function doctor(
 const sessions = async (home: Home) => JSON.parse((await baton(home, 'status', '--all', '--json')).stdout).sessions
 const work = (home: Home) => runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
 
-test('with the real client all is well, before the first session and after it', async () => {
+test('doctor finds no problem with the real client before and after its first session', async () => {
   const home = await machine()
   expect(await doctor(home)).toMatchObject({ code: 0, failed: [] })
   await work(home)
@@ -58,7 +58,7 @@ test('with the real client all is well, before the first session and after it', 
   expect(await sessions(home)).toHaveLength(1)
 })
 
-test('what doctor says keeps hooks from running really keeps the client from running them', async () => {
+test('the client really runs no hooks in every case in which doctor says so', async () => {
   const home = await machine()
   home.settings({ disableAllHooks: true })
   expect(await doctor(home)).toMatchObject({ code: 1, failed: ['hooks-run'] })
@@ -66,7 +66,7 @@ test('what doctor says keeps hooks from running really keeps the client from run
   expect(await sessions(home)).toEqual([])
 })
 
-test('what doctor mends, the client runs again', async () => {
+test('the client runs the hooks again after doctor fixed them', async () => {
   const home = await machine()
   home.settings({ hooks: {}, statusLine: undefined })
   expect((await doctor(home)).failed).toEqual(['settings', 'status-line'])

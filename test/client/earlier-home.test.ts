@@ -19,11 +19,11 @@ import { climb } from './climb-script.js'
 interface Machine extends EarlierHome {
   model: Model
   baton(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it at will
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the JSON
   json(...args: string[]): Promise<any>
 }
 
-/** The recorded home with the present package in the place of the one before. */
+/** Opens the recorded home with the current package in place of the earlier one. */
 async function upgraded(script: ScriptInput = { steps: ['Done.'] }): Promise<Machine> {
   const model = await startModel({ script })
   onTestFinished(() => model.close())
@@ -55,7 +55,7 @@ function storeVersion(file: string, set?: number): number {
   return version
 }
 
-test('a home of the version before is shown as that version showed it', async () => {
+test('a home of the previous version is shown as that version showed it', async () => {
   const it = await upgraded()
   const { said } = it.recorded
   const { sessions: shown } = await it.json('status', '--all')
@@ -75,7 +75,8 @@ test('a home of the version before is shown as that version showed it', async ()
   expect(await it.json('recall', 'binoculars')).toMatchObject(said.recall)
 
   expect(await it.json('handoffs', 'list')).toMatchObject(said.briefs)
-  // The mark that tells where an addition begins is no longer shown, and the signed text names the project as it was.
+  // This version hides the marker of additions, and the signed text keeps the recorded project
+  // path.
   const { text, added, front_matter: front, ...brief } = said.brief
   const shownBrief = await it.json('handoffs', 'show', brief.brief_id)
   expect(shownBrief).toMatchObject({ ...brief, verdict: 'genuine' })
@@ -99,7 +100,9 @@ const isOf =
   (one: OfSession): boolean =>
     one.session_id === id
 
-/** Leaves out what this version adds of a session whose client was killed: when that was, and an archive. */
+/**
+ * Removes fields that this version adds to a session whose client was killed: end time and archive.
+ */
 function lasting({ archives, ...session }: OfSession): object {
   const { ended_at: end, chain, ...killed } = session
   return end === null ? killed : session
@@ -107,7 +110,7 @@ function lasting({ archives, ...session }: OfSession): object {
 
 const withoutMark = (text: string): string => text.replace(/^<!-- to \w+ -->\n/m, '')
 
-test('events of the version before stay, and signals that it left in the spool are counted once', async () => {
+test('events of the previous version stay, and its signals in the spool are processed once', async () => {
   const it = await upgraded()
   const { said, sessions } = it.recorded
   expect(spoolOf(it)).not.toEqual([])
@@ -135,7 +138,7 @@ test('events of the version before stay, and signals that it left in the spool a
   }
 })
 
-test('hooks that the version before installed work with this one, and give what it left for them once', async () => {
+test('hooks installed by the previous version work with this one and deliver its pending texts once', async () => {
   const it = await upgraded()
   const { sessions } = it.recorded
   const stork = pretend(it.home, clientOf(it), it.home.project, sessions.stork)
@@ -154,10 +157,10 @@ test('hooks that the version before installed work with this one, and give what 
   expect(briefs).toMatchObject([{ status: 'used', used_by_session_id: fresh.id }])
 })
 
-/** A process that plays the client; ended with the home. */
+/** A process that stands for the client and ends with the home. */
 const clientOf = ({ home }: Machine): number => spawn('sleep', ['600'], { env: home.env, stdio: 'ignore' }).pid!
 
-/** Returns what a hook printed, once an engine has taken its signal and left the answer for the next. */
+/** Returns a hook's output once an engine has processed its signal and stored the next answer. */
 async function taken(it: Machine, run: Promise<HookRun>): Promise<string> {
   const { code, stdout, stderr } = await run
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -168,7 +171,7 @@ async function taken(it: Machine, run: Promise<HookRun>): Promise<string> {
 test.each([
   ['without a server', false],
   ["beside this version's server", true],
-])('launcher and mod of the version before measure and warn in the real client %s', async (_, server) => {
+])('launcher and plugin module of the previous version measure and warn in the real client %s', async (_, server) => {
   const it = await upgraded({
     steps: [{ bash: 'echo one', used: 90_008 }, { bash: 'echo two', used: 91_008 }, 'Done.'],
   })
@@ -193,13 +196,13 @@ async function serve({ home }: Machine): Promise<void> {
   await once(server.stdout, 'data')
 }
 
-test('install after an upgrade replaces launcher and mod, and uninstall gives the first settings back', async () => {
+test('install after an upgrade replaces launcher and plugin module, and uninstall restores the original settings', async () => {
   const it = await upgraded()
   const settings = path.join(it.home.configDir, 'settings.json')
   const installed = readFileSync(settings, 'utf8')
   const failed = async (): Promise<string[]> =>
     (await it.json('doctor')).checks.filter(({ ok }: { ok: boolean }) => !ok).map(({ name }: { name: string }) => name)
-  // Takes the signals in the spool: doctor names those that nobody took for long.
+  // Processes the signals in the spool, because doctor reports old unprocessed ones.
   expect((await it.baton('status')).code).toBe(0)
   expect(await failed()).toEqual(['launcher', 'mod'])
 
@@ -217,7 +220,7 @@ test('install after an upgrade replaces launcher and mod, and uninstall gives th
   expect(existsSync(path.join(it.home.configDir, 'skills'))).toBe(false)
 })
 
-test('a job that was killed under the version before is completed, and no step is done twice', async () => {
+test('a job that was killed under the previous version is completed, and no step is done twice', async () => {
   const it = await upgraded({ ...climb({ steps: 6, grow: 1_000 }), conversations: [] })
   const [killed] = it.recorded.said.jobs.jobs
   expect(stepsOf(it)).toBe('1\n2\n')
@@ -226,7 +229,7 @@ test('a job that was killed under the version before is completed, and no step i
   expect(stepsOf(it)).toBe('1\n2\n3\n4\n5\n6\n')
 })
 
-test('a store of the version before is migrated, and a newer one is refused and stays as it is', async () => {
+test('a store of the previous version is migrated, and a newer one is refused and stays unchanged', async () => {
   const it = await upgraded()
   const store = path.join(it.home.batonHome, 'baton.db')
   expect(storeVersion(store)).toBeLessThan(MIGRATIONS.length)

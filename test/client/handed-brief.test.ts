@@ -36,7 +36,7 @@ ${PLANTED[2]}
 ## Last user request
 > ${PROMPT}
 `
-/** The brief of the second session says nothing of what the first one planted. */
+/** Brief of the second session, which omits every fact of the first session's brief. */
 const BARE = `# Handoff brief
 
 ## Goal and why
@@ -78,13 +78,13 @@ const SCRIPT: ScriptInput = {
   ],
 }
 
-/** The first request of a session, or of it after its compactions. */
+/** Returns the first request of a session, or the first one after each of its compactions. */
 function firstRequest(it: Stage, session: string, cycle: number): LogEntry {
   return mainRequests(it.model, session).find((entry) => entry.cycle === cycle)!
 }
 
 test.each(PAIRS)(
-  'what a handed brief says is in the first request after each compaction and after the next handoff: %s',
+  'the facts of a delivered brief are in the first request after each compaction and after the next handoff: %s',
   async (_, how) => {
     const it = await stage(SCRIPT, { ...how, config: `handoff: {bar: 0.1}\n${FREE}` })
     const tui = await startTui(it.home, { model: MODEL })

@@ -12,7 +12,7 @@ export const FREE = 'guards: {min_new_tokens: 0, max_unattended_per_hour: 20, co
 const PROMPT = 'Work through the list and note each item in done.txt. Never change the file prices.csv.'
 const SENT = 'the list has grown by one item'
 
-/** What the agent of session `n` knows, and nobody else. */
+/** A fact that only the agent of session `n` knows. */
 const reason = (n: number): string => `because of reason number ${n}`
 
 export function briefOf(n: number): string {
@@ -35,7 +35,10 @@ Never change the file prices.csv.
 `
 }
 
-/** Session `n` notes its item, climbs to the level and gives its brief; the last one only works. */
+/**
+ * Script of session `n`: note its item, climb to the handoff level, give the brief. The last only
+ * works.
+ */
 const climb = (n: number) => [
   { bash: `echo item-${n} >> done.txt`, used: 60_008 },
   { bash: 'ls', used: 150_008 },
@@ -64,7 +67,7 @@ type Chain = Omit<Detail, 'chain'> & {
   chain: { session_id: string; handoffs: number }[]
 }
 
-/** Three handoffs one after the other, with a message sent during the second. */
+/** Runs three consecutive handoffs and sends a message during the second. */
 export async function threeInARow(): Promise<void> {
   const it = await stage(SCRIPT, {
     config: `handoff: {bar: 0.3}\n${FREE}`,
@@ -110,14 +113,14 @@ export async function threeInARow(): Promise<void> {
   await followed(it, sessions, ids)
 }
 
-/** Requests of the session that began with brief `n`. */
+/** Returns the requests of the session that began with brief `n`. */
 function forBrief(it: Stage, n: number): LogEntry[] {
   return mainRequests(it.model).filter((entry) =>
     textsOf(entry).some((text) => text.includes(`from brief ${n}, which`)),
   )
 }
 
-/** The brief of the session before it and the prompt to go on, and nothing else of the past. */
+/** Checks that a session begins with the previous brief and the prompt, and no other history. */
 function beganWith(first: LogEntry, n: number): void {
   const texts = textsOf(first).join('\n')
   expect(texts).toContain(reason(n))
@@ -126,13 +129,13 @@ function beganWith(first: LogEntry, n: number): void {
     expect(texts).not.toContain(old)
 }
 
-/** A session hears of its levels once and is asked for its brief once. */
+/** Checks that a session is warned once per level and asked once for its brief. */
 function onlyItsOwn(requests: LogEntry[], climbs: boolean): void {
   for (const mark of [levelMark('handoff'), 'is wanted: a fresh session'])
     expect(Math.max(...requests.map((entry) => copies(entry, mark)))).toBe(climbs ? 1 : 0)
 }
 
-/** People find each session and brief of the chain again. */
+/** Checks that commands of the user list every session and brief of the chain. */
 async function followed(it: Stage, sessions: string[], briefs: string[]): Promise<void> {
   const listed = (await it.sessions()).map(({ session_id: id, state }) => [id, state === 'ended'])
   expect(listed).toEqual([[sessions[3], false], ...[...sessions.slice(0, 3)].reverse().map((id) => [id, true])])

@@ -32,7 +32,7 @@ const noted = (it: Stage): string => {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-test('an agent that runs baton handoff in its shell is cleared when its turn ends and goes on by itself', async () => {
+test('an agent that runs baton handoff in its shell is cleared when its turn ends and continues without the user', async () => {
   const it = await stage(
     {
       steps: [
@@ -81,7 +81,7 @@ test('an agent that runs baton handoff in its shell is cleared when its turn end
   expect(shown).toMatchObject({ verdict: 'genuine', handoff: { state: 'done', cause: 'agent', way: 'mod' } })
 })
 
-test('/handoff of an idle session, answered at once and poorly: asked once more, cleared, and a fresh one goes on', async () => {
+test('after /handoff in an idle session a poor brief is requested once more before the session is cleared and continues', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo item-1 >> done.txt', used: 30_008 },
@@ -105,7 +105,7 @@ test('/handoff of an idle session, answered at once and poorly: asked once more,
   expect(briefs).toMatchObject([{ author: 'agent', status: 'used', session_id: old }])
 })
 
-test('in a run without a terminal the brief is kept, and waits when the run is over', async () => {
+test('the brief of a run without a terminal is stored and stays available after the run', async () => {
   const it = await stage({
     steps: [
       { bash: `${baton('handoff', 'brief.md', '--json')} > given.json`, used: 31_008 },
@@ -120,7 +120,7 @@ test('in a run without a terminal the brief is kept, and waits when the run is o
   expect(handoff).toMatchObject({ state: 'waiting', way: 'start', brief_id: given.brief_id })
 })
 
-test('asked by the user from another terminal, the agent gives its brief and is handed over', async () => {
+test('a handoff that the user requests from another terminal gets the agent’s brief and is carried out', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo item-1 >> done.txt; until [ -e go ]; do sleep 0.1; done', used: 30_008 },
@@ -146,7 +146,7 @@ test('asked by the user from another terminal, the agent gives its brief and is 
   })
 })
 
-test('cancelled before the turn ends, nothing is cleared and the session goes on', async () => {
+test('a handoff that is cancelled before the turn ends clears nothing, and the session continues', async () => {
   const it = await stage({
     steps: [
       {

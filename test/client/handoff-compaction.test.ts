@@ -29,7 +29,7 @@ test.each([
   ['with the mod', true],
   ['without the mod', false],
 ] as const)(
-  'a handoff that was requested before a compaction is not carried out after it, and the question stays: %s',
+  'a handoff that was requested before a compaction is not carried out after it, and the open question stays: %s',
   async (_, mod) => {
     const it = await stage(
       {
@@ -69,7 +69,7 @@ test.each([
   ['asked before the brief, cleared from within the client', true, `${QUESTION}\n\n${BRIEF}`],
   ['asked instead of the brief, cleared by keys', false, QUESTION],
 ] as const)(
-  'a fresh session first repeats the question that the turn before it ended with: %s',
+  'a fresh session first repeats the question with which the previous session ended: %s',
   async (_, mod, answer) => {
     const it = await stage(
       {

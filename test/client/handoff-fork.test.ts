@@ -21,7 +21,10 @@ import {
 
 const CONFIG = 'handoff: { bar: 0.3, fork: true }\n'
 const COPY = 'This is a copy of the session'
-/** The agent hears the request and says something else. A fork has the same conversation, and comes to the next step. */
+/**
+ * The agent ignores the request for a brief. A fork has the same conversation and takes the next
+ * step.
+ */
 const IGNORES = [...CLIMB, { text: 'I would rather go on.', used: 152_008 }]
 
 const forked = (it: TmuxStage): LogEntry[] => it.model.log().filter((entry) => copies(entry, COPY) > 0)
@@ -30,7 +33,7 @@ const transcripts = (it: TmuxStage): string[] => {
   return (readdirSync(projects, { recursive: true }) as string[]).filter((name) => name.endsWith('.jsonl'))
 }
 
-test('a fork writes the brief that the agent did not give, and nobody else notices it', async () => {
+test('a fork writes the brief that the agent did not give, without a trace in the session', async () => {
   const it = await tmuxStage(
     { steps: [...IGNORES, { text: BRIEF, used: 153_008 }], conversations: [FRESH] },
     { server: true, mod: true, config: CONFIG },
@@ -61,7 +64,7 @@ test('a fork writes the brief that the agent did not give, and nobody else notic
   expect((await it.events()).filter(({ session_id }) => session_id === asked!.session_id)).toEqual([])
 })
 
-test('a fork that wants a tool is refused it, whatever the session was allowed, and answers after that', async () => {
+test('a fork is denied every tool, whatever the session may use, and then answers with its brief', async () => {
   const steps = [
     { text: 'Noted.', used: 20_008 },
     { bash: 'touch made-by-the-fork', used: 21_008 },

@@ -4,14 +4,14 @@ import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 import { briefOf, MODEL } from './handoff-chain.js'
 
-/** Every fresh session is nearly full with its first answer. */
+/** Script in which the first answer nearly fills every fresh session. */
 const FULL = [
   { bash: 'ls', used: 150_008 },
   { bash: 'ls', used: 151_008 },
   { text: briefOf(1), used: 152_008 },
 ]
 
-test('a session that is full again after each handoff is handed over once, and the user is told', async () => {
+test('a session that is full again right after a handoff is not handed off again, and the user is informed', async () => {
   const it = await stage(
     { steps: FULL, conversations: [{ when: 'Continue the work', steps: FULL }] },
     { config: `handoff: {bar: 0.3}\nguards: {min_new_tokens: 20000, cooldown_seconds: 0}\n` },

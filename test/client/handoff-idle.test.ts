@@ -40,7 +40,7 @@ async function goesOn(it: TmuxStage, mod: boolean): Promise<void> {
 }
 
 test.each(CLIENTS)(
-  'an idle session that is asked for its brief writes it and is handed over: %s',
+  'an idle session that is asked for its brief writes it and is handed off: %s',
   async (_, mod, server) => {
     const it = await idle(mod, server)
     const { next } = await it.json<{ next: string }>('handoffs', 'request', it.old, '--reason', 'the model changes')
@@ -58,7 +58,7 @@ test.each(CLIENTS)(
   },
 )
 
-test('an idle session whose brief a person gives is handed over at once', async () => {
+test('an idle session is handed off at once when the user supplies its brief', async () => {
   const it = await idle(true, false)
   const file = path.join(it.home.project, 'mine.md')
   writeFileSync(file, '# Handoff brief\n\n## Next exact step\nNote item 5 in red.\n')

@@ -22,17 +22,17 @@ const briefOf = (it: Stage, session: string): Promise<Brief> =>
 const textOf = async (it: Stage, { brief_id }: Brief): Promise<string> =>
   (await it.baton('handoffs', 'show', brief_id)).stdout
 
-/** Whether the model heard in the n-th request what the user forbade before the crash. */
+/** True if the n-th request contains the rule that the user gave before the crash. */
 const heard = (it: Stage, session: string, n: number): boolean =>
   JSON.stringify(mainRequests(it.model, session)[n]!.body).includes('Never round them.')
 
 const write = (file: string) => ({ name: 'Write', input: { file_path: `{{cwd}}/${file}`, content: 'done\n' } })
 
-test('work whose client was killed is offered to whoever starts next there, who goes on from it; what ends without a brief leaves one', async () => {
+test('the next session in the folder is offered the work of a killed client and continues it, and a session that ends without a brief gets one', async () => {
   const it = await stage({
     steps: [
       { tools: [write('prices.csv')], used: 20_008 },
-      // more steps than a brief needs: the transcript shows the last one late
+      // More steps than a brief needs, because the client writes the last one late.
       { bash: 'ls', used: 21_008, repeat: 6 },
       { bash: 'until [ -e go ]; do sleep 0.1; done', used: 26_008 },
     ],
@@ -53,7 +53,7 @@ test('work whose client was killed is offered to whoever starts next there, who 
   await first.submit('Write the prices. Never round them.')
   await until('it is in the middle of its work', () => mainRequests(it.model, killed).length === 8)
   process.kill(first.pid, 'SIGKILL')
-  // the tool outlives its client
+  // The tool's process survives its client.
   writeFileSync(path.join(it.home.project, 'go'), '')
 
   const next = await startTui(it.home, { model: MODEL })

@@ -12,7 +12,7 @@ const MOD = { mod: true }
 const briefAsked = (it: TmuxStage, requests = 4): Promise<unknown> =>
   until('the brief is asked for', () => mainRequests(it.model, it.old).length >= requests)
 
-/** The order is given, and the mod says what hinders it. */
+/** Waits until the order is written and the plugin module reports its hindrance. */
 async function held(it: TmuxStage, by: RegExp): Promise<void> {
   await inState(it, 'clearing')
   await until(`the order is held by ${by}`, () => by.test(it.hindrance() ?? ''))
@@ -21,7 +21,7 @@ async function held(it: TmuxStage, by: RegExp): Promise<void> {
   expect(await it.clears()).toBe(0)
 }
 
-/** One clear, one prompt to go on, by the mod alone. */
+/** Checks one clear and one prompt, both by the plugin module alone. */
 async function handedOver(it: TmuxStage): Promise<void> {
   expect(await inState(it, 'done')).toMatchObject({ way: 'mod', failedWays: [] })
   expect(it.continued()).toHaveLength(1)
@@ -29,7 +29,7 @@ async function handedOver(it: TmuxStage): Promise<void> {
   expect(it.tui.sessionId()).not.toBe(it.old)
 }
 
-test('what the person is typing stays, and the session is left once it is gone', async () => {
+test('the user’s draft stays, and the plugin module clears the session once the draft is gone', async () => {
   const it = await tmuxStage({ steps: [...CLIMB, HELD_BRIEF], conversations: [FRESH] }, MOD)
   await it.tui.submit(PROMPT)
   await briefAsked(it)
@@ -43,7 +43,7 @@ test('what the person is typing stays, and the session is left once it is gone',
   expect(JSON.stringify(it.model.log().map(({ body }) => body))).not.toContain('my own words')
 })
 
-test('with a permission dialog open nothing is approved, and the session is left after it', async () => {
+test('the plugin module approves no open permission dialog and clears the session after it', async () => {
   const script = {
     steps: [...CLIMB, HELD_BRIEF, { bash: 'touch asked.txt', used: 153_008 }, { text: 'Then not.', used: 154_008 }],
     conversations: [FRESH],
@@ -65,7 +65,7 @@ test('with a permission dialog open nothing is approved, and the session is left
   expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
 })
 
-test('a prompt typed while the brief is written is answered by the session it was meant for', async () => {
+test('a prompt that the user types while the brief is written is answered by the old session', async () => {
   const script = {
     steps: [...CLIMB, HELD_BRIEF, { text: 'That too.', used: 153_008 }],
     conversations: [FRESH],
@@ -81,7 +81,7 @@ test('a prompt typed while the brief is written is answered by the session it wa
   expect(answered).toMatchObject({ session_id: it.old, outcome: 'answered' })
   expect(Date.parse(it.continued()[0]!.at)).toBeGreaterThanOrEqual(Date.parse(answered!.ended_at!))
   const [fresh] = mainRequests(it.model, it.tui.sessionId()!)
-  // as what the user asked for last, in the brief, and not as a prompt
+  // The brief quotes it as the user's last request; the fresh session gets no such prompt.
   expect(textsOf(fresh!).some((text) => text.includes('> mind the comma'))).toBe(true)
   expect(textsOf(fresh!).some((text) => text.startsWith('mind the comma'))).toBe(false)
 })
@@ -94,7 +94,7 @@ test.each([
     { tools: [{ name: 'Bash', input: { command: UNTIL_TOLD, run_in_background: true } }], used: 60_008 },
   ],
   ['a subagent in the background', { agent: [{ prompt: 'SUB work', background: true }], used: 60_008 }],
-] as const)('%s that still runs is not left behind', async (_, begin) => {
+] as const)('%s that still runs delays the clear until it ends', async (_, begin) => {
   const it = await tmuxStage(
     {
       steps: [begin, ...CLIMB.slice(1), { text: BRIEF, used: 152_008 }, { text: 'Seen that it ended.', used: 153_008 }],
@@ -104,7 +104,7 @@ test.each([
     MOD,
   )
   await it.tui.submit(PROMPT)
-  // The client calls itself busy while either runs.
+  // The client reports busy while the task or the subagent runs.
   await held(it, /turn|background|subagent/)
   writeFileSync(path.join(it.home.project, 'go'), '')
   await handedOver(it)

@@ -5,7 +5,7 @@ import { tempDir } from '../harness/temp-dir.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, CLIMB, FRESH, inState, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
 
-/** The process that comes to write an order dies there: what it stored is the last thing it did. Once. */
+/** Kills the first process that reaches the write of an order, right after it stored the state. */
 function killAtOrder(): { env: Record<string, string>; killed(): number } {
   const folder = tempDir()
   const program = path.join(folder, 'kill.cjs')
@@ -30,7 +30,7 @@ require('node:module').syncBuiltinESMExports()
 
 const orderFile = (it: TmuxStage): string => path.join(it.home.batonHome, 'live', `${it.old}.order.json`)
 
-test('whoever gives the order is killed after it was stored: the next to look gives it, and the session is handed over, once', async () => {
+test('an order whose writer was killed after storing it is written by the next process, and the handoff happens once', async () => {
   const { env, killed } = killAtOrder()
   const it = await tmuxStage(
     { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] },
@@ -46,7 +46,7 @@ test('whoever gives the order is killed after it was stored: the next to look gi
   expect(await it.events('handoff_failed')).toEqual([])
 })
 
-test('Baton switched off while what the person types holds the order: nothing is cleared, also once the words are gone', async () => {
+test('an order that a draft delays is never carried out after Baton was switched off, even once the draft is gone', async () => {
   const script = {
     steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }, { text: 'On.', used: 153_008 }],
     conversations: [FRESH],
@@ -67,7 +67,7 @@ test('Baton switched off while what the person types holds the order: nothing is
   expect([it.tui.sessionId(), await it.clears(), it.continued()]).toEqual([it.old, 0, []])
 })
 
-test('the mod is taken away under the running client while it holds the order: the session is left by keys instead, once', async () => {
+test('a session whose plugin module is removed while an order waits is cleared once by keys instead', async () => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
   const it = await tmuxStage(script, { mod: true })
   await it.tui.submit(PROMPT)
@@ -84,7 +84,7 @@ test('the mod is taken away under the running client while it holds the order: t
   expect([it.continued().length, await it.clears()]).toEqual([1, 1])
 })
 
-test('the mod stops working while its files stay: after seconds the session is left by keys instead, once, and nobody has to look', async () => {
+test('a session whose plugin module stops responding is cleared once by keys within seconds, without another command', async () => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
   const it = await tmuxStage(script, { mod: true, env: { BATON_PATIENCE: '1' } })
   const program = path.join(it.home.configDir, 'skills', 'baton', 'hooks', 'register.js')

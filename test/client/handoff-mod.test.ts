@@ -45,7 +45,7 @@ test.each([
   ['without a server', false],
   ['with a server', true],
 ] as const)(
-  'a session driven to its level writes its brief, is cleared, and a fresh one goes on by itself: %s',
+  'a session that reaches the handoff level writes its brief, is cleared and continues without the user: %s',
   async (_, server) => {
     const it = await stage(
       {
@@ -67,7 +67,7 @@ test.each([
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
     expect(asked(it).length).toBeGreaterThan(0)
-    // One word on where to write things down, not two.
+    // The hint about where to write notes appears once.
     expect(it.model.log().filter((entry) => copies(entry, 'write down goal') > 0)).toHaveLength(0)
     const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
     const texts = JSON.stringify(first.body)

@@ -13,7 +13,7 @@ const FRESH = {
 test.each([
   ['default', /\? for shortcuts|❯/],
   ['plan', /plan mode on/],
-] as const)('nobody has to click for a handoff in permission mode %s', async (mode, shown) => {
+] as const)('a handoff in permission mode %s opens no permission dialog', async (mode, shown) => {
   const it = await tmuxStage(
     { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] },
     { mod: true },

@@ -16,7 +16,7 @@ const SCRIPT = {
   conversations: [FRESH],
 }
 
-/** A client with the mod whose idle agent was just asked for its brief. */
+/** Starts a client with the plugin module and asks its idle agent for a brief. */
 async function asked(seconds: number | 'approval', server = false): Promise<TmuxStage> {
   const it = await tmuxStage(SCRIPT, {
     mod: true,
@@ -30,7 +30,7 @@ async function asked(seconds: number | 'approval', server = false): Promise<Tmux
   return it
 }
 
-/** The same once the brief is given and under review. */
+/** Starts such a client and waits until its brief is under review. */
 async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage> {
   const it = await asked(seconds, server)
   await inState(it, 'review')
@@ -38,7 +38,7 @@ async function reviewed(seconds: number | 'approval', server = false): Promise<T
   return it
 }
 
-/** Time passes. */
+/** Sets the end of the review window into the past. */
 function closeWindow(it: TmuxStage): void {
   const store = openStore(path.join(it.home.batonHome, 'baton.db'))
   try {
@@ -62,7 +62,7 @@ async function freshHas(it: TmuxStage, text: string): Promise<void> {
   expect(await it.events('handoff_started')).toHaveLength(1)
 }
 
-test('nobody objects: an idle session without a server is left when the window closes, and nobody waits after that', async () => {
+test('without an objection an idle session is cleared when the review window closes, and no waiting process remains', async () => {
   const seconds = 2
   const it = await asked(seconds)
   await freshHas(it, 'because the shop opens on Monday')
@@ -72,7 +72,7 @@ test('nobody objects: an idle session without a server is left when the window c
   await it.driverEnded()
 })
 
-test('edited and approved: the fresh session has the new text and what happened since, not what was struck out', async () => {
+test('after an edit and an approval the fresh session has the edited text and later events, but not the removed text', async () => {
   const it = await reviewed('approval')
   const file = path.join(it.home.project, 'edited.md')
   writeFileSync(file, '# Handoff brief\n\n## Next exact step\nNote item 4 with a blue pen.\n')
@@ -91,7 +91,7 @@ test('edited and approved: the fresh session has the new text and what happened 
   expect(first).not.toContain('the shop opens on Monday')
 })
 
-test('a compaction is blocked, the window closes in the middle of the turn, which ends without a brief: it is left with Baton’s own', async () => {
+test('a turn that ends without a brief after its review window closed and a compaction was blocked is handed off with Baton’s own brief', async () => {
   const it = await tmuxStage(
     {
       steps: [
@@ -118,14 +118,14 @@ test('a compaction is blocked, the window closes in the middle of the turn, whic
   expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])
 })
 
-/** Kills the process that waits for the end of the review. */
+/** Kills the process that waits for the review window to close. */
 async function killed(it: TmuxStage): Promise<void> {
   const { driver } = await until('somebody waits', () => (it.handoff().driver ? it.handoff() : null))
   process.kill(driver!.pid, 'SIGKILL')
   await until('it is dead', () => !alive(driver!.pid))
 }
 
-test('whoever waits is killed and the window closes unseen: the next command goes on with it, once', async () => {
+test('the next command carries out the handoff once when the process that waited for the review was killed', async () => {
   const it = await reviewed(600)
   await killed(it)
   closeWindow(it)
@@ -134,7 +134,7 @@ test('whoever waits is killed and the window closes unseen: the next command goe
   await freshHas(it, 'because the shop opens on Monday')
 })
 
-test('whoever waits is killed beside a server: the server goes on, once', async () => {
+test('a server carries out the handoff once when the process that waited for the review was killed', async () => {
   const it = await reviewed(600, true)
   await killed(it)
   closeWindow(it)

@@ -10,7 +10,7 @@ import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
 
-test('the agent is told of the skill for briefs while Baton is installed, and not afterwards', async () => {
+test('the client lists the handoff skill to the agent while Baton is installed, and not afterwards', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } })
   const run = () => runPrint(it.home, { prompt: 'go', model: MODEL })
   expect(await run()).toMatchObject({ code: 0 })
@@ -23,7 +23,7 @@ test('the agent is told of the skill for briefs while Baton is installed, and no
   expect(copies(mainRequests(it.model).at(-1)!, skill)).toBe(0)
 })
 
-test('with the rule that install offers, an agent gives its brief by the command and nobody is asked', async () => {
+test('with the permission rule that install offers, an agent gives its brief by the command without a dialog', async () => {
   const it = await stage(
     {
       steps: [

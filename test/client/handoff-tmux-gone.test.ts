@@ -21,7 +21,7 @@ import {
 
 const SCRIPT = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
 
-/** The client is gone without a word, and another program has its pane. */
+/** Kills the client and starts another program in its pane. */
 async function replaceClient(it: TmuxStage): Promise<string> {
   const typed = path.join(it.home.dir, 'typed.txt')
   const tmux = (...args: string[]) => execFileSync('tmux', ['-S', it.tui.socket, ...args], { env: it.home.env })
@@ -44,7 +44,7 @@ async function expectNextStart(it: TmuxStage): Promise<void> {
   expect(it.handoff()).toMatchObject({ newSessionId: fresh, way: 'start' })
 }
 
-test('the client dies before it is cleared: nothing is typed into what has its pane now, and the next start has the brief', async () => {
+test('nothing is typed into a program that replaced a dead client in its pane, and the next start gets the brief', async () => {
   const it = await tmuxStage(SCRIPT, { server: true })
   await it.tui.submit(PROMPT)
   await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
@@ -65,26 +65,29 @@ test('the client dies before it is cleared: nothing is typed into what has its p
 test.each([
   ['before the first key of the clear', 'clearing'],
   ['after it was cleared', 'confirmed'],
-] as const)('the client dies %s: nothing is typed elsewhere, and the next start has the brief', async (_, state) => {
-  const gate = faultGate(tempDir(), 'DRIVER_TYPING')
-  const it = await tmuxStage(SCRIPT, { env: gate.env })
-  await it.tui.submit(PROMPT)
-  it.model.release('brief')
-  await gate.reached()
-  if (state === 'confirmed') {
-    gate.pass()
-    await inState(it, 'confirmed')
+] as const)(
+  'when the client dies %s, nothing is typed into its pane, and the next start gets the brief',
+  async (_, state) => {
+    const gate = faultGate(tempDir(), 'DRIVER_TYPING')
+    const it = await tmuxStage(SCRIPT, { env: gate.env })
+    await it.tui.submit(PROMPT)
+    it.model.release('brief')
     await gate.reached()
-  }
-  expect(it.handoff().state).toBe(state)
-  const typed = await replaceClient(it)
-  gate.open()
-  // Without a server the next command continues what nobody does.
-  await until('it waits', async () => {
-    await it.baton('status')
-    return it.handoff().state === 'waiting'
-  })
-  await it.driverEnded()
-  expect(readFileSync(typed, 'utf8')).toBe('')
-  await expectNextStart(it)
-})
+    if (state === 'confirmed') {
+      gate.pass()
+      await inState(it, 'confirmed')
+      await gate.reached()
+    }
+    expect(it.handoff().state).toBe(state)
+    const typed = await replaceClient(it)
+    gate.open()
+    // Without a server the next command continues an abandoned handoff.
+    await until('it waits', async () => {
+      await it.baton('status')
+      return it.handoff().state === 'waiting'
+    })
+    await it.driverEnded()
+    expect(readFileSync(typed, 'utf8')).toBe('')
+    await expectNextStart(it)
+  },
+)

@@ -12,19 +12,19 @@ const SCRIPT = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }
 
 /**
  * Kills the driver the first time it is held at each of these moments, and lets it pass at all
- * others, until the handoff is done and no driver runs. A handoff can be done while its driver still
- * waits for a sign that the client took the prompt, so the state alone does not end the loop.
+ * others, until the handoff is done and no driver runs. A handoff can be done while its driver
+ * still waits for a sign that the client took the prompt, so the state alone does not end the loop.
  */
 async function killAt(it: TmuxStage, gates: Gates, moments: string[]): Promise<string[]> {
   const killed: string[] = []
   for (;;) {
-    // Each step has a time limit of its own: together they take several settling times of a driver.
+    // Each step gets its own time limit, because together they last several driver runs.
     const next = await until(
       async () => `a driver is held or the handoff is over; killed at ${killed}: ${await it.diagnosis()}`,
       async () => gates.find((gate) => gate.isReached()) ?? ((await isOver(it)) ? 'over' : null),
     )
     if (next === 'over') return killed
-    // Read after the driver is held: what was read before could be a state it has left since.
+    // Read the state while the driver is held, because an earlier reading may be outdated.
     const { state, driver } = it.handoff()
     const moment = momentAt(next.point, state)
     if (moments.includes(moment) && !killed.includes(moment)) {
@@ -42,14 +42,14 @@ async function isOver(it: TmuxStage): Promise<boolean> {
   const handoff = it.handoffs().at(-1)
   if (!handoff || (handoff.driver && alive(handoff.driver.pid))) return false
   if (handoff.state === 'done') return true
-  // Without a server the next command finds that nobody types.
+  // Without a server the next command detects that no driver runs.
   await it.baton('status')
   return false
 }
 
 /**
- * Once the client has taken what was typed, its hooks move the handoff on beside the driver: the
- * state says nothing about where the driver is.
+ * States that the client's hooks can set while the driver still runs, once the client has accepted
+ * the typed text. They say nothing about the driver's progress.
  */
 function momentAt(point: FaultPoint, state: HandoffRecord['state']): string {
   return point === 'DRIVER_CLEARED' || point === 'DRIVER_PROMPTED' ? point : `${point} ${state}`
@@ -61,7 +61,7 @@ test.each([
   ['without a server', false, ['DRIVER_READY requested', 'DRIVER_ENTER clearing', 'DRIVER_PROMPTED']],
   ['with a server', true, ['DRIVER_TYPING clearing', 'DRIVER_CLEARED', 'DRIVER_ENTER confirmed']],
 ] as const)(
-  'a session is cleared once and prompted once although the process that types is killed again and again: %s',
+  'a session is cleared once and prompted once although the typing process is killed repeatedly: %s',
   async (_, server, moments) => {
     const folder = tempDir()
     const gates: Gates = POINTS.map((point) => ({ ...faultGate(folder, point), point }))

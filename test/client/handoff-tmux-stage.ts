@@ -31,7 +31,7 @@ Never change the file prices.csv.
 > Work through the list and note each item. Never change the file prices.csv.
 `
 
-/** Driven to the level for a handoff by reading alone, so that no permission is asked. */
+/** Steps that reach the handoff level with reads only, which need no permission. */
 export const CLIMB = [
   { read: 'README.md', used: 60_008 },
   { read: 'README.md', used: 150_008 },
@@ -44,24 +44,27 @@ export interface TmuxStage extends Stage {
   old: string
   handoffs(): HandoffRecord[]
   handoff(): HandoffRecord
-  /** Prompts that told a fresh session to go on, as the model got them. */
+  /** Requests with the prompt that tells a fresh session to continue. */
   continued(): LogEntry[]
-  /** How often the client has begun a session by a clear. */
+  /** Number of sessions that the client began after /clear. */
   clears(): Promise<number>
-  /** Why the driver last did not type, as it logged: `draft: …`; null if it never refused. */
+  /** The driver's last logged reason not to type, e.g. `draft: …`. Null when it never refused. */
   refusal(): string | null
   /**
-   * The hindrance that keeps the mod from carrying out its order, as it wrote beside it: `draft`;
-   * null if nothing did yet.
+   * The reason why the plugin module delays its order, which it writes beside the order, e.g.
+   * `draft`. Null when there was none yet.
    */
   hindrance(): string | null
-  /** Describes the handoffs, the end of Baton's log and the client's screen, for the message of a failed wait. */
+  /**
+   * Describes the handoffs, the end of Baton's log and the client's screen, for the message of a
+   * failed wait.
+   */
   diagnosis(): Promise<string>
-  /** Returns once no process types for handoffs any more, so that nothing can follow. */
+  /** Waits until no driver process runs, so that no further key can follow. */
   driverEnded(): Promise<void>
 }
 
-/** A client without the mod, in tmux, as Baton's installer leaves it. */
+/** Starts a client in tmux with Baton installed, by default without the plugin module. */
 export async function tmuxStage(
   script: ScriptInput,
   options: StageOptions = {},
@@ -94,7 +97,7 @@ export async function tmuxStage(
     old,
     handoffs,
     handoff,
-    // each request holds the whole conversation: the last words tell which prompt it answers
+    // Each request holds the whole conversation; its last message is the prompt it answers.
     continued: () => mainRequests(it.model).filter((entry) => textsOf(entry).at(-1)?.startsWith(CONTINUE)),
     clears: async () => (await it.events('session_started')).filter(({ data }) => data.source === 'clear').length,
     refusal: () =>
@@ -125,7 +128,7 @@ function logged(file: string): { text: string; reason: string }[] {
     : []
 }
 
-/** Until the handoff of the stage is in one of these states. */
+/** Waits until the handoff is in one of these states. */
 export function inState(it: TmuxStage, ...states: HandoffRecord['state'][]): Promise<HandoffRecord> {
   let last: HandoffRecord | undefined
   return until(

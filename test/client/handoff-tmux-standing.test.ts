@@ -11,7 +11,7 @@ import { mainRequests } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
-test('what a killed process left in the composer is sent or taken away, what nobody recognises too, and nothing else is', async () => {
+test('text that a killed driver left in the composer is submitted or removed, even if it is drawn unusually, and no other text is', async () => {
   const model = await startModel({ script: { rest: 'Done.' } })
   onTestFinished(() => model.close())
   const home = makeHome({ model })
@@ -43,7 +43,7 @@ test('what a killed process left in the composer is sent or taken away, what nob
   await shows('empty')
   expect(await removeStanding(at, '/clear', target)).toBe(false)
 
-  // a client that draws it in a way nobody knows
+  // Simulate a client that draws the composer in an unknown way.
   expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', target)).toMatchObject({
     sent: false,
     why: 'not-taken',

@@ -5,7 +5,7 @@ import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, CLIMB, CONTINUE, FRESH, inState, PROMPT, tmuxStage } from './handoff-tmux-stage.js'
 
-test('a client without the mod is cleared by keys, and its fresh session goes on by itself', async () => {
+test('a client without the plugin module is cleared by keys, and its fresh session continues without the user', async () => {
   const it = await tmuxStage(
     { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] },
     { server: true },
@@ -29,7 +29,7 @@ test('a client without the mod is cleared by keys, and its fresh session goes on
 })
 
 test.each([[80, 12]])(
-  'in a pane of %s columns and %s rows, which shows the end of the prompt alone, the fresh session goes on too',
+  'in a pane of %s columns and %s rows, which shows only the end of the prompt, the fresh session continues',
   async (cols, rows) => {
     const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] }
     const it = await tmuxStage(script, {}, { cols, rows })
@@ -40,7 +40,7 @@ test.each([[80, 12]])(
   },
 )
 
-test('a draft is not touched, and the session is left once it is gone', async () => {
+test('the driver leaves a draft unchanged and clears the session once the draft is gone', async () => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
   const it = await tmuxStage(script)
   await it.tui.submit(PROMPT)
@@ -61,7 +61,7 @@ test('a draft is not touched, and the session is left once it is gone', async ()
   expect(JSON.stringify(it.model.log().map(({ body }) => body))).not.toContain('my own words')
 })
 
-test('with a permission dialog open nothing is approved, and the session is left after it', async () => {
+test('the driver approves no open permission dialog and clears the session after it', async () => {
   const script = {
     steps: [
       ...CLIMB,
@@ -91,7 +91,7 @@ test('with a permission dialog open nothing is approved, and the session is left
   expect(it.continued()).toHaveLength(1)
 })
 
-test('after the person’s own clear the fresh session begins by itself', async () => {
+test('after the user’s own /clear the fresh session starts without a further prompt of the user', async () => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
   const it = await tmuxStage(script)
   await it.tui.submit(PROMPT)

@@ -16,7 +16,7 @@ const FOREIGN = signBrief(
   Buffer.from('the key of another machine'),
 )
 
-test('a brief that lies in a repository reaches no agent, and is refused when it is given', async () => {
+test('a brief file in a repository reaches no agent and is refused as the brief of a handoff', async () => {
   const it = await stage({ steps: ['One.', 'Two.'] }, { handoff: true })
   for (const file of ['HANDOFF.md', 'docs/brief.md', '.baton/briefs/0001-brief_1.md', 'baton/briefs/0001-brief_1.md']) {
     mkdirSync(path.dirname(path.join(it.home.project, file)), { recursive: true })
@@ -42,7 +42,7 @@ test('a brief that lies in a repository reaches no agent, and is refused when it
   })
 })
 
-test('a brief that is changed before it is used is not followed, and agent and person are told', async () => {
+test('a brief that is changed before its delivery is not used, and agent and user are informed', async () => {
   const script = {
     steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }],
     conversations: [FRESH],

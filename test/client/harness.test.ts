@@ -17,7 +17,7 @@ async function model(script: ScriptInput): Promise<Model> {
   return started
 }
 
-test('a home is a whole machine: project under git, settings, and nothing of the real environment', async () => {
+test('a test home has a git project and settings, and nothing of the real environment', async () => {
   process.env.BATON_SECRET_OF_THE_TEST = '1'
   onTestFinished(() => {
     delete process.env.BATON_SECRET_OF_THE_TEST
@@ -33,7 +33,7 @@ test('a home is a whole machine: project under git, settings, and nothing of the
   expect(home.transcript(run.sessionId!)).toContain('Done.')
 })
 
-test('disposing of a home ends what was started in it and removes it', async () => {
+test('disposing of a test home ends its processes and removes its folder', async () => {
   const home = makeHome()
   const orphan = spawn('sh', ['-c', 'sleep 300 & echo $!; exec sleep 300'], {
     env: home.env,
@@ -47,21 +47,21 @@ test('disposing of a home ends what was started in it and removes it', async () 
   expect(existsSync(home.dir)).toBe(false)
 })
 
-test('the home of a failed test is kept', async () => {
+test('the home of a failed test is not removed', async () => {
   const home = makeHome()
   await home.dispose(true)
   expect(existsSync(home.project)).toBe(true)
   execFileSync('rm', ['-rf', home.dir])
 })
 
-test('a run that takes too long is ended and says so', async () => {
+test('a run that exceeds its time limit is ended and reports it', async () => {
   const home = makeHome({ model: await model({ steps: [{ text: 'Never.', fail: 'hang' }] }) })
   const run = await runPrint(home, { prompt: 'go', model: 'claude-sonnet-4-5', timeoutMs: 1500 })
   expect(run.timedOut).toBe(true)
   expect(withEnvironment(`HOME=${home.home}`)).toEqual([])
 })
 
-test('a print run can be asked over its open input', async () => {
+test('a print run accepts prompts over its open stdin', async () => {
   const home = makeHome({ model: await model({ steps: [{ text: 'Done.', used: 44_008 }] }) })
   const run = startPrint(home, { model: 'claude-opus-4-6', stdin: 'open' })
   run.send({ type: 'user', message: { role: 'user', content: 'go' } })
@@ -73,7 +73,7 @@ test('a print run can be asked over its open input', async () => {
   expect((await run.done).code).toBe(0)
 })
 
-test('the Agent SDK runs in the home and its settings', async () => {
+test('the Agent SDK runs in the test home with the home’s settings', async () => {
   const home = makeHome({
     model: await model({ steps: [{ bash: 'echo "$HOME" > where.txt', used: 30_008 }, 'Done.'] }),
   })
@@ -84,7 +84,7 @@ test('the Agent SDK runs in the home and its settings', async () => {
   expect(home.transcript(run.sessionId!)).toContain('Done.')
 })
 
-test('the terminal shows dialogs as waiting, takes keys, and leaves cleanly', async () => {
+test('the client in the test terminal reports an open dialog as waiting, accepts keys and exits cleanly', async () => {
   const scripted = await model({ steps: [{ bash: 'touch asked.txt' }, 'Done.'] })
   const home = makeHome({ model: scripted })
   const tui = await startTui(home, { model: 'claude-sonnet-4-5', bypass: false })
@@ -92,7 +92,7 @@ test('the terminal shows dialogs as waiting, takes keys, and leaves cleanly', as
   await tui.waitStatus('waiting')
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(false)
   await tui.waitFor(/1\. Yes/)
-  // the client ignores keys for a moment after it opens a dialog
+  // The client ignores keys for a moment after it opens a dialog.
   await until(
     'the dialog closes',
     async () => {
@@ -105,7 +105,7 @@ test('the terminal shows dialogs as waiting, takes keys, and leaves cleanly', as
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(true)
   expect(await tui.screen()).toContain('Done.')
   expect(scripted.log()[0]!.session_id).toBe(tui.sessionId())
-  // in the background it looks for its collection of plugins: not here, where nothing but the model is spoken to
+  // The client must not fetch its plugin marketplace, because tests contact only the model.
   const state = () =>
     JSON.parse(readFileSync(path.join(home.configDir, '.claude.json'), 'utf8')) as Record<string, unknown>
   await until(
@@ -116,7 +116,7 @@ test('the terminal shows dialogs as waiting, takes keys, and leaves cleanly', as
   expect(alive(tui.pid)).toBe(false)
 })
 
-test('a long prompt of many lines arrives whole, as one', async () => {
+test('the test terminal submits a long prompt of many lines as one prompt', async () => {
   const scripted = await model({ steps: ['Read.'] })
   const home = makeHome({ model: scripted, explicitConfigDir: false })
   writeFileSync(path.join(home.project, 'x'), '')

@@ -12,7 +12,7 @@ import { type PrintRun, runPrint } from '../harness/run-print.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
-/** Writes down what it is called with; shows a line, and the former one behind it. */
+/** Launcher script that records its event. As a status line it prints a line and the user's own. */
 const launcherIn = (baton: string) => `#!/bin/bash
 cat >/dev/null
 echo "$1" >> '${baton}/calls'
@@ -53,7 +53,7 @@ function expectUndisturbed(home: Home, run: PrintRun): void {
   expect(answers.filter((m) => m.exit_code !== 0 || m.stdout !== '' || m.stderr !== '')).toEqual([])
 }
 
-test('the installed hooks are run by the client, each once, without a trace in the session', async () => {
+test('the client runs each installed hook once, without a trace in the session', async () => {
   const home = await machine()
   put(home)
   const run = await go(home)
@@ -68,7 +68,7 @@ test('the installed hooks are run by the client, each once, without a trace in t
   ])
 })
 
-test('hooks whose launcher is gone are silent and leave no error', async () => {
+test('hooks whose launcher is missing print nothing and cause no error', async () => {
   const home = await machine()
   put(home)
   rmSync(home.batonHome, { recursive: true })
@@ -76,7 +76,7 @@ test('hooks whose launcher is gone are silent and leave no error', async () => {
   expect(existsSync(home.batonHome)).toBe(false)
 })
 
-test('installed for the user and for the project, each hook still runs once', async () => {
+test('each hook runs once even if Baton is installed for both the user and the project', async () => {
   const home = await machine()
   put(home)
   put(home, 'project')
@@ -84,7 +84,7 @@ test('installed for the user and for the project, each hook still runs once', as
   expect(callsOf(home).filter((c) => c === 'Stop')).toHaveLength(1)
 })
 
-test('every event we ask for is one the client knows', async () => {
+test('the client knows every event for which a hook is installed', async () => {
   const home = await machine()
   put(home)
   home.settings({ hooks: { ...(home.readSettings().hooks as object), NoSuchEvent: [{ hooks: [] }] } })
@@ -97,7 +97,7 @@ test('every event we ask for is one the client knows', async () => {
   expect(told.split('Valid events:')[0]).not.toMatch(/"(?!NoSuchEvent)\w+" was ignored/)
 })
 
-test('what `claude plugin` has rewritten loses only our entries', async () => {
+test('uninstall removes only Baton’s entries from settings that `claude plugin` has rewritten', async () => {
   const home = await machine()
   const before =
     '{"model":"opus",\n\t"statusLine":{"type":"command","command":"echo mine","padding":3}, "env":{"A":"1"}}'
@@ -129,7 +129,7 @@ test('what `claude plugin` has rewritten loses only our entries', async () => {
   })
 })
 
-test('the status line is shown before the former one, alone once the launcher is gone, and `/model` takes nothing away', async () => {
+test('Baton’s status line precedes the user’s, which stays alone without the launcher, and `/model` changes neither', async () => {
   const home = await machine()
   home.settings({
     statusLine: { type: 'command', command: 'echo "FORMER $(head -c 13 | tr -d \\")"', padding: 4, refreshInterval: 1 },
