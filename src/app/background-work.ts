@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
-import { wantedBriefs } from '../engine/compaction/deferred-work.js'
+import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { LeftWork } from '../engine/context.js'
 import type { App } from '../engine/open-engine.js'
 import { findLostJobs } from '../jobs/find-job.js'
@@ -183,7 +183,7 @@ export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'n
     isDue(sweepClaim(home, now())) ||
     hasWork(store, now()) ||
     store.openCompactions().length > 0 ||
-    wantedBriefs(store, now()).length > 0
+    sessionsNeedingBrief(store, now()).length > 0
   )
 }
 

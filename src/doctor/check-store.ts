@@ -12,7 +12,7 @@ import type { HandoffRecord } from '../contract/records/handoff.js'
 import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { judgeStored } from '../engine/compaction/stored-transcripts.js'
-import { isUndriven } from '../engine/handoff/handoff-drivers.js'
+import { lacksDriver } from '../engine/handoff/handoff-drivers.js'
 import { formatCount } from '../lib/counted.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import { agoText, bytesText, type Fault, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
@@ -243,7 +243,7 @@ export function checkHandoffs(context: DoctorContext): Finding {
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
     return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('None.')
   const { open, briefs, bad } = found
-  const late = judgeOpen(open, context.now().getTime(), isUndriven, () => look(context))
+  const late = judgeOpen(open, context.now().getTime(), lacksDriver, () => look(context))
   const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   return { summary: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }

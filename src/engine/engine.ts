@@ -6,7 +6,7 @@ import { awaitsFigures, closeUnfinished, reportCompaction } from './compaction/c
 import type { ReadFacts } from './compaction/read-facts.js'
 import type { Sweep, SweepLimits } from './compaction/sweep-transcripts.js'
 import type { EngineDependencies, TakeOptions } from './context.js'
-import { hasDriver, isSoonTyped, isUndriven, isUnforked, needsWatcher } from './handoff/handoff-drivers.js'
+import { hasDriver, lacksDriver, lacksForkDriver, needsReadyDriver, needsWatcher } from './handoff/handoff-drivers.js'
 import { rareWork } from './load-rare-work.js'
 import { lookAtMessages } from './messages/bring-messages.js'
 import { sessionContext } from './session-context.js'
@@ -204,7 +204,7 @@ function inRounds(signals: readonly Opened[]): Opened[][] {
  * For commands and the server, which come without a signal. Reads the transcript first.
  */
 function endAbandoned(deps: EngineDependencies): Event[] {
-  return deps.store.compacting().flatMap((sessionId) => deps.store.transaction(() => lookAtCompaction(deps, sessionId)))
+  return deps.store.compacting().flatMap((sessionId) => deps.store.transaction(() => endIfAbandoned(deps, sessionId)))
 }
 
 /**
@@ -213,12 +213,12 @@ function endAbandoned(deps: EngineDependencies): Event[] {
  */
 const LONGEST_MS = 15 * 60_000
 
-function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] {
+function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
   const before = deps.store.session(sessionId)
   const agent = deps.agents[before?.agent ?? '']
   if (!before || !agent || before.compaction === null || before.compaction.completed) return []
   const isAlive = before.process === null || agent.alive(before.process)
-  const signal = anotherLook(before, deps.now().getTime(), isAlive)
+  const signal = rereadSignal(before, deps.now().getTime(), isAlive)
   const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
   const { record, events } = takeOpened(deps, raw, signal, { deliver: 'keep' })
   if (record === null) return events
@@ -234,7 +234,7 @@ function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] 
 }
 
 /** Returns a signal that only rereads the transcript and changes nothing else. */
-function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signal {
+function rereadSignal(record: SessionRecord, at: number, isAlive: boolean): Signal {
   return {
     ...BLANK_SIGNAL,
     agent: record.agent,
@@ -259,27 +259,27 @@ function lookAtHandoffs(deps: EngineDependencies): Event[] {
   const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
     // Read before the store is locked: it may take a second.
     const read = stale ? rareWork(deps).readForBrief(deps, sessionId) : null
-    return deps.store.transaction(() => lookAtHandoff(deps, handoffId, now, read))
+    return deps.store.transaction(() => checkHandoff(deps, handoffId, now, read))
   })
   const isLeft = (handoff: HandoffRecord): boolean =>
-    isUndriven(handoff) ||
+    lacksDriver(handoff) ||
     needsWatcher(deps, handoff) ||
-    isUnforked(handoff) ||
+    lacksForkDriver(handoff) ||
     // A driver started by a status line once ended before it claimed the handoff, for an unknown
     // reason. Another driver is needed in any case.
-    (isSoonTyped(deps, handoff) && !hasDriver(handoff))
+    (needsReadyDriver(deps, handoff) && !hasDriver(handoff))
   if (deps.store.openHandoffs().some(isLeft)) deps.leaveWork('handoff')
   return events
 }
 
-function lookAtHandoff(deps: EngineDependencies, handoffId: string, now: string, read: ReadFacts | null): Event[] {
+function checkHandoff(deps: EngineDependencies, handoffId: string, now: string, read: ReadFacts | null): Event[] {
   const handoff = deps.store.handoff(handoffId)
   const record = handoff && deps.store.session(handoff.sessionId)
   const agent = record && deps.agents[record.agent]
   if (!record || !agent) return []
   const context = Object.assign(sessionContext(deps, agent, record), { read })
-  if (handoff.dueAt !== null && handoff.dueAt <= now) rareWork(deps).lookAtDue(context, handoff)
-  else rareWork(deps).lookAtOrder(context, handoff)
+  if (handoff.dueAt !== null && handoff.dueAt <= now) rareWork(deps).handleDueHandoff(context, handoff)
+  else rareWork(deps).checkOrder(context, handoff)
   return context.events
 }
 

@@ -102,7 +102,13 @@ export function openApp(options: AppOptions): App {
     onAfterCommitError: (error) => log('warn', 'after a commit', { reason: String(error) }),
     ...(options.resident ? { checkpointPages: 8_000, cacheRecords: true } : {}),
   })
-  const policyOf = configured(store, home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
+  const policyOf = cachedConfig(
+    store,
+    home,
+    env,
+    options.loadConfig,
+    options.configMs ?? (options.resident ? 1_000 : 0),
+  )
   // The global is used because importing node:crypto costs a hook two milliseconds.
   const newId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 16)
   const subagentsOf =
@@ -214,7 +220,7 @@ const LOCKED_MS = 5_000
  * Returns the configuration of a project and its policies, cached.
  * A configuration is read again once it is older than `trustMs` or the user changed trust in a project file.
  */
-function configured(
+function cachedConfig(
   store: Store,
   home: Home,
   env: Record<string, string | undefined>,

@@ -21,7 +21,7 @@ import { queue } from './messages/messages.js'
 export { checkSources as lookAtSources, planArchive } from '../archive/plan-archive.js'
 export {
   discardKeptFacts,
-  keepBefore,
+  prepareCompaction,
   readAhead,
   readForBrief,
   recoverFirst,
@@ -30,15 +30,15 @@ export {
 export { catchUp } from './compaction/catch-up.js'
 export { planUnarchived } from './compaction/sweep-transcripts.js'
 export {
+  applyTypedHandoff,
   askForBrief,
-  askNoMore,
   followHandoff,
   handOverAtSessionEnd,
   reconsiderHandoff,
-  takeTyped,
+  stopAsking,
 } from './handoff/hand-over.js'
 export { arriveHandoff, stopHandoff } from './handoff/handoff-transitions.js'
-export { lookAtDue, lookAtOrder } from './handoff/look-at-due.js'
+export { checkOrder, handleDueHandoff } from './handoff/look-at-due.js'
 export { offerAtResume, offerOld } from './handoff/offer-briefs.js'
 export { answerCommand } from './handoff/review.js'
 
@@ -52,27 +52,27 @@ export function openSources(briefs: EngineDependencies['briefs']): BriefSources 
   }
 }
 
-export const beginFresh = unlessKeyless(beginFreshUnguarded)
-export const blockAndHandOver = unlessKeyless(blockAndHandOverUnguarded)
-export const handOverAtTurnEnd = unlessKeyless(handOverAtTurnEndUnguarded)
+export const beginFresh = failWithoutKey(beginFreshUnguarded)
+export const blockAndHandOver = failWithoutKey(blockAndHandOverUnguarded)
+export const handOverAtTurnEnd = failWithoutKey(handOverAtTurnEndUnguarded)
 
 /**
  * Wraps a step of a handoff that needs the key which signs briefs.
  * With a damaged key no brief can be stored or trusted: the handoff fails and the user is told how
  * to fix it. The error is not thrown, as the rest of the signal would be lost with it.
  */
-function unlessKeyless(step: (context: SignalContext) => void) {
+function failWithoutKey(step: (context: SignalContext) => void) {
   return (context: SignalContext): void => {
     try {
       step(context)
     } catch (error) {
       if (!(error instanceof KeyTrouble)) throw error
-      giveUp(context, error)
+      failHandoffs(context, error)
     }
   }
 }
 
-function giveUp(context: SignalContext, { message, hint }: KeyTrouble): void {
+function failHandoffs(context: SignalContext, { message, hint }: KeyTrouble): void {
   const { deps, record } = context
   const { seatId, sessionId } = record
   // A session that cannot be handed over is compacted.

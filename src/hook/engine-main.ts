@@ -7,7 +7,7 @@ import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { answerOne, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
 import { dropSpooled, isSaidNow, readSpooled } from '../delivery/spool.js'
 import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
-import { wantedBriefs } from '../engine/compaction/deferred-work.js'
+import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { LeftWork } from '../engine/context.js'
 import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
@@ -44,7 +44,7 @@ export function run(beforeLeaving: () => void): void {
     else if (mode === 'drain') drain(env)
     else if (mode === 'answer' && id) say(answer(env, id))
     else if (mode === 'keep') {
-      isLeft = true
+      hasLeftWork = true
       keep(openApp({ env, loadConfig, rareWork, leaveWork, configMs: 1_000 }))
     } else if (mode === 'drive' || mode === 'notify') {
       void runWorker(mode, env).finally(() => {
@@ -110,11 +110,11 @@ function keep(app: App): void {
   // The process that was to send them may have died.
   if (store.dueNotices(now.toISOString()).length > 0) hasNotices = true
   const waits =
-    isLeft ||
+    hasLeftWork ||
     isDue(sweepClaim(app.home, now)) ||
     hasWork(store, now) ||
     store.openCompactions().length > 0 ||
-    wantedBriefs(store, now).length > 0
+    sessionsNeedingBrief(store, now).length > 0
   if (!waits) return
   keeping().keep(app)
 }
@@ -136,7 +136,7 @@ async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | 
 }
 
 /** True when work was left that the store does not show. */
-let isLeft = false
+let hasLeftWork = false
 /** True when a notice was stored that must be sent. */
 let hasNotices = false
 
@@ -147,7 +147,7 @@ let hasNotices = false
 function leaveWork(work?: LeftWork): void {
   if (work === 'handoff') startWorker('drive')
   else if (work === 'notice') hasNotices = true
-  else isLeft = true
+  else hasLeftWork = true
 }
 
 function startWorker(mode: 'drive' | 'notify'): void {

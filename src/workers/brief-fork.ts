@@ -39,7 +39,7 @@ export async function forkForBrief(
   const { deps } = app.engine
   const settingsFile = join(app.home.forks, `${handoffId}${ENDING}`)
   const end = async (): Promise<void> => {
-    await endMarked(`${MARK}=${handoffId}`)
+    await endForkProcesses(`${MARK}=${handoffId}`)
     rmSync(settingsFile, { force: true })
   }
   await end()
@@ -49,7 +49,7 @@ export async function forkForBrief(
   const given =
     request === 'no more'
       ? { answer: null, why: 'whoever saw to it was ended twice', isLast: true }
-      : await ask(request, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: app.log }).finally(end)
+      : await runFork(request, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: app.log }).finally(end)
   if (given === null) return
   app.log('info', 'a fork was asked for a brief', {
     handoff: handoffId,
@@ -70,7 +70,7 @@ export function removeLeftSettings({ engine, home }: ForkApp): void {
 }
 
 /** Ends the fork and all processes it has started. */
-async function endMarked(mark: string): Promise<void> {
+async function endForkProcesses(mark: string): Promise<void> {
   const left = (): number[] => processesMarkedWith(mark).filter((pid) => pid !== process.pid)
   for (const pid of left()) await endGroup(pid, GRACE_MS)
   for (const pid of left()) signalOne(pid)
@@ -92,7 +92,7 @@ interface Bounds {
 }
 
 /** Runs the fork and returns its answer. Null when it is no longer wanted. */
-async function ask(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
+async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
   const forker = clients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'no session of this kind can be forked' }
   const client = forker.client(request.client, request.sessionId)

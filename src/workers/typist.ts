@@ -121,7 +121,7 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
         faultPoint('DRIVER_READY')
         if (Date.now() - looked >= READY_EVERY_MS) {
           looked = Date.now()
-          await look(step, quiet)
+          await checkComposerEarly(step, quiet)
         }
         await changes.next(READY_EVERY_MS, 10)
         continue
@@ -153,9 +153,9 @@ interface Quiet {
 /** Milliseconds between checks of the composer before there is anything to type. */
 const READY_EVERY_MS = 1_000
 
-async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
+async function checkComposerEarly({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
   const terminal = terminalOf(agent, client)
-  if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
+  if (terminal && type) await checkComposer(terminal, type.text, { sessionId: type.sessionId }, quiet)
 }
 
 /** Types the text if the composer is free. Null when it is no longer wanted. */
@@ -174,7 +174,8 @@ async function tryToType(
   if (type.remains !== null && (await removeStanding(terminal, type.remains, target)))
     app.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
   const not =
-    (await lookFor(terminal, type.text, target, quiet)) ?? (await stillNot(terminal, type.text, target, quiet))
+    (await checkComposer(terminal, type.text, target, quiet)) ??
+    (await checkComposerAfterQuiet(terminal, type.text, target, quiet))
   if (not !== null) return not
   if (!beginTyping(deps, self, id, type)) return null
   faultPoint('DRIVER_TYPING')
@@ -185,7 +186,12 @@ async function tryToType(
   return typed
 }
 
-async function lookFor(terminal: Terminal, text: string, target: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+async function checkComposer(
+  terminal: Terminal,
+  text: string,
+  target: TypingTarget,
+  quiet: Quiet,
+): Promise<Refused | null> {
   const began = Date.now()
   const not = await whyNotNow(terminal, text, target)
   if (not === null || not.why === 'busy') quiet.since ??= began
@@ -193,9 +199,14 @@ async function lookFor(terminal: Terminal, text: string, target: TypingTarget, q
   return not
 }
 
-async function stillNot(terminal: Terminal, text: string, target: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+async function checkComposerAfterQuiet(
+  terminal: Terminal,
+  text: string,
+  target: TypingTarget,
+  quiet: Quiet,
+): Promise<Refused | null> {
   const left = quiet.since === null ? QUIET_MS : quiet.since + QUIET_MS - Date.now()
   if (left <= 0) return null
   await sleep(left)
-  return lookFor(terminal, text, target, quiet)
+  return checkComposer(terminal, text, target, quiet)
 }

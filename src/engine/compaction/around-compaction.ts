@@ -25,10 +25,10 @@ import { type EngineDependencies, emit, type SessionContext, type SignalContext 
 import { isForking, openHandoff } from '../handoff/handoffs.js'
 import { type BriefMaterial, keepOwnBrief, keptBrief } from '../handoff/make-brief.js'
 import { isReviewOver } from '../handoff/review.js'
-import { cancelStale, ofSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
 import { briefMaterial, keptFactsOf, MATERIAL_MS, repositoryOf } from './brief-sources.js'
-import { handedFacts, withHanded } from './handed-facts.js'
+import { handedFacts, mergeHandedFacts } from './handed-facts.js'
 import { keepTranscript } from './keep-transcript.js'
 import { keptOffset } from './kept-facts.js'
 import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
@@ -46,7 +46,7 @@ const LEAST_MS = 30
 /** Bytes before and after a compaction in which kept lines and the boundary are looked for. */
 const TAIL_BEFORE = 4 * 1024 * 1024
 const TAIL_BEHIND = 4 * 1024 * 1024
-const MOST_TOLD = 30
+const MOST_REPORTED = 30
 /** Number of last lines before a compaction that clients mostly keep. */
 const LIKELY_KEPT = 12
 /** Longest unfinished last line of a transcript, in bytes. */
@@ -65,7 +65,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
     const replaced = replacedSession(deps, signal)
     return replaced === null ? null : readForBrief(deps, replaced)
   }
-  if (signal.kind === 'turn-end' && (record === null || !isCompared(deps, record, signal))) return null
+  if (signal.kind === 'turn-end' && (record === null || !isBriefExpected(deps, record, signal))) return null
   if (signal.kind !== 'compact-start') return readForBrief(deps, signal.sessionId, signal.transcriptPath)
   const withinMs = scaleTimeout(AHEAD_MS)
   const end = deps.sources().elapsed() + withinMs
@@ -80,7 +80,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
 }
 
 /** True when the end of this turn makes, completes or replaces a brief. */
-function isCompared(deps: EngineDependencies, record: SessionRecord, { lastAnswer }: Signal): boolean {
+function isBriefExpected(deps: EngineDependencies, record: SessionRecord, { lastAnswer }: Signal): boolean {
   const handoff = openHandoff({ deps, record })
   if (handoff === null) return false
   if (handoff.state === 'requested' || handoff.state === 'checked') return true
@@ -117,7 +117,7 @@ function replacedSession({ store }: EngineDependencies, { pid, seat, cwd }: Sign
 }
 
 /** Before a compaction: archives the transcript, reads its facts and instructs the summariser. */
-export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): void {
+export function prepareCompaction(context: SignalContext, trigger: 'auto' | 'manual'): void {
   const { deps, record, policy, read } = context
   const planned = keepTranscript(context, 'pre-compact', record.compaction?.idle ? 'idle' : trigger)
   const bytes = planned?.bytes ?? record.cursor?.offset ?? 0
@@ -132,7 +132,7 @@ export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): 
     archiveId: planned?.archiveId ?? null,
     sinceLine: whole?.sinceLine ?? 0,
     lines: whole?.lines ?? 0,
-    facts: whole?.trouble === null ? withHanded(handedFacts(context, deps.sources().keeper), whole.facts) : null,
+    facts: whole?.trouble === null ? mergeHandedFacts(handedFacts(context, deps.sources().keeper), whole.facts) : null,
     trouble: whole?.trouble ?? null,
     loss: null,
     first: null,
@@ -140,8 +140,8 @@ export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): 
   }
   deps.store.putCompaction(compaction)
   if (compaction.facts === null) deps.store.afterCommit(() => deps.leaveWork())
-  else briefBefore(context, briefMaterial({ deps, record, read: whole }))
-  if (!mayTell(context) || policy.compaction === 'allow') return
+  else writeBriefBeforeCompaction(context, briefMaterial({ deps, record, read: whole }))
+  if (!maySendText(context) || policy.compaction === 'allow') return
   // A manual compaction keeps these instructions in the conversation and sends them with every
   // later request, so they hold only the configured text.
   context.instructions = summaryInstructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
@@ -151,9 +151,9 @@ export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): 
  * Writes a brief of the state before a compaction.
  * A failure is logged and does not affect the compaction.
  */
-export function briefBefore(context: CompactionContext, material: BriefMaterial): void {
+export function writeBriefBeforeCompaction(context: CompactionContext, material: BriefMaterial): void {
   // A handoff in progress already has its brief.
-  if (!mayTell(context) || openHandoff(context)?.briefId || !material.facts.some(({ kind }) => kind === 'request'))
+  if (!maySendText(context) || openHandoff(context)?.briefId || !material.facts.some(({ kind }) => kind === 'request'))
     return
   try {
     keepOwnBrief(context, material, { reason: 'It was made before a compaction.' })
@@ -165,7 +165,7 @@ export function briefBefore(context: CompactionContext, material: BriefMaterial)
 /**
  * True when Baton may send text to the agent. In a job the runner sends it (see `takeJobMessages`).
  */
-function mayTell({ enabled, record: { jobId }, deps }: CompactionContext): boolean {
+function maySendText({ enabled, record: { jobId }, deps }: CompactionContext): boolean {
   return enabled && (jobId === null || deps.store.job(jobId) !== null)
 }
 
@@ -181,10 +181,10 @@ function currentCompaction(context: CompactionContext): CompactionRecord | null 
  */
 export function recoverFirst(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)
-  if (!known || known.first !== null || !mayTell(context)) return
+  if (!known || known.first !== null || !maySendText(context)) return
   const read = known.facts === null ? readSmall(context, known) : null
   const handed = read === null ? [] : handedFacts(context, context.deps.sources().keeper)
-  const facts = known.facts ?? (read === null ? null : withHanded(handed, read.facts))
+  const facts = known.facts ?? (read === null ? null : mergeHandedFacts(handed, read.facts))
   if (facts === null) return
   const { at } = context
   const { sinceLine, lines } = read ?? known
@@ -202,15 +202,15 @@ export function recoverFirst(context: CompactionContext, summary: string | null)
     first: { at, keys: first.keys },
     second: told && { at, keys: told.keys },
   })
-  putBackSteps(context, known, 'urgent', first, told)
+  queueRecoverySteps(context, known, 'urgent', first, told)
 }
 
 function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord, facts: readonly Fact[]): WrittenText {
-  return firstRecoveryText(facts, { brief: briefToTell(context), archived: archiveId !== null })
+  return firstRecoveryText(facts, { brief: recoveryBrief(context), archived: archiveId !== null })
 }
 
 /** Queues one message for both recovery steps. A step that is null or empty is left out. */
-function putBackSteps(
+function queueRecoverySteps(
   context: CompactionContext,
   known: CompactionRecord,
   mode: Mode,
@@ -223,7 +223,7 @@ function putBackSteps(
   if (steps.length === 0) return
   const text = steps.map((one) => one.text).join('\n\n')
   const told = steps.map(({ step, keys }) => ({ step, facts: keys.length }))
-  putBack(context, known, mode, text, told)
+  queueRecovery(context, known, mode, text, told)
 }
 
 function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): WrittenText {
@@ -243,7 +243,7 @@ function readSmall({ deps, record }: CompactionContext, known: CompactionRecord)
   return read.trouble === null && read.whole && read.lines > 0 ? read : null
 }
 
-function putBack(
+function queueRecovery(
   context: CompactionContext,
   known: CompactionRecord,
   mode: Mode,
@@ -251,7 +251,8 @@ function putBack(
   steps: NonNullable<Message['recovery']>['steps'],
 ): void {
   const { record } = context
-  if (mode === 'urgent') cancelStale(context, 'the conversation was compacted again', ofSession(context, ['recovery']))
+  if (mode === 'urgent')
+    cancelStale(context, 'the conversation was compacted again', isAboutSession(context, ['recovery']))
   queue(
     context,
     { category: 'recovery', mode, agent_text: text, user_text: null, recovery: { compaction: known.startedAt, steps } },
@@ -272,10 +273,10 @@ export function recoverSecond(context: CompactionContext, summary: string | null
     keptTail(deps.sources().readers, context, known),
   )
   const loss = reportLoss(known.facts, { summary, ...kept, sinceLine: known.sinceLine })
-  const first = known.first === null && mayTell(context) ? firstStepOf(context, known, known.facts) : null
+  const first = known.first === null && maySendText(context) ? firstStepOf(context, known, known.facts) : null
   const said = first?.keys ?? known.first?.keys ?? []
   const { text, keys } = secondStepOf(known.facts, loss, said)
-  const tells = text !== '' && known.second === null && mayTell(context)
+  const tells = text !== '' && known.second === null && maySendText(context)
   const reported: CompactionRecord = {
     ...known,
     // The loss report names the facts that matter.
@@ -287,12 +288,12 @@ export function recoverSecond(context: CompactionContext, summary: string | null
   deps.store.putCompaction(reported)
   const back = loss.lost.filter(isPutBack(reported)).length
   emitLoss(context, reported, back)
-  if (mayTell(context) && context.record.jobId === null) tellLoss(context, loss, back)
-  putBackSteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)
+  if (maySendText(context) && context.record.jobId === null) reportLossToUser(context, loss, back)
+  queueRecoverySteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)
 }
 
 /** Tells the user how much the summary covers, as the agent was told. */
-function tellLoss(context: SessionContext, loss: LossReport, back: number): void {
+function reportLossToUser(context: SessionContext, loss: LossReport, back: number): void {
   if (loss.lost.length === 0) return
   const { record } = context
   const speaker = speakerFor(record, null)
@@ -313,8 +314,8 @@ function emitLoss(context: SessionContext, { loss, archiveId, startedAt }: Compa
     facts_kept: loss.kept,
     by_kind: loss.byKind,
     put_back: back,
-    lost: loss.lost.slice(0, MOST_TOLD).map(({ kind, text, state, line }) => ({ kind, text, state, line })),
-    lost_more: Math.max(0, loss.total - loss.kept - MOST_TOLD),
+    lost: loss.lost.slice(0, MOST_REPORTED).map(({ kind, text, state, line }) => ({ kind, text, state, line })),
+    lost_more: Math.max(0, loss.total - loss.kept - MOST_REPORTED),
   })
 }
 
@@ -375,19 +376,19 @@ function textOf(entry: Entry): string {
 
 /** Longest part of a brief's text in a recovery message: the facts need the rest. */
 const LONGEST = 2_800
-const OUT = new Set<BriefRecord['status']>(['cancelled', 'failed', 'superseded'])
+const UNUSABLE_STATUSES = new Set<BriefRecord['status']>(['cancelled', 'failed', 'superseded'])
 
 /**
  * Returns the newest brief that was written in this session or handed to it, or else the one Baton
  * wrote before the compaction.
  * Null when there is none. A file that is missing or was changed is left out.
  */
-function briefToTell(context: Pick<SessionContext, 'deps' | 'record'>): RecoveryBrief | null {
+function recoveryBrief(context: Pick<SessionContext, 'deps' | 'record'>): RecoveryBrief | null {
   const { deps, record } = context
   const { keeper } = deps.sources()
   const written = deps.store
     .briefs({ sessionId: record.sessionId })
-    .filter(({ author, status }) => author !== 'baton' && !OUT.has(status))
+    .filter(({ author, status }) => author !== 'baton' && !UNUSABLE_STATUSES.has(status))
     .map((brief) => ({ brief, since: brief.takenAt, handed: false }))
   const given = deps.store
     .briefsUsedBy(record.sessionId)

@@ -5,10 +5,10 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { EngineDependencies } from '../context.js'
 import { writeLateBriefs } from '../handoff/late-briefs.js'
 import { sessionContext } from '../session-context.js'
-import { briefBefore, recoverFirst, recoverSecond } from './around-compaction.js'
+import { recoverFirst, recoverSecond, writeBriefBeforeCompaction } from './around-compaction.js'
 import { briefMaterial, factsOf, keptFactsOf, repositoryOf } from './brief-sources.js'
 import { KEEP_EVERY } from './deferred-work.js'
-import { handedFacts, withHanded } from './handed-facts.js'
+import { handedFacts, mergeHandedFacts } from './handed-facts.js'
 import { type ReadFacts, readFacts } from './read-facts.js'
 
 /**
@@ -69,7 +69,7 @@ function storeFacts(
   const agent = deps.agents[record?.agent ?? '']
   if (!record || !agent || trouble !== null || record.compaction?.startedAt !== startedAt) return []
   const context = sessionContext(deps, agent, record)
-  briefBefore(context, briefMaterial({ deps, record, read }))
+  writeBriefBeforeCompaction(context, briefMaterial({ deps, record, read }))
   if (record.compaction.seen.includes('session-start')) recoverFirst(context, null)
   if (record.compaction.completed) recoverSecond(context, record.compaction.summary)
   return context.events
@@ -77,7 +77,7 @@ function storeFacts(
 
 function factsWithHanded(deps: EngineDependencies, sessionId: string, { facts }: ReadFacts): Fact[] {
   const record = deps.store.session(sessionId)
-  return record === null ? facts : withHanded(handedFacts({ deps, record }, deps.sources().keeper), facts)
+  return record === null ? facts : mergeHandedFacts(handedFacts({ deps, record }, deps.sources().keeper), facts)
 }
 
 /** Longest silence of a session whose facts are kept current. */

@@ -8,7 +8,7 @@ import { beginCycle, reopenAfterReport } from '../../tracker/tracker.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, ofSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
@@ -29,7 +29,7 @@ export function compactionStarts(context: SignalContext, trigger: 'auto' | 'manu
 /** Opens a compaction and keeps everything it may drop. */
 function begin(context: SignalContext, trigger: 'auto' | 'manual'): void {
   open(context, trigger)
-  rareWork(context.deps).keepBefore(context, trigger)
+  rareWork(context.deps).prepareCompaction(context, trigger)
 }
 
 function isOvertaken({ signal, record: { track } }: SignalContext): boolean {
@@ -89,7 +89,7 @@ export interface SignDetail {
 export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'compact-start'>, detail: SignDetail): void {
   const { record } = context
   const old = record.compaction
-  if (old === null || !belongs(context, old, sign)) {
+  if (old === null || !belongsToCompaction(context, old, sign)) {
     if (sign !== 'boundary' && sign !== 'figure-lost' && isOvertaken(context)) return
     begin(context, detail.trigger ?? old?.trigger ?? 'auto')
   }
@@ -111,7 +111,11 @@ export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'comp
     complete(context, 'completed')
 }
 
-function belongs({ signal, record: { track } }: SignalContext, progress: CompactionProgress, sign: Sign): boolean {
+function belongsToCompaction(
+  { signal, record: { track } }: SignalContext,
+  progress: CompactionProgress,
+  sign: Sign,
+): boolean {
   const happened = hasHappened(progress)
   // A lost figure ends the cycle that knew it, whatever ended the cycle before.
   if (sign === 'figure-lost') return !happened && !progress.completed
@@ -124,7 +128,7 @@ function belongs({ signal, record: { track } }: SignalContext, progress: Compact
 
 function resetCycle(context: SignalContext): void {
   const { record } = context
-  cancelStale(context, 'the conversation was compacted', ofSession(context, ['context', 'silence']))
+  cancelStale(context, 'the conversation was compacted', isAboutSession(context, ['context', 'silence']))
   record.compactions++
   record.track = beginCycle(record.track, context.at, 'compaction')
   // A manual or idle compaction happens between turns. Any other happens within one.
@@ -157,7 +161,7 @@ export function tellCompaction(
       { category: 'compaction', mode: 'sequential', agent_text: null, user_text: compactedHereText(speaker, detail) },
       { seatId: record.seatId, sessionId: record.sessionId },
     )
-  if (context.parentSeatId && isOn(context, context.parentSeatId)) {
+  if (context.parentSeatId && isSeatEnabled(context, context.parentSeatId)) {
     const text = compactedText(speaker, detail)
     queue(
       context,
@@ -168,7 +172,7 @@ export function tellCompaction(
 }
 
 /** False when Baton was off for the newest session of the seat at its last signal. */
-function isOn({ deps }: SessionContext, seatId: string): boolean {
+function isSeatEnabled({ deps }: SessionContext, seatId: string): boolean {
   const newest = deps.store.chain(seatId).at(-1)
   return newest === undefined || isEnabled(deps.store, newest, newest.enabled ?? true)
 }
@@ -247,7 +251,10 @@ export type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
   const progress = context.record.compaction
   if (!progress || progress.completed) return
-  complete(context, hasHappened(progress) ? 'completed' : otherwise === 'unknown' ? 'unknown' : whyNot(progress))
+  complete(
+    context,
+    hasHappened(progress) ? 'completed' : otherwise === 'unknown' ? 'unknown' : outcomeWithoutSigns(progress),
+  )
 }
 
 /**
@@ -255,7 +262,7 @@ export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 
  * The transcript reports a blocked manual compaction, but nothing of a blocked automatic one.
  * A failed summariser is mostly reported, though sometimes too late.
  */
-function whyNot(progress: CompactionProgress): 'failed' | 'blocked' {
+function outcomeWithoutSigns(progress: CompactionProgress): 'failed' | 'blocked' {
   return progress.mayBeForbidden && !progress.failing && progress.trigger === 'auto' ? 'blocked' : 'failed'
 }
 

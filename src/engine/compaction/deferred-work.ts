@@ -6,7 +6,7 @@ import type { SignalContext } from '../context.js'
 export const KEEP_EVERY = 256 * 1024
 
 /** Schedules keeping a session's facts after a turn that made its transcript long enough. */
-export function wantFacts({ deps, record, enabled }: SignalContext): void {
+export function scheduleKeepingFacts({ deps, record, enabled }: SignalContext): void {
   const offset = record.cursor?.offset ?? 0
   const kept = record.factsKeptAt ?? 0
   if (enabled && (offset < kept || offset - kept >= KEEP_EVERY)) deps.store.afterCommit(() => deps.leaveWork())
@@ -19,7 +19,7 @@ const LEAST_STEPS = 5
  * Requests a brief of a session that ended real work without one; it is written later.
  * `gone`: its client died while it worked.
  */
-export function wantBrief(
+export function requestLateBrief(
   { deps, record, enabled }: Pick<SignalContext, 'deps' | 'record' | 'enabled'>,
   why: WantedBrief,
 ): void {
@@ -32,7 +32,7 @@ export function wantBrief(
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /** Returns the sessions that still need a brief, even if the process that requested it died. */
-export function wantedBriefs(store: Store, now: Date): SessionRecord[] {
+export function sessionsNeedingBrief(store: Store, now: Date): SessionRecord[] {
   return store.sessions({ seenSince: new Date(now.getTime() - LOOK_BACK_MS).toISOString(), wantsBrief: true })
 }
 

@@ -31,7 +31,7 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
 /**
  * Merges a session's own facts with handed ones, ranked. The session's own version of a fact wins.
  */
-export function withHanded(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
+export function mergeHandedFacts(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
   if (handed.length === 0) return [...own]
   // The prompt that began the session is Baton's, not a request of the user.
   const users = usersFacts(own)

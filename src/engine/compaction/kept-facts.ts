@@ -36,12 +36,12 @@ export interface KeptFacts {
  * Null when there are none, they belong to a different transcript, or they cannot be read.
  */
 export function loadFacts(place: FactsPlace, sessionId: string, transcript: string): KeptFacts | null {
-  return (loadState(memoryOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
+  return (loadState(stateFileOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
 }
 
 /** Returns the transcript offset of the kept facts. 0 when there are no usable ones. */
 export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
-  return loadOffset(memoryOf(place, sessionId), transcript)
+  return loadOffset(stateFileOf(place, sessionId), transcript)
 }
 
 /**
@@ -57,7 +57,7 @@ export function saveFacts(
   offset: number,
   copy: Buffer,
 ): void {
-  storeState(memoryOf(place, sessionId), transcript, offset, copy)
+  storeState(stateFileOf(place, sessionId), transcript, offset, copy)
 }
 
 export const hasFacts = (folder: string, sessionId: string): boolean => hasState({ folder, name: sessionId })
@@ -67,6 +67,6 @@ export function forgetFacts(folder: string, sessionId: string): void {
   removeState({ folder, name: sessionId })
 }
 
-function memoryOf({ folder, program }: FactsPlace, sessionId: string): StateFile {
+function stateFileOf({ folder, program }: FactsPlace, sessionId: string): StateFile {
   return { folder, name: sessionId, format: `1 ${FACTS_FORMAT} ${program}` }
 }

@@ -11,7 +11,7 @@ import type { ReadFacts } from './read-facts.js'
  * A brief may be older than the work if it was reviewed first or the session could not be cleared.
  * `read`: facts of the session that were read before the store was locked.
  */
-export function addFoundLater(
+export function addLateFindings(
   context: SessionContext & { read?: ReadFacts | null },
   handoff: HandoffRecord,
 ): HandoffRecord {

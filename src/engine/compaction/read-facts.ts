@@ -112,11 +112,11 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
       if (state !== null) copy = { offset: at, state }
     },
   })
-  if (copy !== null && keeping) keep(keeping, transcript, copy)
+  if (copy !== null && keeping) keepFacts(keeping, transcript, copy)
   const told = facts.facts()
-  const end = gaveUp ? endOf(reader, transcript, { bytes, offset, lines }) : null
+  const end = gaveUp ? readEnd(reader, transcript, { bytes, offset, lines }) : null
   return {
-    facts: bounded(rankFacts(end === null ? told : joined(told, end.facts))),
+    facts: limitFacts(rankFacts(end === null ? told : joinFacts(told, end.facts))),
     sinceLine,
     lines,
     lastAnswer: end === null ? lastAnswer : end.lastAnswer,
@@ -133,7 +133,7 @@ function loadUpTo({ place, sessionId }: Keeping, transcript: string, bytes: numb
 }
 
 /** Keeps facts. A failure is ignored: they are read again, which costs only time. */
-function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
+function keepFacts({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
   try {
     saveFacts(place, sessionId, transcript, copy.offset, copy.state)
   } catch {
@@ -142,7 +142,7 @@ function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset:
 }
 
 /** Reads the end of a transcript that could not be read whole in time. */
-function endOf(
+function readEnd(
   reader: TranscriptReader,
   transcript: string,
   { bytes, offset, lines }: { bytes: number | undefined; offset: number; lines: number },
@@ -165,7 +165,7 @@ function endOf(
 /** Kinds of facts from the beginning that stay valid. Others may have changed by the end. */
 const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
 
-function joined(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
+function joinFacts(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
   const known = new Set(end.map(keyOf))
   const hasRequest = end.some(({ kind }) => kind === 'request')
   const lasting = beginning.filter(
@@ -175,7 +175,7 @@ function joined(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
 }
 
 /** Returns the most important facts, up to the size limits of a record. */
-function bounded(ranked: readonly Fact[]): Fact[] {
+function limitFacts(ranked: readonly Fact[]): Fact[] {
   let length = 0
   const facts: Fact[] = []
   for (const fact of ranked.slice(0, MOST_KEPT)) {

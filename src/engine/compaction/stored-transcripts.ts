@@ -3,7 +3,7 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { EngineDependencies } from '../context.js'
 import { isForgotten } from '../views/session-queries.js'
 import { isHeadless } from './keep-transcript.js'
-import { bytesHeld, isOpen, saysMore } from './sweep-transcripts.js'
+import { bytesHeld, hasMoreConversation, isOpen } from './sweep-transcripts.js'
 
 /**
  * Archiving state of a transcript on the disk:
@@ -40,7 +40,7 @@ export function judgeStored(
     .flatMap(([agent, reader]) =>
       reader.storedTranscripts(env, from).map((stored): JudgedTranscript => {
         const record = deps.store.session(stored.sessionId)
-        const isKept = !saysMore(deps, { ...stored, agent }, bytesHeld(deps, stored.sessionId))
+        const isKept = !hasMoreConversation(deps, { ...stored, agent }, bytesHeld(deps, stored.sessionId))
         const origin = record === null && !isKept ? reader.originOfTranscript(stored.path) : null
         const project = record?.project ?? origin?.folder ?? null
         const period = reader.cleanupPeriod(stored.path)

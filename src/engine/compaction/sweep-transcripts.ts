@@ -48,10 +48,12 @@ export function findUnarchived(deps: EngineDependencies): Unarchived[] {
   const seenSince = new Date(now - LOOK_BACK_MS).toISOString()
   return deps.store.sessions({ seenSince }).flatMap((record): Unarchived[] => {
     try {
-      const found = isArchivable(deps, record) ? lookAtTranscript(deps, record, now) : null
+      const found = isArchivable(deps, record) ? statTranscript(deps, record, now) : null
       const held = bytesHeld(deps, record.sessionId)
       const { agent, transcriptPath: path } = record
-      return found !== null && saysMore(deps, { agent, path: path!, bytes: found.bytes }, held) ? [found] : []
+      return found !== null && hasMoreConversation(deps, { agent, path: path!, bytes: found.bytes }, held)
+        ? [found]
+        : []
     } catch (error) {
       const reason = reasonOf(error)
       deps.log('warn', 'a session could not be looked at for the sweep', { session: record.sessionId, reason })
@@ -96,7 +98,7 @@ function isArchivable(deps: EngineDependencies, record: SessionRecord): boolean 
  * Reads the transcript's size and age.
  * Null while the session continues, and when the file is missing or not this user's.
  */
-function lookAtTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
+function statTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
   const stats = lookAtNamedFile(record.transcriptPath!, 'this-user')
   if ('refused' in stats) return null
   if (isOpen(deps, record) && now - stats.mtimeMs < IDLE_MS) return null
@@ -112,7 +114,7 @@ export function isOpen(deps: EngineDependencies, { state, process, agent }: Sess
  * True when a transcript holds conversation beyond the archived bytes.
  * Clients still write figures into it after the signal of its end; those need no new archive.
  */
-export function saysMore(
+export function hasMoreConversation(
   deps: EngineDependencies,
   { agent, path, bytes }: { agent: string; path: string; bytes: number },
   held: number,

@@ -58,7 +58,7 @@ test('/handoff cancel stops the handoff, and the session continues', () => {
   expect(typeCommand('cancel')).toContain('No handoff is under way.')
 })
 
-test('a prompt that only looks like one of these commands is an ordinary prompt', () => {
+test('a prompt that only resembles a /handoff command is an ordinary prompt', () => {
   const { answer } = s.hook('UserPromptSubmit', { prompt: '[baton] /handoff status please' })
   expect(answer).not.toContain('"block"')
 })

@@ -22,7 +22,7 @@ export function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord,
 }
 
 /** Returns the caller's role. Throws for a caller without one. */
-export function admit(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
+export function requireRole(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
   const role = roleOf(store, caller, target)
   if (role !== null) return role
   throw new BatonError(
@@ -34,7 +34,7 @@ export function admit(store: Store, caller: Caller, target: Pick<SessionRecord, 
 
 /** Returns the reviewer's role. Throws for the agent that wrote the brief. */
 export function admitReviewer(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
-  const role = admit(store, caller, target)
+  const role = requireRole(store, caller, target)
   if (role !== 'agent') return role
   throw new BatonError(
     'An agent does not review the briefs of its own seat.',

@@ -1,7 +1,7 @@
 import { continuePrompt, freshSessionNotice, resumeText } from '../../briefs/resume-text.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { addFoundLater } from '../compaction/late-findings.js'
+import { addLateFindings } from '../compaction/late-findings.js'
 import type { SignalContext } from '../context.js'
 import { cancelStale, queue } from '../messages/messages.js'
 import { sameProcess } from '../messages/wake-idle-session.js'
@@ -27,7 +27,7 @@ export function beginFresh(context: SignalContext): void {
   const { deps, record, at } = context
   const [found] = handoffsHere(context)
   if (!found || found.sessionId === record.sessionId || found.newSessionId === record.sessionId) return
-  if (isBeside(context, found)) return
+  if (sharesSeatNameOnly(context, found)) return
   const back = reclaimBrief(context, found)
   if (back === null) return
   const asked = isForking(back) ? writeWithoutFork(context, back) : back
@@ -90,7 +90,7 @@ export function beginFresh(context: SignalContext): void {
  * True for a session that only shares the seat's name: a headless run, or one started while another
  * client works in the seat, such as by its agent.
  */
-function isBeside({ deps, record, agent, signal }: SignalContext, { sessionId }: HandoffRecord): boolean {
+function sharesSeatNameOnly({ deps, record, agent, signal }: SignalContext, { sessionId }: HandoffRecord): boolean {
   if (signal.start?.source === 'clear') return false
   const oldSession = deps.store.session(sessionId)
   const isSatIn = oldSession !== null && oldSession.process !== null && !sameProcess(oldSession.process, record.process)
@@ -142,7 +142,7 @@ function reportUntrustedBrief(context: SignalContext, { briefId, path }: BriefRe
 function withLateFindings(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const oldSession = handoff.stale ? context.deps.store.session(handoff.sessionId) : null
   if (oldSession === null) return handoff
-  return addFoundLater(
+  return addLateFindings(
     Object.assign(sessionContext(context.deps, context.agent, oldSession, context.events), { read: context.read }),
     handoff,
   )

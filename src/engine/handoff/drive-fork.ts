@@ -6,7 +6,7 @@ import type { ProcessIdentity } from '../../lib/process-info.js'
 import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
 import type { EngineDependencies } from '../context.js'
 import { type PolicyContext, sessionContext } from '../session-context.js'
-import { endedFork, type ForkGiven, takeFork } from './fork-brief.js'
+import { applyForkResult, type ForkGiven, withForkOutcome } from './fork-brief.js'
 import { hasDriver } from './handoff-drivers.js'
 import { failHandoff, updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
@@ -99,7 +99,7 @@ export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoff
       deps.log('error', 'no brief could be kept', { handoff: handoffId, reason: String(error) })
     deps.store.transaction(() => {
       const found = wantedForkContext(deps, self, handoffId)
-      if (found) failHandoff(found.context, endedFork(found.handoff, 'no brief could be kept'), why)
+      if (found) failHandoff(found.context, withForkOutcome(found.handoff, 'no brief could be kept'), why)
     })
   }
 }
@@ -114,7 +114,7 @@ function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: 
     const found = wantedForkContext(deps, self, handoffId)
     if (!found) return
     const context = Object.assign(found.context, { read: { ...read, repository: material.repository } })
-    takeFork(context, found.handoff, material, given)
+    applyForkResult(context, found.handoff, material, given)
   })
 }
 

@@ -4,7 +4,7 @@ import type { ProcessIdentity } from '../../lib/process-info.js'
 import type { EngineDependencies } from '../context.js'
 import { sessionContext } from '../session-context.js'
 import { endClient } from '../signals/end-dead-clients.js'
-import { awaitedAt, hasDriver, isBefore, isSoonTyped, isTyped, needsWatcher } from './handoff-drivers.js'
+import { awaitedAt, hasDriver, isBeforeTyping, needsReadyDriver, needsTyping, needsWatcher } from './handoff-drivers.js'
 import { updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
@@ -114,7 +114,7 @@ const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
   driver?.pid === self.pid && driver.startedAt === self.startedAt
 
 const isWanted = (deps: EngineDependencies, handoff: HandoffRecord): boolean =>
-  (isTyped(handoff) || isSoonTyped(deps, handoff)) && deps.store.session(handoff.sessionId) !== null
+  (needsTyping(handoff) || needsReadyDriver(deps, handoff)) && deps.store.session(handoff.sessionId) !== null
 
 /** Returns the next step. Null when the handoff no longer needs this process. */
 export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handoffId: string): DriveStep | null {
@@ -130,7 +130,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   })
   const since = (at: string): number => deps.now().getTime() - Date.parse(at)
   const toClear = { what: 'clear', sessionId: handoff.sessionId, text: CLEAR, mayStand: false, remains: null } as const
-  if (isBefore(handoff)) return isSoonTyped(deps, handoff) ? step('ready', toClear) : step('give-up')
+  if (isBeforeTyping(handoff)) return needsReadyDriver(deps, handoff) ? step('ready', toClear) : step('give-up')
   const what = handoff.state === 'clearing' ? 'clear' : 'prompt'
   if (since(handoff.stateAt) > (what === 'clear' ? CLEAR_MS : PROMPT_MS)) return step('give-up')
   const typing = handoff.typing?.what === what ? handoff.typing : null
@@ -207,7 +207,7 @@ export function giveUpTyping(
     const agent = record && deps.agents[record.agent]
     if (!record || !agent) return
     const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
-    if (isBefore(found)) {
+    if (isBeforeTyping(found)) {
       updateHandoff({ deps }, found, { driver: null, client: null })
       return
     }
@@ -223,6 +223,6 @@ export function giveUpTyping(
 
 function ownHandoff({ store }: EngineDependencies, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
   const handoff = store.handoff(handoffId)
-  if (!handoff || !(isTyped(handoff) || isBefore(handoff))) return null
+  if (!handoff || !(needsTyping(handoff) || isBeforeTyping(handoff))) return null
   return isOwn(handoff, self) ? handoff : null
 }

@@ -62,7 +62,7 @@ export interface ForkGiven {
  * Applies the fork's result: the session is left or its brief reviewed.
  * Call it inside a transaction.
  */
-export function takeFork(
+export function applyForkResult(
   context: PolicyContext,
   handoff: HandoffRecord,
   known: BriefMaterial,
@@ -70,7 +70,7 @@ export function takeFork(
 ): HandoffRecord {
   const material = addQuestion(known, handoff)
   if (!context.enabled) {
-    cancelHandoff(context, endedFork(handoff, 'not needed any more'), 'Baton was switched off')
+    cancelHandoff(context, withForkOutcome(handoff, 'not needed any more'), 'Baton was switched off')
     return context.deps.store.handoff(handoff.handoffId)!
   }
   const body = findBrief(given.answer ?? '')
@@ -91,7 +91,7 @@ export function takeFork(
         material,
         takeBrief(context, material, { body, author: 'fork', reason: handoff.reason, coverage }),
       )
-    : fallbackBrief(context, endedFork(handoff, why), material)
+    : fallbackBrief(context, withForkOutcome(handoff, why), material)
   cancelHandoffMessages(context, 'the brief is written')
   const { store } = context.deps
   if (!beginReview(context, ready.handoff, ready.brief)) leaveWhenIdle(context, ready.handoff)
@@ -104,10 +104,10 @@ export function withoutFork(
   handoff: HandoffRecord,
   why: string,
 ): Ready {
-  return fallbackBrief(context, endedFork(handoff, why), addQuestion(briefMaterial(context), handoff))
+  return fallbackBrief(context, withForkOutcome(handoff, why), addQuestion(briefMaterial(context), handoff))
 }
 
-export function endedFork(handoff: HandoffRecord, outcome: string): HandoffRecord {
+export function withForkOutcome(handoff: HandoffRecord, outcome: string): HandoffRecord {
   return handoff.fork ? { ...handoff, fork: { ...handoff.fork, outcome } } : handoff
 }
 
@@ -128,7 +128,7 @@ function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material
 
 function withFork(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial, brief: BriefRecord): Ready {
   const { upTo } = handoff.fork!
-  const ready = withBrief(context, endedFork(handoff, 'wrote'), brief, material)
+  const ready = withBrief(context, withForkOutcome(handoff, 'wrote'), brief, material)
   // Later work is not in the brief and is added when the session is left.
   const stale = handoff.stale === true || lastLine(material.facts) > upTo
   return { handoff: markStaleIfWorking(context, { ...ready, upTo, stale }), brief }

@@ -9,9 +9,9 @@ import { briefMaterial } from '../compaction/brief-sources.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { lastLine } from '../compaction/late-findings.js'
 import type { SignalContext } from '../context.js'
-import { cancelStale, ofSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
 import type { PolicyContext } from '../session-context.js'
-import { endedFork, mayFork, wantFork, withBrief, withoutFork } from './fork-brief.js'
+import { mayFork, wantFork, withBrief, withForkOutcome, withoutFork } from './fork-brief.js'
 import {
   applyEvent,
   arriveHandoff,
@@ -22,7 +22,7 @@ import {
   updateHandoff,
 } from './handoff-transitions.js'
 import { cancelHandoffMessages, isForking, isToLeave, openHandoff, withdraw } from './handoffs.js'
-import { BY_NEXT_START, leaveSession, readyToType, waitForNextStart } from './leave-session.js'
+import { BY_NEXT_START, leaveSession, startDriverEarly, waitForNextStart } from './leave-session.js'
 import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
@@ -54,7 +54,7 @@ export function askForBrief(context: SignalContext, asked: HandoffRequest): Hand
     },
     { seatId: context.record.seatId, sessionId: context.record.sessionId },
   )
-  return updateHandoff(context, handoff, { asked: 1, ...readyToType(context) })
+  return updateHandoff(context, handoff, { asked: 1, ...startDriverEarly(context) })
 }
 
 /**
@@ -137,7 +137,7 @@ export function reconsiderHandoff(context: SignalContext): void {
  * command.
  * The agent counts as asked only if this prompt is the request or this answer is the brief.
  */
-export function takeTyped(context: SignalContext, typed: { words: string }): void {
+export function applyTypedHandoff(context: SignalContext, typed: { words: string }): void {
   const { signal } = context
   const handoff = beginHandoff(context, {
     cause: 'user',
@@ -187,7 +187,7 @@ function withQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRe
 }
 
 /** True when the user wrote the text or approved it. */
-function isAgreed({ author, status }: BriefRecord): boolean {
+function isApproved({ author, status }: BriefRecord): boolean {
   return author === 'user' || status === 'approved'
 }
 
@@ -199,7 +199,7 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps, signal } = context
   const body = findBrief(signal.lastAnswer ?? '')
   const before = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
-  if (body === null || before === null || isAgreed(before)) return false
+  if (body === null || before === null || isApproved(before)) return false
   // The agent only repeated the stored brief.
   if (deps.sources().keeper.read(before)?.includes(body.trim())) return false
   const material = addQuestion(briefMaterial(context), handoff)
@@ -224,7 +224,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   if (body === null) return
   const material = addQuestion(briefMaterial(context), handoff)
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
-  useBrief(context, endedFork(handoff, 'the agent gave one itself'), brief, material)
+  useBrief(context, withForkOutcome(handoff, 'the agent gave one itself'), brief, material)
 }
 
 /**
@@ -232,7 +232,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
  * True when there was one: it is asked at turn end instead.
  */
 function cancelUndelivered(context: SignalContext, why = 'it is asked for at the end of the turn'): boolean {
-  return cancelStale(context, why, ofSession(context, ['handoff'])).length > 0
+  return cancelStale(context, why, isAboutSession(context, ['handoff'])).length > 0
 }
 
 function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
@@ -272,16 +272,17 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
       given: step === 'take' ? body : handoff.draft,
       upTo: lastLine(material.facts),
     })
-  else if (step === 'ask') insist(context, handoff, requestText({ seatName: context.seatName, isShown }), handoff.draft)
+  else if (step === 'ask')
+    askAgain(context, handoff, requestText({ seatName: context.seatName, isShown }), handoff.draft)
   else if (step === 'ask-again')
-    insist(context, handoff, requestText({ seatName: context.seatName, missing: coverage!.missing }), body)
+    askAgain(context, handoff, requestText({ seatName: context.seatName, missing: coverage!.missing }), body)
   else if (step === 'write') {
     const written = writeBrief(context, material, { reason: unwritten, lastAnswer: signal.lastAnswer ?? null })
     useBrief(context, handoff, written, material)
   } else useBrief(context, handoff, taken(step === 'take' ? body! : handoff.draft!), material)
 }
 
-function insist(context: SignalContext, handoff: HandoffRecord, text: string, given: string | null): void {
+function askAgain(context: SignalContext, handoff: HandoffRecord, text: string, given: string | null): void {
   const asked = applyEvent(context, handoff, 'asked-again', { asked: handoff.asked + 1, draft: given })
   if (asked !== null) context.insistence = text
 }
@@ -306,7 +307,7 @@ const CONTINUES_TURN = new Set<SignalContext['signal']['kind']>(['prompt', 'tool
 export function followHandoff(context: SignalContext): void {
   const { signal, record } = context
   const open = openHandoff(context)
-  const handoff = open === null ? null : withoutAnswered(context, open)
+  const handoff = open === null ? null : dropAnsweredQuestion(context, open)
   if (
     handoff &&
     isToLeave(context, handoff) &&
@@ -320,13 +321,13 @@ export function followHandoff(context: SignalContext): void {
 }
 
 /** Marks the request as final: the turn's end uses the agent's brief or Baton's own. */
-export function askNoMore(context: SignalContext): void {
+export function stopAsking(context: SignalContext): void {
   const handoff = openHandoff(context)
   if (handoff?.state === 'requested') updateHandoff(context, handoff, { lastCall: true })
 }
 
 /** Removes the stored question once the user answers it with a prompt of their own. */
-function withoutAnswered(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
+function dropAnsweredQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const { signal } = context
   const isAnswer = signal.kind === 'prompt' && !signal.prompt?.trimStart().startsWith('[baton]')
   if (!handoff.question || !isAnswer || !isToLeave(context, handoff)) return handoff
@@ -363,13 +364,13 @@ function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void
  * `lastSeenAt`: last signal of a client that died; the brief counts as waiting since then.
  */
 export function handOverAtSessionEnd(context: PolicyContext, lastSeenAt: string | null = null): void {
-  leaveEnded(context)
+  endOldSession(context)
   const left = openHandoff(context)
   if (lastSeenAt !== null && left?.state === 'waiting' && left.stateAt === context.at)
     updateHandoff(context, left, { stateAt: lastSeenAt })
 }
 
-function leaveEnded(context: PolicyContext): void {
+function endOldSession(context: PolicyContext): void {
   const handoff = openHandoff(context)
   if (handoff && handoff.newSessionId === context.record.sessionId) waitForNextStart(context, handoff)
   if (!handoff || handoff.sessionId !== context.record.sessionId || handoff.newSessionId !== null) return

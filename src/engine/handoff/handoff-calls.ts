@@ -14,7 +14,7 @@ import { fallbackOnError } from '../messages/ready-messages.js'
 import { isQuiet } from '../messages/wake-idle-session.js'
 import { recentHandoffs } from '../messages/warn.js'
 import { knownSessionContext, type PolicyContext } from '../session-context.js'
-import { admit, admitReviewer, type Caller, type Role } from './authorize-caller.js'
+import { admitReviewer, type Caller, type Role, requireRole } from './authorize-caller.js'
 import { withBrief } from './fork-brief.js'
 import {
   applyEvent,
@@ -28,7 +28,7 @@ import { cancelHandoffMessages, handoffsHere, withdraw } from './handoffs.js'
 import { isThere, leaveWhenIdle } from './leave-session.js'
 import { type BriefMaterial, coverageOf, takeBrief } from './make-brief.js'
 import { refuseAwaited } from './own-briefs.js'
-import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
+import { beginReview, continueApproved, holdReview, reopenedUntil } from './review.js'
 
 /**
  * Handoff commands of users and agents, which need no signal of the session.
@@ -49,7 +49,7 @@ export function offerBrief(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
 ): Offered {
-  const role = admit(deps.store, asked.caller, knownSessionContext(deps, asked.sessionId).record)
+  const role = requireRole(deps.store, asked.caller, knownSessionContext(deps, asked.sessionId).record)
   const material = materialOf(deps, asked.sessionId, asked.read)
   return deps.store.transaction(() => {
     const context = knownSessionContext(deps, asked.sessionId)
@@ -58,7 +58,7 @@ export function offerBrief(
     const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
     refuseLeft(context, 'baton handoff <file> --session')
     refuseOff(context)
-    endArrived(context, open)
+    finishEarlier(context, open)
     if (wanted === null) refuseGuarded(context, role)
     for (const one of open) refuseBegun(context, one)
     const given = {
@@ -66,10 +66,10 @@ export function offerBrief(
       author: role === 'user' ? ('user' as const) : ('agent' as const),
       reason: asked.reason,
     }
-    const brief = checkable(context, takeBrief(context, material, given), asked.read)
+    const brief = withoutUnreadCoverage(context, takeBrief(context, material, given), asked.read)
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted
-      ? takeOver(context, wanted, role, asked.reason)
+      ? applyToRequest(context, wanted, role, asked.reason)
       : beginHandoff(context, causeOf(role, asked.reason))
     const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
     // A running turn continues after the brief; its work is added when the session is left.
@@ -94,7 +94,7 @@ export function requestBrief(
   return deps.store.transaction(() => {
     const context = knownSessionContext(deps, asked.sessionId)
     const { record, agent } = context
-    const role = admit(deps.store, asked.caller, record)
+    const role = requireRole(deps.store, asked.caller, record)
     refuseLeft(context, 'baton handoffs request')
     refuseOff(context)
     if (!isThere(context))
@@ -104,7 +104,7 @@ export function requestBrief(
         EXIT.refused,
       )
     const open = handoffsHere(context)
-    endArrived(context, open)
+    finishEarlier(context, open)
     refuseGuarded(context, role)
     for (const one of open) refuseBegun(context, one)
     const handoff = beginHandoff(context, causeOf(role, asked.reason))
@@ -133,7 +133,7 @@ export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string
   return deps.store.transaction(() => {
     const handoff = deps.store.handoff(asked.handoffId)!
     const context = knownSessionContext(deps, handoff.sessionId)
-    const role = admit(deps.store, asked.caller, context.record)
+    const role = requireRole(deps.store, asked.caller, context.record)
     if (
       handoff.newSessionId !== null ||
       !deps.store.openHandoffs({ seatId: handoff.seatId }).some((h) => sameAs(h, handoff))
@@ -155,7 +155,7 @@ export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string
 export function dropBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): BriefRecord {
   return deps.store.transaction(() => {
     const brief = deps.store.brief(asked.briefId)!
-    admit(deps.store, asked.caller, brief)
+    requireRole(deps.store, asked.caller, brief)
     refuseUsed(brief)
     refuseAwaited(deps, brief)
     const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
@@ -193,7 +193,7 @@ export function approveBrief(deps: EngineDependencies, asked: { briefId: string;
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }
     deps.store.putBrief(approved)
-    return { brief: approved, handoff: useReviewed(context, handoff) }
+    return { brief: approved, handoff: continueApproved(context, handoff) }
   })
 }
 
@@ -211,13 +211,13 @@ export function reviseBrief(
     admitReviewer(deps.store, asked.caller, context.record)
     refuseUsed(old)
     refuseAwaited(deps, old)
-    refuseOver(deps, old)
+    refuseReplaced(deps, old)
     const handoff = handoffOf(deps, old)
     if (handoff) refuseBegun(context, handoff)
     const coverage = coverageOf(context, material, asked.body)
     const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
     const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
-    const kept = checkable(context, { ...takeBrief(context, material, given), coverage }, asked.read)
+    const kept = withoutUnreadCoverage(context, { ...takeBrief(context, material, given), coverage }, asked.read)
     const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
     const brief: BriefRecord = { ...kept, status }
     deps.store.putBrief(brief)
@@ -225,7 +225,7 @@ export function reviseBrief(
     if (!handoff) return { brief, handoff }
     const { briefId } = brief
     if (handoff.state === 'review') {
-      const change = { briefId, dueAt: renewedEnd(context, handoff) }
+      const change = { briefId, dueAt: reopenedUntil(context, handoff) }
       return { brief, handoff: applyEvent(context, handoff, 'brief-edited', change) ?? handoff }
     }
     // An order names its brief, so the order with the replaced brief was withdrawn.
@@ -247,7 +247,7 @@ export function endEditing(deps: EngineDependencies, briefId: string): void {
   deps.store.transaction(() => {
     const handoff = handoffOf(deps, deps.store.brief(briefId)!)
     if (handoff?.state !== 'review') return
-    updateHandoff({ deps }, handoff, { dueAt: renewedEnd(knownSessionContext(deps, handoff.sessionId), handoff) })
+    updateHandoff({ deps }, handoff, { dueAt: reopenedUntil(knownSessionContext(deps, handoff.sessionId), handoff) })
   })
 }
 
@@ -269,7 +269,7 @@ function materialOf(deps: EngineDependencies, sessionId: string, read: ReadFacts
 }
 
 /** Removes the coverage of a brief whose transcript could not be read. */
-function checkable({ deps }: SessionContext, brief: BriefRecord, read: ReadFacts): BriefRecord {
+function withoutUnreadCoverage({ deps }: SessionContext, brief: BriefRecord, read: ReadFacts): BriefRecord {
   if (read.trouble === null) return brief
   const unchecked = { ...brief, coverage: null }
   deps.store.putBrief(unchecked)
@@ -281,7 +281,12 @@ function causeOf(role: Role, reason: string | null): HandoffRequest {
 }
 
 /** Applies a brief to the open request. The original cause stays, unless the user takes over. */
-function takeOver(context: PolicyContext, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
+function applyToRequest(
+  context: PolicyContext,
+  wanted: HandoffRecord,
+  role: Role,
+  reason: string | null,
+): HandoffRecord {
   cancelHandoffMessages(context, 'the brief was given')
   context.record.handoffId = wanted.handoffId
   const byHand = role === 'user' ? { cause: role, unattended: false } : {}
@@ -289,7 +294,7 @@ function takeOver(context: PolicyContext, wanted: HandoffRecord, role: Role, rea
 }
 
 /** Ends an earlier handoff: a session that requests the next one has evidently started. */
-function endArrived(context: PolicyContext, open: readonly HandoffRecord[]): void {
+function finishEarlier(context: PolicyContext, open: readonly HandoffRecord[]): void {
   for (const handoff of open) {
     if (handoff.newSessionId !== null) arriveHandoff(context, handoff)
   }
@@ -348,14 +353,14 @@ function refuseUsed(brief: BriefRecord): void {
   )
 }
 
-const OVER = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
+const REPLACED_OR_DROPPED = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
 
 /** Throws if the brief was replaced or cancelled while the user edited it. */
-function refuseOver({ store }: EngineDependencies, brief: BriefRecord): void {
-  if (!OVER.has(brief.status)) return
+function refuseReplaced({ store }: EngineDependencies, brief: BriefRecord): void {
+  if (!REPLACED_OR_DROPPED.has(brief.status)) return
   const later = store
     .briefs({ sessionId: brief.sessionId })
-    .findLast((one) => one.sequence > brief.sequence && !OVER.has(one.status))
+    .findLast((one) => one.sequence > brief.sequence && !REPLACED_OR_DROPPED.has(one.status))
   const replaced = brief.status === 'superseded' && later ? later.briefId : null
   throw new BatonError(
     replaced

@@ -2,12 +2,12 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { isAlive } from '../../lib/process-info.js'
 import type { EngineDependencies } from '../context.js'
 import { isForking } from './handoffs.js'
-import { noticedBy } from './missed-orders.js'
+import { noticeDeadline } from './missed-orders.js'
 
 /**
  * True when a driver must type: the clear, or the first prompt of a fresh session without a mod.
  */
-export function isTyped({ state, way, client }: HandoffRecord): boolean {
+export function needsTyping({ state, way, client }: HandoffRecord): boolean {
   return Boolean(client) && ((state === 'clearing' && way === 'tmux') || (state === 'confirmed' && way !== 'mod'))
 }
 
@@ -18,19 +18,19 @@ export function isTyped({ state, way, client }: HandoffRecord): boolean {
 const READY_MS = 10 * 60_000
 
 /** True when the session is about to be left and its terminal can be typed into. */
-export function isBefore({ state, client }: HandoffRecord): boolean {
+export function isBeforeTyping({ state, client }: HandoffRecord): boolean {
   return Boolean(client) && (state === 'requested' || state === 'checked')
 }
 
 /**
  * True while a driver must stand ready, so that the end of the turn need not wait for its start.
  */
-export function isSoonTyped({ now }: Pick<EngineDependencies, 'now'>, handoff: HandoffRecord): boolean {
-  return isBefore(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
+export function needsReadyDriver({ now }: Pick<EngineDependencies, 'now'>, handoff: HandoffRecord): boolean {
+  return isBeforeTyping(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
 }
 
-export function isUndriven(handoff: HandoffRecord): boolean {
-  return isTyped(handoff) && !hasDriver(handoff)
+export function lacksDriver(handoff: HandoffRecord): boolean {
+  return needsTyping(handoff) && !hasDriver(handoff)
 }
 
 export function hasDriver({ driver }: HandoffRecord): boolean {
@@ -38,7 +38,7 @@ export function hasDriver({ driver }: HandoffRecord): boolean {
 }
 
 /** True when a fork must write the brief and no living process runs it. */
-export function isUnforked(handoff: HandoffRecord): boolean {
+export function lacksForkDriver(handoff: HandoffRecord): boolean {
   return isForking(handoff) && !hasDriver(handoff)
 }
 
@@ -49,7 +49,7 @@ export function isUnforked(handoff: HandoffRecord): boolean {
  */
 export function awaitedAt(deps: EngineDependencies, handoff: HandoffRecord): number | null {
   const { state, dueAt, sessionId } = handoff
-  if (state === 'clearing') return noticedBy(deps, handoff)
+  if (state === 'clearing') return noticeDeadline(deps, handoff)
   if ((state !== 'review' && state !== 'checked') || dueAt === null) return null
   return deps.store.session(sessionId)?.state === 'ended' ? null : Date.parse(dueAt)
 }

@@ -15,12 +15,12 @@ function mayBlock(context: SignalContext): boolean {
     context.takesOrders &&
     mayHandOver(context) &&
     record.compaction !== null &&
-    leavesByItself(context, openHandoff(context))
+    canLeaveWithoutUser(context, openHandoff(context))
   )
 }
 
 /** False when only the user can carry the handoff out, or when it led to this session. */
-function leavesByItself(context: SignalContext, handoff: HandoffRecord | null): boolean {
+function canLeaveWithoutUser(context: SignalContext, handoff: HandoffRecord | null): boolean {
   if (handoff === null || handoff.offered) return true
   const { state, failedWays, dueAt } = handoff
   if (!isToLeave(context, handoff) || (state === 'review' && dueAt === null)) return false
@@ -57,9 +57,9 @@ export function moveHandoffs(context: SignalContext): void {
   const rare = rareWork(deps)
   if (!context.enabled) rare.stopHandoff(context, 'Baton was switched off')
   rare.followHandoff(context)
-  if (typed !== null) rare.takeTyped(context, typed)
+  if (typed !== null) rare.applyTypedHandoff(context, typed)
   const open = openHandoff(context)
-  if (open !== null && isToLeave(context, open) && signal.kind !== 'session-end') rare.lookAtOrder(context, open)
+  if (open !== null && isToLeave(context, open) && signal.kind !== 'session-end') rare.checkOrder(context, open)
   if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') rare.handOverAtTurnEnd(context)
   if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.handOverAtSessionEnd(context)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
 import { ATTENDED, handoffStage } from '../../testing/handoff-stage.js'
-import { wantedBriefs } from '../compaction/deferred-work.js'
+import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 
 const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
 
@@ -129,9 +129,9 @@ describe('a session that ends', () => {
 describe('what is left to be done', () => {
   test('the store knows the sessions that need a late brief until it is written', () => {
     workAndEnd('prompt_input_exit')
-    expect(wantedBriefs(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([s.id])
+    expect(sessionsNeedingBrief(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([s.id])
     app.engine.catchUp()
-    expect(wantedBriefs(app.store, app.now())).toEqual([])
+    expect(sessionsNeedingBrief(app.store, app.now())).toEqual([])
   })
 
   test('a late brief that fails does not stop others and is tried again for a day', () => {
@@ -154,10 +154,10 @@ describe('what is left to be done', () => {
     app.engine.catchUp()
     expect(shown()).toEqual(['baton written aaaa'])
     expect(app.logged).toContain('no brief could be written of a session')
-    expect(wantedBriefs(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([other.id])
+    expect(sessionsNeedingBrief(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([other.id])
     app.wait(24 * 3_600)
     app.engine.catchUp()
-    expect(wantedBriefs(app.store, app.now())).toEqual([])
+    expect(sessionsNeedingBrief(app.store, app.now())).toEqual([])
   })
 })
 

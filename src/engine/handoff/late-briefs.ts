@@ -3,10 +3,10 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
-import { wantedBriefs } from '../compaction/deferred-work.js'
+import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
-import { bringSoon } from '../messages/bring-messages.js'
+import { trySendToSeat } from '../messages/bring-messages.js'
 import { queue } from '../messages/messages.js'
 import { sessionContext } from '../session-context.js'
 import { keepOwnBrief } from './make-brief.js'
@@ -27,7 +27,7 @@ const REASONS = {
  * After a normal end it only waits to be requested.
  */
 export function writeLateBriefs(deps: EngineDependencies): Event[] {
-  return wantedBriefs(deps.store, deps.now()).flatMap((record) => {
+  return sessionsNeedingBrief(deps.store, deps.now()).flatMap((record) => {
     try {
       return writeOne(deps, record)
     } catch (error) {
@@ -51,13 +51,13 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     const why = now.briefWanted
     deps.store.putSession({ ...now, briefWanted: null })
     const context = sessionContext(deps, agent, now)
-    if (now.state !== 'ended' || hasBrief(context) || !isWorth(read)) return []
+    if (now.state !== 'ended' || hasBrief(context) || !isWorthBrief(read)) return []
     const brief = keepOwnBrief(context, material, { reason: REASONS[why] })
     if (why === 'gone') told = offer(deps, now, brief, context.events)
     return context.events
   })
   // The start is over, so the offer is shown with the first prompt instead of after its turn.
-  if (told !== null) bringSoon(deps, told)
+  if (told !== null) trySendToSeat(deps, told)
   return events
 }
 
@@ -76,7 +76,7 @@ function hasBrief({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): bo
 }
 
 /** True when a session changed or committed something or left work open: a chat needs no brief. */
-function isWorth({ facts, trouble }: ReadFacts): boolean {
+function isWorthBrief({ facts, trouble }: ReadFacts): boolean {
   const counts = ({ kind, state }: Fact): boolean =>
     kind === 'commit' ||
     (kind === 'file' && state === 'changed') ||

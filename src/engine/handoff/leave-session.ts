@@ -1,7 +1,7 @@
 import { continuePrompt } from '../../briefs/resume-text.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord, HandoffWay } from '../../contract/records/handoff.js'
-import { addFoundLater } from '../compaction/late-findings.js'
+import { addLateFindings } from '../compaction/late-findings.js'
 import type { SessionContext, SignalContext } from '../context.js'
 import { queue } from '../messages/messages.js'
 import { isQuiet, QUIET_MS } from '../messages/wake-idle-session.js'
@@ -24,7 +24,7 @@ export const BY_NEXT_START = { way: 'start', orderId: null } as const
  */
 export function leaveSession(context: PolicyContext, asked: HandoffRecord): void {
   // A brief that waits for the user's own clear is completed at that clear.
-  const handoff = asked.state === 'waiting' ? asked : addFoundLater(context, asked)
+  const handoff = asked.state === 'waiting' ? asked : addLateFindings(context, asked)
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
     failHandoff(context, handoff, 'its brief is gone')
@@ -127,7 +127,7 @@ function typeOrOffer(context: NamedContext, handoff: HandoffRecord, brief: Brief
  * Starts the driver while the agent writes its brief, because starting is slow and the user would
  * wait for it at the end of the turn.
  */
-export function readyToType(context: SignalContext): Pick<HandoffRecord, 'client'> {
+export function startDriverEarly(context: SignalContext): Pick<HandoffRecord, 'client'> {
   const { signal, record, takesOrders } = context
   // The status line often reports the figure before the tool batch of the same answer does.
   const isAtWork = signal.kind === 'tool-batch' || (signal.kind === 'status-line' && record.state === 'working')

@@ -8,7 +8,7 @@ import { isOverlooked, NOTICE_MS, ORDER_MS, SETTLE_MS } from './missed-orders.js
 import { endReview } from './review.js'
 
 /** Handles a handoff whose deadline passed without a signal. */
-export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void {
+export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state === 'review') {
     endReview(context, handoff)
     return
@@ -28,7 +28,7 @@ export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void 
     updateHandoff(context, handoff, { dueAt: new Date(Date.parse(context.at) + LOOK_MS).toISOString() })
     return
   }
-  lookAtOrder(context, handoff)
+  checkOrder(context, handoff)
 }
 
 /**
@@ -43,7 +43,7 @@ export function lookAtDue(context: PolicyContext, handoff: HandoffRecord): void 
  *                             seconds counts as gone
  *   not begun in time         the next way is tried; while the session works it gets more time
  */
-export function lookAtOrder(context: PolicyContext, handoff: HandoffRecord): void {
+export function checkOrder(context: PolicyContext, handoff: HandoffRecord): void {
   const { deps, agent } = context
   const { sessionId, orderId } = handoff
   if (!isOrdered(handoff) || orderId === null) return
@@ -51,7 +51,7 @@ export function lookAtOrder(context: PolicyContext, handoff: HandoffRecord): voi
   // The order is read before its answer: a missing order without an answer was never begun.
   const isThereStill = agent.hasOrder?.(deps.liveDir, sessionId, orderId) ?? true
   const answer = agent.orderAnswer?.(deps.liveDir, sessionId, orderId) ?? null
-  if (isThereStill && wasToBeNoticed(context, handoff) && isOverlooked(agent, deps.liveDir, sessionId, orderId))
+  if (isThereStill && isNoticeOverdue(context, handoff) && isOverlooked(agent, deps.liveDir, sessionId, orderId))
     agent.giveUpOn?.(deps.liveDir, sessionId)
   if (answer !== null && answer.state !== 'refused') {
     // The client died while it cleared, so no session has the brief.
@@ -64,7 +64,7 @@ export function lookAtOrder(context: PolicyContext, handoff: HandoffRecord): voi
   else if (isDue && withdraw(context, handoff)) offerInstead(context, handoff, 'mod')
 }
 
-function wasToBeNoticed({ at }: PolicyContext, { dueAt }: HandoffRecord): boolean {
+function isNoticeOverdue({ at }: PolicyContext, { dueAt }: HandoffRecord): boolean {
   return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
 }
 
@@ -83,10 +83,10 @@ export function isOrdered({ state, way }: HandoffRecord): boolean {
  * Reasons that delay a clear but do not prevent it. `late`: found after its time.
  * `withdrawn`: removed although still wanted.
  */
-const PASSING = new Set(['turn', 'dialog', 'draft', 'background', 'subagent', 'late', 'withdrawn'])
+const TEMPORARY_REASONS = new Set(['turn', 'dialog', 'draft', 'background', 'subagent', 'late', 'withdrawn'])
 
 function handleRefusal(context: PolicyContext, handoff: HandoffRecord, reason: string, isDue: boolean): void {
-  if (PASSING.has(reason) && isThere(context)) orderAgain(context, handoff, 'another')
+  if (TEMPORARY_REASONS.has(reason) && isThere(context)) orderAgain(context, handoff, 'another')
   // The session is gone, and the client's own event may be on its way.
   else if (isDue || !reason.startsWith('failed after')) offerInstead(context, handoff, 'mod')
 }

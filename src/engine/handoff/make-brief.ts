@@ -61,7 +61,7 @@ export function takeBrief(
   given: { body: string; author: BriefAuthor; reason: string | null; coverage?: Coverage | null },
 ): BriefRecord {
   const coverage = given.coverage === undefined ? coverageOf(context, material, given.body) : given.coverage
-  return keep(context, material, {
+  return storeBrief(context, material, {
     ...given,
     coverage,
     body: coverage === null ? given.body : completeBrief(given.body, coverage),
@@ -81,7 +81,7 @@ export function writeBrief(
     context.deps.store.putBrief(wanted)
     return wanted
   }
-  return write(context, material, about, 'checked')
+  return writeOwnBrief(context, material, about, 'checked')
 }
 
 /**
@@ -91,7 +91,7 @@ export function writeBrief(
  */
 export function keepOwnBrief(context: SessionContext, material: BriefMaterial, about: { reason: string }): BriefRecord {
   const earlier = keptBrief(context)
-  const brief = write(context, material, { reason: about.reason, lastAnswer: null }, 'written')
+  const brief = writeOwnBrief(context, material, { reason: about.reason, lastAnswer: null }, 'written')
   if (earlier !== null) context.deps.store.putBrief({ ...earlier, status: 'superseded' })
   return brief
 }
@@ -105,7 +105,7 @@ export function keptBrief({ deps, record }: Pick<SessionContext, 'deps' | 'recor
   return briefs.findLast(({ author, status }) => author === 'baton' && status === 'written') ?? null
 }
 
-function write(
+function writeOwnBrief(
   context: SessionContext,
   material: BriefMaterial,
   { reason, lastAnswer, appendix }: { reason: string | null; lastAnswer: string | null; appendix?: Appendix },
@@ -118,7 +118,7 @@ function write(
   })
   const body = appendix === undefined || appendix.text === '' ? facts : `${facts}\n${appendix.text}`
   const coverage = coverageOf(context, material, body, appendix)
-  return keep(context, material, { body, author: 'baton', reason, coverage }, status)
+  return storeBrief(context, material, { body, author: 'baton', reason, coverage }, status)
 }
 
 /** Text that code adds to a brief besides the facts: whole sections and the calls they list. */
@@ -126,7 +126,7 @@ type Appendix = NeededCalls & { text: string }
 
 const PARTIAL = 'The transcript could not be read whole in time: what was said in its middle is not in it.'
 
-function keep(
+function storeBrief(
   context: SessionContext,
   material: BriefMaterial,
   given: { body: string; author: BriefAuthor; reason: string | null; coverage: Coverage | null },

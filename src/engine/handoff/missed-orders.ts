@@ -30,7 +30,10 @@ export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, o
  * Returns when the order must have been noticed.
  * Null without an order, after it was noticed, or if the mod does not report that.
  */
-export function noticedBy({ store, agents, liveDir, now }: EngineDependencies, handoff: HandoffRecord): number | null {
+export function noticeDeadline(
+  { store, agents, liveDir, now }: EngineDependencies,
+  handoff: HandoffRecord,
+): number | null {
   const { state, way, orderId, dueAt, sessionId } = handoff
   if (state !== 'clearing' || way !== 'mod' || orderId === null || dueAt === null) return null
   const by = Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
@@ -40,14 +43,14 @@ export function noticedBy({ store, agents, liveDir, now }: EngineDependencies, h
 }
 
 /** Dependencies for reading a hindrance. */
-export type Lookout = Pick<EngineDependencies, 'store' | 'agents' | 'liveDir'>
+export type HindranceSources = Pick<EngineDependencies, 'store' | 'agents' | 'liveDir'>
 
 /**
  * Returns the reason why the session of a handoff is not cleared yet, reported by the mod or the
  * driver. Null when there is none or it is not reported.
  */
 export function hindranceOf(
-  { store, agents, liveDir }: Lookout,
+  { store, agents, liveDir }: HindranceSources,
   { state, way, orderId, sessionId, hinderedBy }: HandoffRecord,
 ): string | null {
   if (state !== 'clearing') return null

@@ -5,18 +5,18 @@ import { applyEvent } from './handoff-transitions.js'
 import { cancelHandoffMessages, openHandoff, withdraw } from './handoffs.js'
 import { BY_NEXT_START } from './leave-session.js'
 import { isReviewOver } from './review.js'
-import { isOld, waitingHere } from './waiting-briefs.js'
+import { handoffsWaitingHere, isOld } from './waiting-briefs.js'
 
 /**
  * Tells the user how to use briefs that are too old or several for this start. None is injected.
  */
 export function offerOld(context: SignalContext): void {
   const { deps, signal, record, at } = context
-  const inSeat = deps.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isLeft(context, handoff))
-  const here = waitingHere(deps.store, signal, at)
+  const inSeat = deps.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isAbandoned(context, handoff))
+  const here = handoffsWaitingHere(deps.store, signal, at)
   const known = new Map([...here, ...inSeat].map((handoff) => [handoff.handoffId, handoff]))
   if (record.attended !== true || record.jobId !== null) return
-  for (const handoff of known.values()) if (isOld(handoff, at)) offer(context, handoff)
+  for (const handoff of known.values()) if (isOld(handoff, at)) offerExpired(context, handoff)
   const several = here.filter((handoff) => handoff.briefId !== null && !isOld(handoff, at))
   if (several.length > 1 && inSeat.length === 0) offerEach(context, several)
 }
@@ -28,14 +28,14 @@ function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): v
   const named = waiting
     .slice(-MOST_NAMED)
     .map(({ briefId, sessionId }) => `${briefId} of session ${sessionId.slice(0, 8)}`)
-  tell(
+  tellUser(
     context,
     `[baton] ${waiting.length} briefs wait in this folder, and none is taken up by itself: ${named.join(', ')}. To go on from one here: baton handoffs use <brief>. To read it: baton handoffs show <brief>.`,
   )
 }
 
 /** True for a handoff of the seat that no session is about to start from. */
-function isLeft(context: SignalContext, handoff: HandoffRecord): boolean {
+function isAbandoned(context: SignalContext, handoff: HandoffRecord): boolean {
   const { state, newSessionId } = handoff
   if (newSessionId !== null) return context.deps.store.session(newSessionId)?.state === 'ended'
   return state === 'waiting' || state === 'clearing' || isReviewOver(context, handoff)
@@ -44,13 +44,13 @@ function isLeft(context: SignalContext, handoff: HandoffRecord): boolean {
 const TOO_OLD = 'nobody took it up within 12 hours'
 
 /** Ends the handoff of an old brief, so that any session may use the brief. */
-function offer(context: SignalContext, handoff: HandoffRecord): void {
+function offerExpired(context: SignalContext, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   const expired = applyEvent(context, handoff, 'brief-expired', { trouble: TOO_OLD })
   if (expired === null || brief === null) return
   const { briefId } = brief
   const since = `${brief.takenAt.slice(0, 16).replace('T', ' ')} UTC`
-  tell(
+  tellUser(
     context,
     `[baton] A brief of session ${handoff.sessionId.slice(0, 8)} waits here since ${since} (${briefId}), too long to be taken up by itself. To go on from it here: baton handoffs use ${briefId}. To read it: baton handoffs show ${briefId}.`,
   )
@@ -76,13 +76,13 @@ export function offerAtResume(context: SignalContext): void {
   cancelHandoffMessages(context, 'the session was resumed')
   applyEvent(context, handoff, 'session-resumed', { ...BY_NEXT_START, offered: true })
   const { briefId } = handoff
-  tell(
+  tellUser(
     context,
     `[baton] This session has a brief for a fresh one (${briefId}). It goes on as it is; type /clear to begin a fresh session with the brief, /handoff for a new one. baton handoffs cancel ${briefId} drops it.`,
   )
 }
 
-function tell(context: SignalContext, text: string): void {
+function tellUser(context: SignalContext, text: string): void {
   const { seatId, sessionId } = context.record
   queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
 }

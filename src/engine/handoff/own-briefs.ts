@@ -7,11 +7,11 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { briefMaterial } from '../compaction/brief-sources.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext, SignalContext } from '../context.js'
-import { bringSoon } from '../messages/bring-messages.js'
+import { trySendToSeat } from '../messages/bring-messages.js'
 import { queue } from '../messages/messages.js'
-import { takeBack } from '../messages/ready-messages.js'
+import { withdrawAnswers } from '../messages/ready-messages.js'
 import { knownSessionContext } from '../session-context.js'
-import { admit, type Caller } from './authorize-caller.js'
+import { type Caller, requireRole } from './authorize-caller.js'
 import { applyEvent } from './handoff-transitions.js'
 import { isThere } from './leave-session.js'
 import { keepOwnBrief } from './make-brief.js'
@@ -28,7 +28,7 @@ export function writeNow(
   asked: { sessionId: string; caller: Caller; read: ReadFacts },
 ): BriefRecord {
   const { record } = knownSessionContext(deps, asked.sessionId)
-  admit(deps.store, asked.caller, record)
+  requireRole(deps.store, asked.caller, record)
   if (asked.read.trouble !== null || asked.read.lines === 0)
     throw new BatonError(
       `There is nothing to write a brief from: ${asked.read.trouble ?? 'the transcript is empty'}.`,
@@ -52,7 +52,7 @@ export function takeUp(
 ): BriefRecord {
   const given = giveBrief(deps, asked)
   // Without a server the next hook delivers it, instead of the one after that.
-  bringSoon(deps, deps.store.session(asked.sessionId)!.seatId)
+  trySendToSeat(deps, deps.store.session(asked.sessionId)!.seatId)
   return given
 }
 
@@ -64,8 +64,8 @@ function giveBrief(
     const brief = deps.store.brief(asked.briefId)!
     const context = knownSessionContext(deps, asked.sessionId)
     const { record } = context
-    admit(deps.store, asked.caller, record)
-    refuse(context, brief)
+    requireRole(deps.store, asked.caller, record)
+    refuseUnusable(context, brief)
     const body = deps.sources().keeper.read(brief)
     if (body === null)
       throw new BatonError(
@@ -73,7 +73,7 @@ function giveBrief(
         'It is not given to an agent.',
         EXIT.refused,
       )
-    takeFrom(deps, brief)
+    withdrawFrom(deps, brief)
     const holder = holderOf(deps, brief)
     const trouble = `session ${record.sessionId.slice(0, 8)} was given it`
     if (holder !== null) applyEvent(context, holder, 'brief-given-elsewhere', { trouble })
@@ -97,26 +97,26 @@ function giveBrief(
 }
 
 /** Returns the running session that gets the brief with its next request. Null when none does. */
-export function awaiting(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
-  const record = openGiving(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
+export function sessionAwaitingBrief(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
+  const record = undeliveredMessages(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
   const agent = deps.agents[record?.agent ?? '']
   return record && agent && isThere({ agent, record }) ? record : null
 }
 
-function openGiving({ store }: EngineDependencies, { briefId, givenTo }: BriefRecord): Message[] {
+function undeliveredMessages({ store }: EngineDependencies, { briefId, givenTo }: BriefRecord): Message[] {
   const record = givenTo ? store.session(givenTo) : null
   return record === null ? [] : store.openMessages(record.seatId).filter(({ brief_id }) => brief_id === briefId)
 }
 
 /** Takes an undelivered brief back from a session that is gone, also in case it is resumed. */
-function takeFrom(deps: EngineDependencies, brief: BriefRecord): void {
-  if (openGiving(deps, brief).length === 0) return
-  takeBack(knownSessionContext(deps, brief.givenTo!), brief.givenTo!)
-  for (const message of openGiving(deps, brief)) deps.store.putMessage({ ...message, status: 'cancelled' })
+function withdrawFrom(deps: EngineDependencies, brief: BriefRecord): void {
+  if (undeliveredMessages(deps, brief).length === 0) return
+  withdrawAnswers(knownSessionContext(deps, brief.givenTo!), brief.givenTo!)
+  for (const message of undeliveredMessages(deps, brief)) deps.store.putMessage({ ...message, status: 'cancelled' })
 }
 
 export function refuseAwaited(deps: EngineDependencies, brief: BriefRecord): void {
-  const record = awaiting(deps, brief)
+  const record = sessionAwaitingBrief(deps, brief)
   if (record === null) return
   throw new BatonError(
     `${brief.briefId} is on its way to session ${record.sessionId.slice(0, 8)}, which has it with its next request.`,
@@ -125,7 +125,7 @@ export function refuseAwaited(deps: EngineDependencies, brief: BriefRecord): voi
   )
 }
 
-function refuse(context: SessionContext & Pick<SignalContext, 'enabled'>, brief: BriefRecord): void {
+function refuseUnusable(context: SessionContext & Pick<SignalContext, 'enabled'>, brief: BriefRecord): void {
   const { deps, record } = context
   const id = record.sessionId.slice(0, 8)
   const why = (text: string, hint: string): BatonError => new BatonError(text, hint, EXIT.refused)
@@ -138,7 +138,7 @@ function refuse(context: SessionContext & Pick<SignalContext, 'enabled'>, brief:
   if (brief.status === 'cancelled')
     throw why(`${brief.briefId} is cancelled.`, 'baton handoffs list shows those that can be used.')
   const holder = holderOf(deps, brief)
-  if (holder !== null && !isLeftBehind(deps, holder))
+  if (holder !== null && !isWaitingForStart(deps, holder))
     throw why(
       `${brief.briefId} waits for the next session of its own seat.`,
       'It begins with it by itself: start one in its folder, or type /clear in the one the brief was written in.',
@@ -154,6 +154,6 @@ function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecor
 /**
  * True when the session has ended and only a start would use the brief: the user may choose which.
  */
-function isLeftBehind({ store }: EngineDependencies, { state, sessionId }: HandoffRecord): boolean {
+function isWaitingForStart({ store }: EngineDependencies, { state, sessionId }: HandoffRecord): boolean {
   return state === 'waiting' && store.session(sessionId)?.state === 'ended'
 }

@@ -55,11 +55,11 @@ export function endReview(context: PolicyContext, handoff: HandoffRecord): void 
     return
   }
   if (brief) context.deps.store.putBrief({ ...brief, status: 'checked' })
-  useReviewed(context, handoff)
+  continueApproved(context, handoff)
 }
 
 /** Continues the handoff with an approved brief. */
-export function useReviewed(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
+export function continueApproved(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
   cancelHandoffMessages(context, 'the review is over')
   return leaveWhenIdle(context, handoff)
 }
@@ -75,7 +75,7 @@ export function holdReview(context: SessionContext, handoff: HandoffRecord): voi
 }
 
 /** Returns the end of a reopened window. Without a configured review the old end stays. */
-export function renewedEnd(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
+export function reopenedUntil(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
   return context.policy.handoff.reviewSeconds === 0 ? dueAt : windowEnd(context)
 }
 
@@ -104,7 +104,7 @@ export function answerCommand(context: SignalContext, command: 'status' | 'appro
     if (open.state !== 'review' || brief === null)
       return `[baton] Nothing waits for a review. Handoff ${open.number}: ${stateText(context, open)}.`
     deps.store.putBrief({ ...brief, status: 'approved' })
-    const handoff = useReviewed(context, open)
+    const handoff = continueApproved(context, open)
     return `[baton] ${brief.briefId} is approved: ${stateText(context, handoff)}.`
   }
   const isBegun = open.newSessionId !== null || (open.state === 'clearing' && !withdraw(context, open))

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.js'
 const FRESH_MS = 12 * 3_600_000
 
 /** Returns handoffs of ended sessions whose brief waits for an attended start in this folder. */
-export function waitingHere(store: Store, signal: Signal, at: string): HandoffRecord[] {
+export function handoffsWaitingHere(store: Store, signal: Signal, at: string): HandoffRecord[] {
   if (signal.start?.source !== 'startup' || signal.attended !== true || signal.cwd === null || signal.jobId !== null)
     return []
   return store.openHandoffs().filter((handoff) => {

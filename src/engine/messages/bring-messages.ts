@@ -3,13 +3,13 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { SignalKind } from '../../contract/signal.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
-import { sayOf } from './message-text.js'
+import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
-import { pickNow, takeBack, toSay } from './ready-messages.js'
+import { messagesForPrompt, pickNow, withdrawAnswers } from './ready-messages.js'
 import {
+  hasOpenOrder,
   markPrompted,
   mayWake,
-  ordered,
   requeue,
   sameProcess,
   settleLost,
@@ -25,7 +25,7 @@ import {
 /**
  * Prepares answers in the outbox, in its own transaction, so that they hold only stored messages.
  */
-export function lay(context: SessionContext, kind: SignalKind | null): void {
+export function prepareOutbox(context: SessionContext, kind: SignalKind | null): void {
   const { deps, agent, record } = context
   // If the client stops now, messages it was given may be repeated before those behind them.
   const unsettled = deps.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
@@ -34,11 +34,11 @@ export function lay(context: SessionContext, kind: SignalKind | null): void {
   const answersFor = (inFlight: readonly string[]): PreparedAnswer[] =>
     agent.carriers.flatMap((event) => {
       const messages = pickNow(context, kind, { inFlight, unsettled, carrier: { event, agent } })
-      const text = agent.answer(event, sayOf(messages))
+      const text = agent.answer(event, textsOf(messages))
       return text === '' ? [] : [{ event, text, ids: messages.map(({ message_id }) => message_id) }]
     })
   if (deps.outbox.contains(record.sessionId, answersFor([]))) return
-  const answers = answersFor(takeBack(context, record.sessionId))
+  const answers = answersFor(withdrawAnswers(context, record.sessionId))
   if (answers.length > 0) deps.outbox.store(record.sessionId, answers)
 }
 
@@ -47,37 +47,37 @@ export function lay(context: SessionContext, kind: SignalKind | null): void {
  * An idle session that can be woken gets an order; for others the next hook finds them in the
  * outbox.
  */
-export function bring(deps: EngineDependencies, seatId: string): void {
+export function sendToSeat(deps: EngineDependencies, seatId: string): void {
   deps.store.transaction(() => {
     const context = seatContext(deps, seatId)
     if (context === null) return
     const { agent, record } = context
     settleOrders(context, null, true)
-    if (record.process !== null && !agent.alive(record.process)) settleGone(context)
+    if (record.process !== null && !agent.alive(record.process)) settleDeadClient(context)
     // An order that was begun starts a turn at any moment, and later messages go with that turn.
-    const called = toSay(context)
+    const called = messagesForPrompt(context)
     if (called.length > 0 && mayWake(context)) wake(context, called)
     else {
       // The next signal decides more precisely which events are worth waiting for.
       deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
-      lay(context, null)
+      prepareOutbox(context, null)
     }
   })
 }
 
 /** Sends queued messages if possible. If that fails, the seat's next event carries them. */
-export function bringSoon(deps: EngineDependencies, seatId: string): void {
+export function trySendToSeat(deps: EngineDependencies, seatId: string): void {
   try {
-    bring(deps, seatId)
+    sendToSeat(deps, seatId)
   } catch (error) {
     deps.log('warn', 'a message could not be brought on its way', { seat: seatId, reason: String(error) })
   }
 }
 
 /** Settles messages of a dead client by its transcript, which shows what it received. */
-function settleGone(context: SessionContext): void {
+function settleDeadClient(context: SessionContext): void {
   const { deps, record } = context
-  takeBack(context, record.sessionId)
+  withdrawAnswers(context, record.sessionId)
   const given = deps.store
     .openMessages(record.seatId)
     .filter(({ status, session_id }) => status === 'sent' && session_id === null)
@@ -122,19 +122,20 @@ export function lookAtMessages(deps: EngineDependencies): Event[] {
     .messages({ limit: NEWEST })
     .filter((m) => isWorthTurn(m) && (m.status === 'queued' || Boolean(m.order_id)))
   return [...new Set(open.map(({ seat_id }) => seat_id))].flatMap((seatId) =>
-    store.transaction(() => lookAtSeat(deps, seatId)),
+    store.transaction(() => checkSeat(deps, seatId)),
   )
 }
 
-function lookAtSeat(deps: EngineDependencies, seatId: string): Event[] {
+function checkSeat(deps: EngineDependencies, seatId: string): Event[] {
   const context = seatContext(deps, seatId)
   if (context === null) return []
-  const before = ordered(deps.store.openMessages(seatId))
+  const before = hasOpenOrder(deps.store.openMessages(seatId))
   settleOrders(context, null, false)
   const open = deps.store.openMessages(seatId)
   const waits = open.some((message) => message.status === 'queued' && isWorthTurn(message))
   // The next hook must find the messages of a failed order.
-  if (waits && !ordered(open) && (before || mayWake(context))) deps.store.afterCommit(() => bring(deps, seatId))
+  if (waits && !hasOpenOrder(open) && (before || mayWake(context)))
+    deps.store.afterCommit(() => sendToSeat(deps, seatId))
   return context.events
 }
 
@@ -164,8 +165,8 @@ export function beginTypingMessages(deps: EngineDependencies, seatId: string): T
     const context = typable(deps, seatId) === null ? null : seatContext(deps, seatId)
     if (context === null) return null
     settleOrders(context, null, true)
-    const messages = toSay(context)
-    const text = sayOf(messages).agent
+    const messages = messagesForPrompt(context)
+    const text = textsOf(messages).agent
     if (text === null) return null
     const orderId = `keys_${deps.newId()}`
     markPrompted(context, messages, 'keys', orderId)
@@ -180,6 +181,6 @@ export function typedNothing(deps: EngineDependencies, { seatId, orderId }: Type
     if (context === null) return
     for (const message of deps.store.openMessages(seatId))
       if (message.order_id === orderId) requeue(context, message, false)
-    deps.store.afterCommit(() => bring(deps, seatId))
+    deps.store.afterCommit(() => sendToSeat(deps, seatId))
   })
 }

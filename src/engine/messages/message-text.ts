@@ -6,17 +6,17 @@ export const REPEATED = '[baton] (repeated: the client stopped before this could
  * Returns the text that identifies this message in a conversation, as two senders may write the
  * same words. No command prints it.
  */
-export function signOf(message: Message): string {
+export function markOf(message: Message): string {
   return message.sender === 'baton' ? (message.agent_text ?? '') : `(message ${message.message_id})`
 }
 
-export function sayOf(messages: readonly Message[]): { agent: string | null; user: string | null } {
+export function textsOf(messages: readonly Message[]): { agent: string | null; user: string | null } {
   const agent = messages.flatMap((m) => (m.agent_text ? [textOf(m, m.agent_text)] : []))
   const user = messages.flatMap((m) => (m.user_text && m.user_told_at === null ? [m.user_text] : []))
   return { agent: agent.length > 0 ? agent.join('\n\n') : null, user: user.length > 0 ? user.join('\n') : null }
 }
 
 function textOf(message: Message, text: string): string {
-  const signed = message.sender === 'baton' ? text : `${text}\n${signOf(message)}`
+  const signed = message.sender === 'baton' ? text : `${text}\n${markOf(message)}`
   return message.repeated ? `${REPEATED}\n${signed}` : signed
 }

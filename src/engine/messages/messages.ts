@@ -1,16 +1,16 @@
 import type { Message } from '../../contract/records/message.js'
 import type { SignalKind } from '../../contract/signal.js'
 import { type Delivery, type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
-import { bring, lay } from './bring-messages.js'
-import { sayOf } from './message-text.js'
+import { prepareOutbox, sendToSeat } from './bring-messages.js'
+import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
-import { fallbackOnError, markGiven, queuedFor, takeBack, toGive } from './ready-messages.js'
+import { fallbackOnError, markGiven, messagesToDeliver, queuedFor, withdrawAnswers } from './ready-messages.js'
 import {
   deliver,
+  hasOpenOrder,
   isInTranscript,
   isLeft,
   isPrompt,
-  ordered,
   sameProcess,
   settleLost,
   settleOrders,
@@ -43,7 +43,7 @@ export function queue(
     mode: message.mode,
   })
   if (isWorthTurn(message))
-    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => bring(deps, to.seatId)))
+    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, to.seatId)))
   return message
 }
 
@@ -69,14 +69,17 @@ export function newMessage(
 }
 
 /** Selects messages about this session. */
-export function ofSession({ record }: SessionContext, categories: readonly string[]): (message: Message) => boolean {
+export function isAboutSession(
+  { record }: SessionContext,
+  categories: readonly string[],
+): (message: Message) => boolean {
   return (m) => m.session_id === record.sessionId && categories.includes(m.category)
 }
 
 /**
  * Selects messages about sessions this seat has left: ended ones, and those its process ran before.
  */
-export function ofLeftSessions(
+export function isAboutLeftSession(
   { deps, record }: SessionContext,
   categories: readonly string[],
 ): (message: Message) => boolean {
@@ -98,12 +101,12 @@ export function cancelStale(context: SessionContext, reason: string, which: (mes
   // again.
   if (deps.store.openMessages(record.seatId).some((m) => m.order_id && m.sender === 'baton' && which(m))) {
     settleOrders(context, null, true)
-    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => bring(deps, record.seatId)))
+    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, record.seatId)))
   }
   const found = stale()
   if (found.length === 0) return []
   const sessions = new Set(found.map((message) => message.session_id ?? record.sessionId))
-  const inFlight = [...sessions].flatMap((sessionId) => takeBack(context, sessionId))
+  const inFlight = [...sessions].flatMap((sessionId) => withdrawAnswers(context, sessionId))
   const cancelled = stale().filter((message) => !inFlight.includes(message.message_id))
   for (const message of cancelled) {
     deps.store.putMessage({ ...message, status: 'cancelled' })
@@ -112,26 +115,26 @@ export function cancelStale(context: SessionContext, reason: string, which: (mes
   return cancelled
 }
 
-const HEARS = new Set<SignalKind>([
+const CONFIRMING_SIGNALS = new Set<SignalKind>([
   ...(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start', 'session-start', 'session-end'] as const),
 ])
 
 /** Marks messages as delivered that the answers before this main-chain event carried. */
-export function confirm(context: SignalContext): void {
+export function confirmDelivered(context: SignalContext): void {
   const { deps, record, signal } = context
-  if (signal.subagent || !HEARS.has(signal.kind)) return
+  if (signal.subagent || !CONFIRMING_SIGNALS.has(signal.kind)) return
   if (signal.kind === 'prompt') delete record.insisted
   const open = deps.store.openMessages(record.seatId)
   if (open.length === 0) return
-  if (ordered(open) || signal.prompt?.includes('[baton]')) settleOrders(context, signal.prompt ?? null, true)
-  if (signal.kind === 'session-end') takeBack(context, record.sessionId)
+  if (hasOpenOrder(open) || signal.prompt?.includes('[baton]')) settleOrders(context, signal.prompt ?? null, true)
+  if (signal.kind === 'session-end') withdrawAnswers(context, record.sessionId)
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || message.order_id || (message.session_id ?? record.sessionId) !== record.sessionId)
       continue
     const to = message.sent_to ?? record.sessionId
     if (to !== record.sessionId) {
       if (isLeft(context, to)) settleLost(context, message)
-    } else if (goesOn(context, message)) deliver(context, message)
+    } else if (wasModelAsked(context, message)) deliver(context, message)
   }
 }
 
@@ -139,7 +142,7 @@ export function confirm(context: SignalContext): void {
  * True when this event shows that the model was asked since.
  * The model is not asked between a start and the first prompt, nor between two prompts in a row.
  */
-function goesOn(context: SignalContext, message: Message): boolean {
+function wasModelAsked(context: SignalContext, message: Message): boolean {
   const { agent, record, signal, at } = context
   if (signal.kind === 'session-start') return false
   if (signal.kind === 'session-end') return isInTranscript(context, record.transcriptPath, message)
@@ -151,10 +154,10 @@ function goesOn(context: SignalContext, message: Message): boolean {
  * Sends messages again after a restart that were never confirmed, unless the conversation holds
  * them.
  */
-export function repeatUnheard(context: SignalContext): void {
+export function repeatUnconfirmed(context: SignalContext): void {
   const { deps, record, signal } = context
   if (deps.store.openMessages(record.seatId).length === 0) return
-  takeBack(context, record.sessionId)
+  withdrawAnswers(context, record.sessionId)
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
     const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
@@ -169,26 +172,27 @@ export function repeatUnheard(context: SignalContext): void {
  * Events of a subagent carry nothing, nor do those of a job, whose runner sends its messages.
  * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
-export function give(context: SignalContext, how: Delivery, signalId: string | null): string {
+export function answerWithMessages(context: SignalContext, how: Delivery, signalId: string | null): string {
   const { deps, agent, record, signal } = context
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (queuedFor(deps.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
   const turnEnds = agent.turnEnds.includes(signal.event)
   if (how === 'outbox') {
     const next = signal.kind === 'prompt' ? null : signal.kind
-    const work = () => (turnEnds ? bring(deps, record.seatId) : deps.store.transaction(() => lay(context, next)))
+    const work = () =>
+      turnEnds ? sendToSeat(deps, record.seatId) : deps.store.transaction(() => prepareOutbox(context, next))
     deps.store.afterCommit(() => fallbackOnError(context, undefined, work))
     return ''
   }
-  const messages = toGive(context, signal.kind, { carrier: { event: signal.event, agent } })
+  const messages = messagesToDeliver(context, signal.kind, { carrier: { event: signal.event, agent } })
   if (messages.length === 0) return ''
   const told = turnEnds ? continueWithMessages(context, messages, signalId) : null
   if (told !== null) return told
   // The agent cannot be made to continue with them, so it is woken once it is idle.
   if (turnEnds && messages.some(isWorthTurn))
-    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => bring(deps, record.seatId)))
+    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, record.seatId)))
   const carries = agent.carries(signal.event)
-  const say = sayOf(messages)
+  const say = textsOf(messages)
   const answer = agent.answer(signal.event, {
     agent: carries.agent ? say.agent : null,
     user: carries.user ? say.user : null,
@@ -213,10 +217,10 @@ function continueWithMessages(
 ): string | null {
   const { agent, record, signal } = context
   const called = messages.filter(isWorthTurn)
-  const text = sayOf(called).agent
+  const text = textsOf(called).agent
   const times = record.insisted ?? 0
   if (text === null || times >= MOST_INSISTED) return null
-  const answer = agent.insist?.(signal.event, text, sayOf(messages).user) ?? null
+  const answer = agent.insist?.(signal.event, text, textsOf(messages).user) ?? null
   if (answer === null) return null
   record.insisted = times + 1
   markGiven(context, called, signal.event, signalId, { agent: true, user: true })

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.js'
 import type { Message } from '../../contract/records/message.js'
-import { REPEATED, signOf } from './message-text.js'
+import { markOf, REPEATED } from './message-text.js'
 
 /** Most characters that every client passes on whole. Further messages wait for the next answer. */
 export const LONGEST = 9_000
@@ -83,7 +83,7 @@ function reasonToWait(message: Message, { sessionId, held, startsTurn, carrier }
 }
 
 function lengthOf(message: Message): number {
-  const sign = message.sender === 'baton' ? 0 : signOf(message).length
+  const sign = message.sender === 'baton' ? 0 : markOf(message).length
   return (message.agent_text ?? '').length + sign + REPEATED.length
 }
 

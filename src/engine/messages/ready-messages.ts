@@ -2,9 +2,9 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { Message } from '../../contract/records/message.js'
 import type { SignalKind } from '../../contract/signal.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
-import { sayOf } from './message-text.js'
+import { textsOf } from './message-text.js'
 import { canCarry, type Moment, pickMessages, type WaitReason } from './pick-messages.js'
-import { deliver, isPrompt, ordered } from './wake-idle-session.js'
+import { deliver, hasOpenOrder, isPrompt } from './wake-idle-session.js'
 
 /** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
 export function markGiven(
@@ -37,7 +37,7 @@ export function markGiven(
 }
 
 /** Returns the reason why all messages to the seat must wait. Null when they need not. */
-export function heldBy({ deps, record, at }: SessionContext, kind: SignalKind | null): WaitReason | null {
+export function reasonToHold({ deps, record, at }: SessionContext, kind: SignalKind | null): WaitReason | null {
   const handoffs = deps.store.openHandoffs({ seatId: record.seatId })
   const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
   // A fresh session may never be prompted by Baton: after its deadline a message may start its
@@ -57,18 +57,18 @@ export function heldBy({ deps, record, at }: SessionContext, kind: SignalKind | 
 }
 
 /** Returns the messages for a prompt of their own to an idle session. */
-export function toSay(context: SessionContext): Message[] {
-  if (ordered(context.deps.store.openMessages(context.record.seatId))) return []
-  return toGive(context, null, { startsTurn: true })
+export function messagesForPrompt(context: SessionContext): Message[] {
+  if (hasOpenOrder(context.deps.store.openMessages(context.record.seatId))) return []
+  return messagesToDeliver(context, null, { startsTurn: true })
 }
 
 /** Returns the messages to deliver now, after withdrawing those in the outbox for the next hook. */
-export function toGive(
+export function messagesToDeliver(
   context: SessionContext,
   kind: SignalKind | null,
   moment: Partial<Pick<Moment, 'unsettled' | 'startsTurn' | 'carrier'>> = {},
 ): Message[] {
-  return pickNow(context, kind, { ...moment, inFlight: takeBack(context, context.record.sessionId) })
+  return pickNow(context, kind, { ...moment, inFlight: withdrawAnswers(context, context.record.sessionId) })
 }
 
 /** Returns the messages that could be delivered now, and marks nothing. */
@@ -87,7 +87,7 @@ export function pickNow(
     carrier: null,
     ...moment,
     sessionId: record.sessionId,
-    held: isForSeat ? heldBy(context, kind) : null,
+    held: isForSeat ? reasonToHold(context, kind) : null,
   }).now
 }
 
@@ -100,7 +100,7 @@ export function queuedFor(messages: readonly Message[], sessionId: string): Mess
  * Withdraws answers from the outbox and marks those that hooks delivered.
  * Returns the ids of messages that a hook has taken.
  */
-export function takeBack(context: SessionContext, sessionId: string): string[] {
+export function withdrawAnswers(context: SessionContext, sessionId: string): string[] {
   const { deps, agent, record } = context
   const { given, inFlight } = fallbackOnError(context, { given: [], inFlight: [] }, () =>
     deps.outbox.collect(sessionId),
@@ -143,6 +143,6 @@ export function takeJobMessages(deps: EngineDependencies, sessionId: string, eve
     if (messages.length === 0) return null
     const context: SessionContext = { deps, agent, record, at: deps.now().toISOString(), events: [] }
     markGiven(context, messages, event, null, { agent: true, user: false })
-    return sayOf(messages).agent
+    return textsOf(messages).agent
   })
 }

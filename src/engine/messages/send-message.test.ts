@@ -6,8 +6,8 @@ import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { requestBrief } from '../handoff/handoff-calls.js'
 import { sessionContext } from '../session-context.js'
-import { bring } from './bring-messages.js'
-import { toSay } from './ready-messages.js'
+import { sendToSeat } from './bring-messages.js'
+import { messagesForPrompt } from './ready-messages.js'
 import { cancelMessage, sendMessage } from './send-message.js'
 
 const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -106,9 +106,9 @@ describe('a message is held', () => {
     fresh.start('clear')
     expect(app.store.handoffs().at(-1)).toMatchObject({ state: 'confirmed' })
     const message = send('stop', 'urgent')
-    expect(toSay(contextOf(fresh)).map(({ message_id }) => message_id)).toEqual([])
+    expect(messagesForPrompt(contextOf(fresh)).map(({ message_id }) => message_id)).toEqual([])
     app.wait(120)
-    expect(toSay(contextOf(fresh)).map(({ message_id }) => message_id)).toEqual([message.message_id])
+    expect(messagesForPrompt(contextOf(fresh)).map(({ message_id }) => message_id)).toEqual([message.message_id])
   })
 
   test('a message to a seat survives /clear, because it is for the seat’s current session', () => {
@@ -285,7 +285,7 @@ describe('an idle session with the mod', () => {
     send('wake up')
     const first = order().orderId
     answer('begun')
-    bring(app.engine.deps, s.record().seatId)
+    sendToSeat(app.engine.deps, s.record().seatId)
     expect(order().orderId).toBe(first)
   })
 })

@@ -3,10 +3,10 @@ import type { Message } from '../../contract/records/message.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { sanitizeName, withoutOwnMark } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
-import { bringSoon, messageContext, sitting } from './bring-messages.js'
+import { messageContext, sitting, trySendToSeat } from './bring-messages.js'
 import { newMessage } from './messages.js'
 import { LONGEST } from './pick-messages.js'
-import { takeBack } from './ready-messages.js'
+import { withdrawAnswers } from './ready-messages.js'
 import { settleOrders } from './wake-idle-session.js'
 
 export interface OutgoingMessage {
@@ -38,16 +38,16 @@ export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage)
     }
     const made = newMessage(deps, at, content, { seatId: outgoing.seatId, sessionId: null })
     // A later message sorts later, even when the clock is coarse or was set back.
-    const queued: Message = { ...made, queued_at: last && last.queued_at >= at ? after(last.queued_at) : at }
+    const queued: Message = { ...made, queued_at: last && last.queued_at >= at ? oneMsLater(last.queued_at) : at }
     store.putMessage(queued)
     addEvent(deps, queued, 'message_queued', at, { to: outgoing.seatId, category: queued.category, mode: queued.mode })
     return queued
   })
-  bringSoon(deps, outgoing.seatId)
+  trySendToSeat(deps, outgoing.seatId)
   return store.message(message.message_id) ?? message
 }
 
-const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
+const oneMsLater = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
 
 function agentText({ sender, text, file }: OutgoingMessage): string {
   const line = `[baton] Message from ${sanitizeName(sender)}: ${withoutOwnMark(text)}`
@@ -64,14 +64,14 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
   return store.transaction(() => {
     const found = store.message(messageId)
     if (found === null || (found.status !== 'queued' && !found.order_id)) return found
-    const isWithClient = takeBackFor(deps, found)
+    const isWithClient = withdrawMessage(deps, found)
     const message = store.message(messageId)!
     if (message.status !== 'queued' || isWithClient) return message
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
     addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'somebody took it back' })
     // Other messages of the same answer or order are still delivered.
-    store.afterCommit(() => bringSoon(deps, found.seat_id))
+    store.afterCommit(() => trySendToSeat(deps, found.seat_id))
     return cancelled
   })
 }
@@ -98,12 +98,12 @@ export function takeMessageBack(deps: EngineDependencies, messageId: string): Me
 }
 
 /** Withdraws a message from outbox and orders. True when a hook is delivering it right now. */
-function takeBackFor(deps: EngineDependencies, message: Message): boolean {
+function withdrawMessage(deps: EngineDependencies, message: Message): boolean {
   const record = message.session_id === null ? sitting(deps, message.seat_id) : deps.store.session(message.session_id)
   const context = record && messageContext(deps, record)
   if (context === null) return false
   settleOrders(context, null, true)
-  return takeBack(context, context.record.sessionId).includes(message.message_id)
+  return withdrawAnswers(context, context.record.sessionId).includes(message.message_id)
 }
 
 function addEvent(

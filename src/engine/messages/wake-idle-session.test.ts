@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { waitersFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
-import { bring } from './bring-messages.js'
+import { sendToSeat } from './bring-messages.js'
 import { sendMessage } from './send-message.js'
 
 const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -113,7 +113,7 @@ describe('a waiter that is not asleep yet', () => {
     app.wait(1)
     app.engine.lookAtHandoffs()
     expect(now(message)).toMatchObject({ status: 'queued', repeated: false })
-    bring(app.engine.deps, s.record().seatId)
+    sendToSeat(app.engine.deps, s.record().seatId)
     expect(now(message).status).toBe('queued')
   })
 })

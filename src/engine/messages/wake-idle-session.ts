@@ -4,7 +4,7 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import { emit, type SessionContext } from '../context.js'
 import { isOverlooked, NOTICE_MS } from '../handoff/missed-orders.js'
-import { sayOf, signOf } from './message-text.js'
+import { markOf, textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 
 /**
@@ -76,7 +76,7 @@ export function markPrompted(
  */
 export function wake(context: SessionContext, messages: readonly Message[]): void {
   const { deps, agent, record, at } = context
-  const [prompt, by] = [sayOf(messages).agent, wakerOf(context)]
+  const [prompt, by] = [textsOf(messages).agent, wakerOf(context)]
   if (prompt === null || by === null) return
   const orderId = `order_${deps.newId()}`
   const session = record.sessionId
@@ -93,7 +93,7 @@ export function wake(context: SessionContext, messages: readonly Message[]): voi
 }
 
 /** True when an order is on its way to this seat. */
-export function ordered(messages: readonly Message[]): boolean {
+export function hasOpenOrder(messages: readonly Message[]): boolean {
   return messages.some((message) => message.status === 'sent' && message.order_id)
 }
 
@@ -117,7 +117,7 @@ export function settleOrders(context: SessionContext, prompt: string | null, tak
   const { deps, record, at } = context
   for (const message of deps.store.openMessages(record.seatId)) {
     // Abandoned messages count too: the user may send typed text much later.
-    if (prompt !== null && isWorthTurn(message) && prompt.includes(signOf(message))) {
+    if (prompt !== null && isWorthTurn(message) && prompt.includes(markOf(message))) {
       const via = message.via ?? 'keys'
       deps.store.putMessage({
         ...message,
@@ -145,7 +145,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   // Keys cannot be withdrawn: the client shows them at once or never.
   if (message.via === 'keys') return now - Date.parse(message.sent_at!) < SHOWN_MS ? 'on-its-way' : 'unknown'
   const byWaiter = message.via === 'waiter'
-  const look = () => (byWaiter ? saidBy : answerTo)(agent, deps.liveDir, session, orderId)
+  const look = () => (byWaiter ? answerOfWaiter : answerOfMod)(agent, deps.liveDir, session, orderId)
   let answer = look()
   if (answer === null) {
     const longest = byWaiter ? WAITER_MS : ORDER_MS
@@ -166,12 +166,12 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
 /** Start of an order, null when it was not begun. `refused`: why it will not be carried out. */
 type Begun = { at: number; refused: string | null } | null
 
-function answerTo(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
+function answerOfMod(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
   const answer = agent.orderAnswer?.(liveDir, session, orderId) ?? null
   return answer && { at: answer.at, refused: answer.state === 'refused' ? (answer.reason ?? '') : null }
 }
 
-function saidBy(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
+function answerOfWaiter(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
   const at = agent.waiter?.said(liveDir, session, orderId) ?? null
   return at === null ? null : { at, refused: null }
 }
@@ -192,7 +192,7 @@ export function isInTranscript(
   message: Message,
 ): boolean {
   if (transcriptPath === null) return false
-  const text = signOf(message)
+  const text = markOf(message)
   return deps.store.readUnlocked(`heard ${transcriptPath} ${text}`, () =>
     agent.transcriptContains(transcriptPath, text),
   )
@@ -201,7 +201,7 @@ export function isInTranscript(
 export function deliver(context: SessionContext, message: Message): void {
   context.deps.store.putMessage({ ...message, status: 'delivered', delivered_at: context.at, order_id: null })
   emit(context, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
-  if (message.brief_id) useUp(context, message.brief_id, message.session_id)
+  if (message.brief_id) markBriefUsed(context, message.brief_id, message.session_id)
   if (!message.recovery) return
   const { compaction, steps } = message.recovery
   for (const { step, facts } of steps)
@@ -214,7 +214,7 @@ export function deliver(context: SessionContext, message: Message): void {
 }
 
 /** Marks a brief given to a running session as used once it arrived. */
-function useUp({ deps, record, at }: SessionContext, briefId: string, sessionId: string | null): void {
+function markBriefUsed({ deps, record, at }: SessionContext, briefId: string, sessionId: string | null): void {
   const brief = deps.store.brief(briefId)
   const session = record.sessionId === sessionId ? record : sessionId && deps.store.session(sessionId)
   if (!brief || !session) return

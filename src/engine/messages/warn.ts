@@ -9,7 +9,7 @@ import { guardText, silenceText } from '../../policy/texts.js'
 import { emit, type SessionContext, type SignalContext } from '../context.js'
 import { mayHandOver, openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, ofSession, queue } from './messages.js'
+import { cancelStale, isAboutSession, queue } from './messages.js'
 import { notifyUser } from './notify-user.js'
 import { speakerFor } from './session-speaker.js'
 
@@ -49,7 +49,7 @@ export function warn(context: SignalContext, crossed: readonly Crossing[]): void
 
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
-    cancelStale(context, `level ${decision.level.name} was reached`, ofSession(context, ['context']))
+    cancelStale(context, `level ${decision.level.name} was reached`, isAboutSession(context, ['context']))
     const stopped = decision.guard !== null && mayHandOver(context) && open === null
     const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
     const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }
@@ -76,7 +76,7 @@ export function warn(context: SignalContext, crossed: readonly Crossing[]): void
       reason: null,
       unattended: true,
     })
-  if (decision.lastCall && openHandoff(context)?.state === 'requested') rareWork(context.deps).askNoMore(context)
+  if (decision.lastCall && openHandoff(context)?.state === 'requested') rareWork(context.deps).stopAsking(context)
 }
 
 /** Offers a handoff to the user, who decides in `handoff.mode: ask`. */
@@ -127,7 +127,7 @@ function emitWarning(
 }
 
 /** Signals that arrive after the answer of a warning was written to the transcript. */
-const BEHIND = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
+const AFTER_ANSWER = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
 
 /**
  * Emits warnings that waited for the token counts of their answer, once the transcript shows it.
@@ -137,7 +137,7 @@ export function emitDueWarnings(context: SignalContext, { observed, settled }: O
   const { record, signal } = context
   if (record.dueWarnings === undefined) return
   const answers = observed.flatMap((one) => (one.type === 'answer' ? [one.reading] : []))
-  const isOver = (settled && !signal.subagent && BEHIND.has(signal.kind)) || signal.kind === 'session-end'
+  const isOver = (settled && !signal.subagent && AFTER_ANSWER.has(signal.kind)) || signal.kind === 'session-end'
   const waiting = record.dueWarnings.filter((data) => {
     const usage = answers.find(({ used }) => used === data.usedTokens)?.usage ?? null
     // A later answer shows that no answer has this figure.
@@ -173,7 +173,7 @@ export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps'
 }
 
 /** Tells the user once that Baton is on but no readings arrive. */
-export function soundSilence(context: SignalContext): void {
+export function alarmOnSilence(context: SignalContext): void {
   const { record } = context
   if (!context.enabled || record.jobId !== null || !isSilent(record.silence, new Date(context.at))) return
   const minutes = Math.round((Date.parse(context.at) - Date.parse(record.silence.since)) / 60_000)

@@ -2,12 +2,12 @@ import { restartClocks } from '../../tracker/tracker.js'
 import { closeUnfinished, compactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
-import { isOld, waitingHere } from '../handoff/waiting-briefs.js'
+import { handoffsWaitingHere, isOld } from '../handoff/waiting-briefs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, ofLeftSessions, repeatUnheard } from '../messages/messages.js'
+import { cancelStale, isAboutLeftSession, repeatUnconfirmed } from '../messages/messages.js'
 
 /** Message categories that belong to one conversation, so `/clear` cancels them. */
-export const CLEARED = ['context', 'silence', 'config', 'handoff']
+export const CONVERSATION_CATEGORIES = ['context', 'silence', 'config', 'handoff']
 
 /** Applies the start of a session: a new one, a resumed one, or a fresh one after `/clear`. */
 export function applyStart(context: SignalContext, summary: string | null): void {
@@ -25,7 +25,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   record.briefWanted = null
   record.state = 'idle'
   if (source === 'clear') {
-    cancelStale(context, 'the conversation was cleared', ofLeftSessions(context, CLEARED))
+    cancelStale(context, 'the conversation was cleared', isAboutLeftSession(context, CONVERSATION_CATEGORIES))
     if (context.deps.store.openHandoffs({ seatId: record.seatId }).length > 0)
       rareWork(context.deps).beginFresh(context)
   }
@@ -34,7 +34,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   if (!again || source === 'startup') return
   emit(context, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
   record.track = restartClocks(record.track)
-  repeatUnheard(context)
+  repeatUnconfirmed(context)
 }
 
 /**
@@ -43,7 +43,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
 function startFromBrief(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const open = deps.store.openHandoffs({ seatId: record.seatId })
-  const here = waitingHere(deps.store, signal, at)
+  const here = handoffsWaitingHere(deps.store, signal, at)
   if (here.length > 1 || [...open, ...here].some((handoff) => isOld(handoff, at))) rareWork(deps).offerOld(context)
   if (open.length > 0) rareWork(deps).beginFresh(context)
 }

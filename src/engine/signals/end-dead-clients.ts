@@ -2,7 +2,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
 import { closeUnfinished } from '../compaction/compactions.js'
-import { wantBrief } from '../compaction/deferred-work.js'
+import { requestLateBrief } from '../compaction/deferred-work.js'
 import { type EngineDependencies, emit } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
@@ -57,6 +57,6 @@ export function endClient(deps: EngineDependencies, record: SessionRecord, event
   }
   // The client may have died days ago, so the handoff uses the time of its last signal.
   if (openHandoff(context) !== null) rareWork(deps).handOverAtSessionEnd(context, record.seenAt)
-  if (state !== 'ended') wantBrief(context, wasAtWork ? 'gone' : 'ended')
+  if (state !== 'ended') requestLateBrief(context, wasAtWork ? 'gone' : 'ended')
   deps.store.putSession(record)
 }

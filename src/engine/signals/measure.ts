@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.js'
 import { addToPreviousCycle, applyReading, crossLevels, moveLevels, newAnswers } from '../../tracker/tracker.js'
 import { compactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
-import { cancelStale, ofSession } from '../messages/messages.js'
+import { cancelStale, isAboutSession } from '../messages/messages.js'
 
 /**
  * Milliseconds to wait for a compaction's boundary in the transcript after the client reported it.
@@ -25,7 +25,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
   let crossed: Crossing[] = []
   // Answers of a session that Baton first sees now count as history, in whatever order they are
   // read.
-  const met = isMet(context, observation)
+  const met = isFirstRead(context, observation)
   const levels = placeLevels(context, mergedLimits(context, observation))
   /**
    * Checks the levels. `before` is the previous figure of the same cycle, null when there is none.
@@ -56,7 +56,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
     cross(track.used)
   }
   cross(context.record.track.used)
-  for (const step of presentOf(context, observation, met)) {
+  for (const step of currentSteps(context, observation, met)) {
     if (step.compaction) {
       crossed = []
       const { before, after, durationMs, overflow, trigger } = step.compaction
@@ -85,7 +85,7 @@ interface Step {
 }
 
 /** Splits the transcript's new entries at each compaction boundary. */
-function inSteps(observation: Observation): Step[] {
+function splitAtCompactions(observation: Observation): Step[] {
   const steps: Step[] = []
   for (const item of observation.observed) {
     if (item.type === 'compaction') steps.push({ answers: [], compaction: item })
@@ -100,8 +100,8 @@ function inSteps(observation: Observation): Step[] {
  * Leaves out answers of a cycle that a reported compaction ended, and the past of a session that
  * Baton first sees now.
  */
-function presentOf(context: SignalContext, observation: Observation, met: boolean): Step[] {
-  const steps = inSteps(observation)
+function currentSteps(context: SignalContext, observation: Observation, met: boolean): Step[] {
+  const steps = splitAtCompactions(observation)
   const awaits = awaitsBoundary(context)
   if (met) {
     const past = steps.filter((step) => step.compaction !== null).length
@@ -125,7 +125,7 @@ function presentOf(context: SignalContext, observation: Observation, met: boolea
  * True for the first read of a conversation that began earlier: resumed, forked, or already running
  * when Baton was installed.
  */
-function isMet({ signal, record, isNew }: SignalContext, observation: Observation): boolean {
+function isFirstRead({ signal, record, isNew }: SignalContext, observation: Observation): boolean {
   if (observation.from?.answerId !== undefined) return false
   // A fork's transcript appears only with its first prompt.
   if (record.track.cycle === 1 && record.track.cycleReason === 'resume') return true
@@ -163,20 +163,20 @@ const keys = new WeakMap<readonly Level[], string>()
 function keyOf(levels: readonly Level[]): string {
   const known = keys.get(levels)
   if (known !== undefined) return known
-  const key = levels.map(lineOf).join('\n')
+  const key = levels.map(levelKey).join('\n')
   keys.set(levels, key)
   return key
 }
 
-const lineOf = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
+const levelKey = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
 
 /** Cancels waiting alerts whose levels were all reconfigured and opens those levels again. */
 function reconfigure(context: SignalContext, before: string[]): void {
   const { policy, record } = context
-  const kept = new Set(policy.levels.filter((level) => before.includes(lineOf(level))).map((level) => level.name))
+  const kept = new Set(policy.levels.filter((level) => before.includes(levelKey(level))).map((level) => level.name))
   const stale = (message: Message): boolean =>
     record.track.latched.every((latch) => latch.crossedAt !== message.queued_at || !kept.has(latch.name))
-  const own = ofSession(context, ['context'])
+  const own = isAboutSession(context, ['context'])
   const cancelled = cancelStale(context, 'the levels were reconfigured', (message) => own(message) && stale(message))
   const since = new Set(cancelled.map((message) => message.queued_at))
   record.track = { ...record.track, latched: record.track.latched.filter((latch) => !since.has(latch.crossedAt)) }
@@ -216,7 +216,7 @@ type Spent = Usage & { answers: number }
 
 /** Stores what a session spent since its last record. Most signals spend nothing. */
 export function bookSpend(store: Store, known: SessionRecord | null, now: SessionRecord, at: string): void {
-  const costUsd = moreOf(known?.costUsd ?? null, now.costUsd)
+  const costUsd = costGrowth(known?.costUsd ?? null, now.costUsd)
   const more = (key: keyof Spent): number => Math.max(0, now.spend[key] - (known?.spend[key] ?? 0))
   const steps = more('answers')
   const spent = {
@@ -246,7 +246,7 @@ export function bookSubagent(
  * A total that falls by more than half was restarted by a new process and counts in full.
  * A smaller fall is an old figure that arrived late and counts as zero.
  */
-function moreOf(known: number | null, now: number | null): number | null {
+function costGrowth(known: number | null, now: number | null): number | null {
   if (now === null) return null
   if (known === null || now < known / 2) return now
   return Math.max(0, now - known)

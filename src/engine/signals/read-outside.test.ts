@@ -117,7 +117,7 @@ test('no file is read while the store is locked, from session start through a co
   )
 })
 
-test('an uncertain message is looked for in the transcript while the store is not locked', () => {
+test('the transcript is searched for an unconfirmed message while the store is not locked', () => {
   const app = newTestApp()
   const { engine, calls } = openRecordingEngine(app)
   const session = testSession(app)

@@ -1,12 +1,12 @@
 import type { SeatRecord } from '../../contract/records/session.js'
 import type { Observation, Signal } from '../../contract/signal.js'
 import type { Store } from '../../store/store.js'
-import { isOld, waitingHere } from '../handoff/waiting-briefs.js'
+import { handoffsWaitingHere, isOld } from '../handoff/waiting-briefs.js'
 
 /**
  * Signals that prove a process works in this session. Others may arrive late from one it has left.
  */
-const SITS_DOWN = new Set(['session-start', 'prompt', 'tool-batch'])
+const PROVES_WORK = new Set(['session-start', 'prompt', 'tool-batch'])
 
 /**
  * Returns the seat a session belongs to.
@@ -28,7 +28,7 @@ export function seatFor(
   const keep = (seat: SeatRecord): SeatRecord => {
     if (!process || (seat.process?.pid === process.pid && seat.process.startedAt === process.startedAt)) return seat
     const other = running()
-    if (other && !SITS_DOWN.has(signal.kind)) return seat
+    if (other && !PROVES_WORK.has(signal.kind)) return seat
     // A process has one seat: after it resumes another seat's session, its next `/clear` belongs
     // there.
     if (other) store.putSeat({ ...other, process: null })
@@ -56,7 +56,7 @@ export function seatFor(
   // The environment of a process is fixed, so BATON_SEAT holds the old name after a rename.
   if (other && !fork && (signal.seat === null || other.name !== null)) return other
 
-  const left = leftSeat(store, signal, at)
+  const left = seatWithWaitingBrief(store, signal, at)
   if (left && !other && !fork && signal.seat === null) return keep(left)
 
   if (other) store.putSeat({ ...other, process: null })
@@ -87,7 +87,7 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
  * Null when several such seats exist, as nothing tells which one is meant.
  * A brief that has waited too long is only offered (`offer-briefs.ts`).
  */
-function leftSeat(store: Store, signal: Signal, at: string): SeatRecord | null {
-  const here = waitingHere(store, signal, at).filter((handoff) => !isOld(handoff, at))
+function seatWithWaitingBrief(store: Store, signal: Signal, at: string): SeatRecord | null {
+  const here = handoffsWaitingHere(store, signal, at).filter((handoff) => !isOld(handoff, at))
   return here.length === 1 ? store.seat(here[0]!.seatId) : null
 }

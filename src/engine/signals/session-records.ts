@@ -50,14 +50,19 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
 }
 
 /** Updates the session's own fields from a signal and its observation. Fields not reported stay. */
-export function identify(record: SessionRecord, signal: Signal, observation: Observation, at: string): SessionRecord {
+export function updateRecord(
+  record: SessionRecord,
+  signal: Signal,
+  observation: Observation,
+  at: string,
+): SessionRecord {
   return {
     ...record,
     agentVersion: signal.agentVersion ?? record.agentVersion,
     project: signal.project ?? record.project ?? signal.cwd,
     cwd: signal.cwd ?? record.cwd,
     branch: observation.branch ?? record.branch,
-    model: signal.subagent ? record.model : (signal.model ?? answering(observation, record.model)),
+    model: signal.subagent ? record.model : (signal.model ?? modelAfter(observation, record.model)),
     title: titleAfter(record, signal, observation),
     attended: signal.attended ?? record.attended,
     // A job's session that a user resumes by hand no longer belongs to the job.
@@ -67,7 +72,7 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     cursor: observation.cursor ?? record.cursor,
     seenAt: at,
     spend: spendAfter(record, signal, observation),
-    costUsd: signal.costUsd ?? highest(observation.liveCostUsd, record.costUsd),
+    costUsd: signal.costUsd ?? higherTotal(observation.liveCostUsd, record.costUsd),
     planLimits: signal.planLimits ?? record.planLimits,
     terminal: terminalOf(record, signal),
   }
@@ -83,14 +88,14 @@ function terminalOf(record: SessionRecord, { terminal, kind }: Signal): { config
  * Returns the model of the newest answer.
  * A longer known name of the same model is kept, because some transcripts shorten it.
  */
-function answering(observation: Observation, known: string | null): string | null {
+function modelAfter(observation: Observation, known: string | null): string | null {
   const answer = observation.observed.findLast((found) => found.type === 'answer')
   const model = answer?.type === 'answer' ? answer.reading.model : null
   return model === null || known?.startsWith(model) ? known : model
 }
 
 /** Returns the higher of two running totals, which is the later one. */
-function highest(told: number | null | undefined, known: number | null): number | null {
+function higherTotal(told: number | null | undefined, known: number | null): number | null {
   return typeof told === 'number' ? Math.max(told, known ?? 0) : known
 }
 

@@ -14,10 +14,10 @@ export function titleAfter(record: SessionRecord, signal: Signal, observation: O
     signal.title ? { text: signal.title, by: 'named' as const } : null,
     known === null && isRequest(signal.prompt) ? { text: signal.prompt, by: 'request' as const } : null,
   ]
-  return told.reduce<SessionTitle | null>((title, next) => (next === null ? title : replaced(title, next)), known)
+  return told.reduce<SessionTitle | null>((title, next) => (next === null ? title : strongerTitle(title, next)), known)
 }
 
-function replaced(title: SessionTitle | null, { text, by }: SessionTitle): SessionTitle | null {
+function strongerTitle(title: SessionTitle | null, { text, by }: SessionTitle): SessionTitle | null {
   if (title !== null && RANK[by] < RANK[title.by]) return title
   const short = shortTitle(text)
   return short === null ? title : { text: short, by }

@@ -21,7 +21,7 @@ export function setEnabled(
 ): void {
   const { store } = deps
   store.transaction(() => {
-    const records = concerned(store, scope, key).filter((record) => record.state !== 'ended')
+    const records = affectedSessions(store, scope, key).filter((record) => record.state !== 'ended')
     // The configuration is not read here: a session without a switch counts as it was last judged.
     const changes = records.filter((record) => isEnabled(store, record, record.enabled ?? true) !== enabled)
     if (scope === 'all') store.clearSwitches('project', 'all')
@@ -29,7 +29,7 @@ export function setEnabled(
     if (scope === 'project')
       store.clearSwitches(
         'session',
-        concerned(store, scope, key).map((record) => record.sessionId),
+        affectedSessions(store, scope, key).map((record) => record.sessionId),
       )
     store.setSwitch(scope, key, enabled, at)
     for (const record of changes) {
@@ -39,7 +39,7 @@ export function setEnabled(
   })
 }
 
-function concerned(store: Store, scope: SwitchScope, key: string): SessionRecord[] {
+function affectedSessions(store: Store, scope: SwitchScope, key: string): SessionRecord[] {
   if (scope === 'all') return store.sessions()
   if (scope === 'project') return store.sessions({ project: key })
   const record = store.session(key)

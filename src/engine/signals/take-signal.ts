@@ -15,23 +15,30 @@ import {
   compactionStarts,
   summariserFailed,
 } from '../compaction/compactions.js'
-import { wantBrief, wantFacts } from '../compaction/deferred-work.js'
+import { requestLateBrief, scheduleKeepingFacts } from '../compaction/deferred-work.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { type EngineDependencies, emit, type SignalContext, type TakeOptions } from '../context.js'
 import { reportDoubt } from '../handoff/brief-origin.js'
 import { insistAnswer, moveHandoffs, vetoAnswer } from '../handoff/handoff-signals.js'
 import { openHandoff } from '../handoff/handoffs.js'
-import { awaitsTurnEnd, cancelStale, confirm, give, ofSession, queue } from '../messages/messages.js'
+import {
+  answerWithMessages,
+  awaitsTurnEnd,
+  cancelStale,
+  confirmDelivered,
+  isAboutSession,
+  queue,
+} from '../messages/messages.js'
 import { notifyUser } from '../messages/notify-user.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
-import { emitDueWarnings, soundSilence, warn } from '../messages/warn.js'
+import { alarmOnSilence, emitDueWarnings, warn } from '../messages/warn.js'
 import { isEnabled } from '../session-context.js'
-import { applyStart, CLEARED } from './apply-start.js'
+import { applyStart, CONVERSATION_CATEGORIES } from './apply-start.js'
 import { endDeadClients } from './end-dead-clients.js'
 import { bookSpend, bookSubagent, measure } from './measure.js'
 import { type Prepared, planObservation, prepare, prepareLocked } from './prepare-signal.js'
 import { seatFor } from './seats.js'
-import { identify, newRecord } from './session-records.js'
+import { newRecord, updateRecord } from './session-records.js'
 import { jobTitle } from './session-title.js'
 import { cancelWaiting } from './switches.js'
 
@@ -80,14 +87,15 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   const { opened, signal, doubt, options } = prepared
   if (signal === null) return { ...NOTHING, record: deps.store.session(opened.sessionId), repeated: true }
   const at = deps.now().toISOString()
-  if (options.signalId && !deps.store.claimOnce(options.signalId, at)) return repeated(deps, signal, options.signalId)
+  if (options.signalId && !deps.store.claimOnce(options.signalId, at))
+    return requeueLostAnswer(deps, signal, options.signalId)
   const ended = options.again ? [] : endDeadClients(deps, signal)
   const context = openContext(deps, prepared, signal, at, ended)
   const { record, observation } = context
   const lagged = record.unsettled.length > 0 && observation.observed.length === 0
   const begins = signal.kind === 'compact-start'
   if (!options.again) {
-    confirm(context)
+    confirmDelivered(context)
     if (!begins) applyKind(context, observation.summary ?? null)
   }
   const { crossed, hasReading } = measure(context, observation)
@@ -106,15 +114,15 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   if (!options.again) closeCompaction(context, observation)
   emitDueWarnings(context, observation)
   warn(context, crossed)
-  soundSilence(context)
+  alarmOnSilence(context)
   // Without a server the hook's own engine answers.
   // A second engine with the same signal must not withdraw that answer.
   if (!options.again) moveHandoffs(context)
   if (doubt !== null && !options.again) reportDoubt(context, doubt)
-  if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(context)
+  if (signal.kind === 'turn-end' && !signal.subagent) scheduleKeepingFacts(context)
   const answer =
     directAnswer(context, options) ??
-    give(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
+    answerWithMessages(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
   if (options.unserved && !signal.subagent) expectAnswer(context)
   if (options.served && !signal.subagent) markFar(context, observation)
   deps.store.putSession(record)
@@ -133,20 +141,20 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
 
 /** Returns Baton's own reply to this event. Null when none, so a waiting message may be sent. */
 function directAnswer(context: SignalContext, { deliver, byRunner }: TakeOptions): string | null {
-  if (deliver !== 'answer') return byRunner ? instructed(context) : null
-  return vetoAnswer(context) ?? instructed(context) ?? insistAnswer(context)
+  if (deliver !== 'answer') return byRunner ? summaryInstructionAnswer(context) : null
+  return vetoAnswer(context) ?? summaryInstructionAnswer(context) ?? insistAnswer(context)
 }
 
 /**
  * Returns the summariser's instructions. Null when none, or when no summariser reads this event.
  */
-function instructed({ agent, signal, instructions }: SignalContext): string | null {
+function summaryInstructionAnswer({ agent, signal, instructions }: SignalContext): string | null {
   if (instructions === '') return null
   return agent.instruct?.(signal.event, instructions) ?? null
 }
 
 /** Queues the messages of a repeated signal's answer again: its hook never received that answer. */
-function repeated(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
+function requeueLostAnswer(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
   const record = deps.store.session(signal.sessionId)
   for (const message of record ? deps.store.openMessages(record.seatId) : []) {
     if (message.status === 'sent' && message.sent_with === signalId) {
@@ -168,7 +176,7 @@ function openContext(
   const seen = deps.store.readUnlocked(key, observe)
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(deps.store, signal, observation, known?.seatId ?? null, at, deps.newId)
-  const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)
+  const record = updateRecord(known ?? newRecord(signal, seat, at), signal, observation, at)
   if (record.jobId !== null && record.title?.by !== 'job') {
     const job = deps.store.job(record.jobId)
     record.title = (job && jobTitle(job)) ?? record.title ?? null
@@ -233,11 +241,11 @@ function openContext(
   record.enabled = enabled
   noteLimits(context, known?.planLimits ?? null)
   const untrusted = project?.trusted === false ? project : null
-  sayTrouble(
+  reportConfigErrors(
     context,
     problems.filter(({ file }) => file !== untrusted?.path),
   )
-  if (untrusted) sayUntrusted(context, untrusted, problems)
+  if (untrusted) reportUntrustedFile(context, untrusted, problems)
   return context
 }
 
@@ -269,14 +277,14 @@ function noteSwitch(context: SignalContext, before: boolean | undefined): void {
  * Tells the user once that the files are refused and that the last good configuration stays in
  * force.
  */
-function sayTrouble(context: SignalContext, problems: readonly ConfigProblem[]): void {
+function reportConfigErrors(context: SignalContext, problems: readonly ConfigProblem[]): void {
   const { record } = context
   const trouble = problems.map(({ key, reason }) => `${key}: ${reason}`).join('; ')
   if ((record.configTrouble ?? '') === trouble) return
   record.configTrouble = trouble === '' ? null : trouble
-  cancelStale(context, 'the configuration has changed', ofSession(context, ['config']))
+  cancelStale(context, 'the configuration has changed', isAboutSession(context, ['config']))
   if (trouble === '' || !context.enabled || record.jobId !== null) return
-  tellOfConfiguration(
+  queueConfigNotice(
     context,
     `The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`,
   )
@@ -286,7 +294,7 @@ function sayTrouble(context: SignalContext, problems: readonly ConfigProblem[]):
  * Tells the user once per content of a project file that it is not trusted.
  * The file's own text is left out of the message: it comes from the author of the repository.
  */
-function sayUntrusted(
+function reportUntrustedFile(
   context: SignalContext,
   { path, sha256, ignored }: ProjectFile,
   problems: readonly ConfigProblem[],
@@ -295,7 +303,7 @@ function sayUntrusted(
   const broken = problems.some(({ file }) => file === path)
   if ((ignored.length === 0 && !broken) || !enabled || record.jobId !== null) return
   if (!deps.store.claimOnce(`${SHOWN_ONCE_PREFIX}untrusted.${path}.${sha256}`, at)) return
-  tellOfConfiguration(
+  queueConfigNotice(
     context,
     broken
       ? `${sanitizeName(path)} has errors and is not used. Run baton config check.`
@@ -303,7 +311,7 @@ function sayUntrusted(
   )
 }
 
-function tellOfConfiguration(context: SignalContext, text: string): void {
+function queueConfigNotice(context: SignalContext, text: string): void {
   const { sessionId, seatId } = context.record
   const message = { category: 'config', mode: 'sequential', agent_text: null, user_text: `[baton] ${text}` } as const
   queue(context, message, { seatId, sessionId })
@@ -314,7 +322,7 @@ function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
   if (signal.kind === 'compact-failed') summariserFailed(context)
   if (signal.kind === 'waiting') notifyUser(context, [permissionNotice(signal.subagent !== null)])
-  if (signal.subagent || (REVIVING.has(signal.kind) && isFromDeadClient(context))) return
+  if (signal.subagent || (PROVES_RUNNING_CLIENT.has(signal.kind) && isFromDeadClient(context))) return
   switch (signal.kind) {
     case 'session-start':
       applyStart(context, summary)
@@ -341,10 +349,10 @@ function applyKind(context: SignalContext, summary: string | null): void {
       record.state = 'ended'
       record.endedAt = context.at
       if (signal.end?.reason === 'clear')
-        cancelStale(context, 'the conversation was cleared', ofSession(context, CLEARED))
+        cancelStale(context, 'the conversation was cleared', isAboutSession(context, CONVERSATION_CATEGORIES))
       emit(context, 'session_ended', { reason: signal.end?.reason ?? null })
       keepTranscript(context, 'session-end', 'session-end')
-      if (signal.end?.reason !== 'clear' && signal.end?.reason !== 'resume') wantBrief(context, 'ended')
+      if (signal.end?.reason !== 'clear' && signal.end?.reason !== 'resume') requestLateBrief(context, 'ended')
       return
     default:
       return
@@ -352,7 +360,7 @@ function applyKind(context: SignalContext, summary: string | null): void {
 }
 
 /** Signals that prove a running client, so they undo the end of a session. */
-const REVIVING = new Set<Signal['kind']>(['prompt', 'tool-batch', 'turn-end', 'turn-failed', 'waiting'])
+const PROVES_RUNNING_CLIENT = new Set<Signal['kind']>(['prompt', 'tool-batch', 'turn-end', 'turn-failed', 'waiting'])
 
 /**
  * True for a signal that was on its way when its client was killed.
@@ -365,7 +373,7 @@ function isFromDeadClient({ agent, record }: SignalContext): boolean {
   return record.state === 'ended' && record.process !== null && !agent.alive(record.process)
 }
 
-const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
+const SHOWS_CONTINUED_WORK = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
 
 /**
  * Closes an unfinished compaction once work continues: it was blocked or failed.
@@ -380,7 +388,7 @@ function closeCompaction(context: SignalContext, { settled }: Observation): void
   // A user can type a prompt during a compaction, so a prompt only ends one that has finished.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary'))
     return
-  else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(context, 'judged')
+  else if (SHOWS_CONTINUED_WORK.has(signal.kind)) closeUnfinished(context, 'judged')
 }
 
 function noteActivity(context: SignalContext, observation: Observation): void {

@@ -1,6 +1,6 @@
 import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { hindranceOf, type Lookout } from '../handoff/missed-orders.js'
+import { type HindranceSources, hindranceOf } from '../handoff/missed-orders.js'
 
 export interface HandoffView {
   handoff_id: string
@@ -117,7 +117,7 @@ export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = 
 }
 
 /** Returns the open handoff of a seat, else null. */
-export function underWay(lookout: Lookout, seatId: string): HandoffView | null {
+export function openHandoffView(lookout: HindranceSources, seatId: string): HandoffView | null {
   const open = lookout.store.openHandoffs({ seatId }).at(-1)
   return open ? viewHandoff(open, hindranceOf(lookout, open)) : null
 }

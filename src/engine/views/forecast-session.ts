@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.js'
 import { type Growth, growthOf, paceOf, stepsTo } from '../../tracker/forecast.js'
 
 /** Number of last readings from which the pace is computed. */
-const LATELY = 32
+const RECENT_READINGS = 32
 
 /** Returns steps and minutes to each reachable level and to compaction at the current growth. */
 export function forecastSession(store: Pick<Store, 'readings'>, record: SessionRecord, policy: Policy): Forecast {
@@ -40,7 +40,7 @@ function until(at: number | null, used: number | null, growth: Growth | null, pa
 /** Returns the times of this cycle's readings. */
 function timesOf(store: Pick<Store, 'readings'>, { sessionId, track }: SessionRecord): number[] {
   return store
-    .readings(sessionId, LATELY)
+    .readings(sessionId, RECENT_READINGS)
     .filter(({ cycle }) => cycle === track.cycle)
     .map(({ at }) => Date.parse(at))
 }

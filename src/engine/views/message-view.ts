@@ -4,7 +4,7 @@ import { sanitizeName } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
 import { messageContext, sitting } from '../messages/bring-messages.js'
 import { pickMessages } from '../messages/pick-messages.js'
-import { heldBy } from '../messages/ready-messages.js'
+import { reasonToHold } from '../messages/ready-messages.js'
 import { isQuiet, mayWake } from '../messages/wake-idle-session.js'
 
 /** Returns messages as routes show them. */
@@ -68,7 +68,7 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   const carrier = startsTurn ? null : { event: context.agent.carriers[0]!, agent: context.agent }
   const { waiting } = pickMessages(deps.store.openMessages(seatId), {
     sessionId: record.sessionId,
-    held: heldBy(context, null),
+    held: reasonToHold(context, null),
     inFlight: [],
     unsettled: [],
     startsTurn,

@@ -9,8 +9,8 @@ import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
 import { growthOf, stepsToCompaction } from '../../tracker/forecast.js'
-import type { Lookout } from '../handoff/missed-orders.js'
-import { underWay, viewBrief } from './brief-view.js'
+import type { HindranceSources } from '../handoff/missed-orders.js'
+import { openHandoffView, viewBrief } from './brief-view.js'
 import { viewSpend } from './session-view.js'
 
 const DAY = 24 * 3_600_000
@@ -23,13 +23,13 @@ export function findSession(store: Store, id: string): SessionRecord | null {
   const exact = store.session(id)
   if (exact) return exact
   const seat = seatCalled(store, id)
-  if (seat) return sitsIn(store, seat.seatId)
+  if (seat) return latestInSeat(store, seat.seatId)
   if (!isLongEnough(id)) return null
   const all = store.sessions()
   const sessions = all.filter((record) => record.sessionId.startsWith(id))
   if (sessions.length > 0) return sessions.length === 1 ? sessions[0]! : null
   const seats = new Set(all.filter((record) => record.seatId.startsWith(id)).map((record) => record.seatId))
-  return seats.size === 1 ? sitsIn(store, [...seats][0]!) : null
+  return seats.size === 1 ? latestInSeat(store, [...seats][0]!) : null
 }
 
 /**
@@ -53,7 +53,7 @@ export function isLongEnough(id: string): boolean {
  * Returns the seat's most recent session, live ones first: an earlier session of the chain may have
  * been resumed.
  */
-function sitsIn(store: Store, seatId: string): SessionRecord | null {
+function latestInSeat(store: Store, seatId: string): SessionRecord | null {
   const place = ({ state, seenAt }: SessionRecord): string => `${state === 'ended' ? 0 : 1}${seenAt}`
   return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
 }
@@ -171,7 +171,7 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
 }
 
 /** Returns the row of a session for lists. */
-export function rowOf(lookout: Lookout, record: SessionRecord, session: Session, policy: Policy): SessionRow {
+export function rowOf(lookout: HindranceSources, record: SessionRecord, session: Session, policy: Policy): SessionRow {
   const { store } = lookout
   const { track } = record
   const growth = growthOf(track)
@@ -184,7 +184,7 @@ export function rowOf(lookout: Lookout, record: SessionRecord, session: Session,
     seen_at: record.seenAt,
     tokens_per_step: growth === null ? null : Math.round(growth.perStep),
     steps_left: stepsToCompaction(track),
-    handoff: underWay(lookout, record.seatId),
+    handoff: openHandoffView(lookout, record.seatId),
     subagents: store.subagents(record.sessionId).map(viewSubagent),
     levels: levelViews(record, policy),
   }
