@@ -41,7 +41,7 @@ function missingOptionalDependencies({ packages }: Lock): string[] {
   )
 }
 
-/** Returns the packages whose optional dependencies are restricted to an operating system and a processor. */
+/** Returns the packages with optional dependencies for one operating system and processor. */
 function nativeOwners({ packages }: Lock): string[] {
   return Object.keys(packages).filter((owner) =>
     optionalPackages(packages, owner).some(({ os, cpu }) => os !== undefined && cpu !== undefined),
@@ -67,7 +67,10 @@ function optionalPackages(packages: Lock['packages'], owner: string): LockedPack
     .filter((found) => found !== null)
 }
 
-/** Finds a dependency as Node does: nested in its owner first, then in each folder above. Null when the lock lacks it. */
+/**
+ * Finds a dependency as Node does: nested in its owner first, then in each folder above. Null when
+ * the lock file lacks it.
+ */
 function locate(packages: Lock['packages'], owner: string, name: string): LockedPackage | null {
   for (let folder = owner; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const found = packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`]

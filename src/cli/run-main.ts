@@ -6,7 +6,10 @@ import type { Cli, Command } from './command.js'
 import { COMMAND_NAMES, loadCommand } from './commands.js'
 import type { Paint } from './render/screen.js'
 
-/** Runs one call of `baton` and returns its exit code. Throws a BatonError for everything the user can fix. */
+/**
+ * Runs one call of `baton` and returns its exit code. Throws a BatonError for everything the user
+ * can fix.
+ */
 export async function runMain(args: readonly string[], cli: Cli): Promise<number> {
   const refusal = refusePlatform(process.platform)
   if (refusal) throw refusal

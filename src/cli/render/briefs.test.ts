@@ -63,12 +63,12 @@ const aHandoff = (change: Partial<HandoffView> = {}): HandoffView => ({
 })
 const on = (columns: number) => ({ columns, paint: plain, now, home: '/home/me' })
 
-test('a score is neither all nor nothing unless it is, and a dash where nothing was checked', () => {
+test('a coverage score is rounded to 0% or 100% only if it is exact, and is a dash without a check', () => {
   expect([1, 0.999, 0.918, 0.004, 0].map((score) => scoreText({ score }))).toEqual(['100%', '99%', '92%', '1%', '0%'])
   expect(scoreText(null)).toBe('–')
 })
 
-test('a handoff says its state, for how long, who asked, and what that means', () => {
+test('a handoff shows its state, its duration, who asked for it, and what happens now', () => {
   expect(handoffText(aHandoff(), now)).toBe(
     'requested for 2m, asked for by level handoff: the agent is asked for its brief',
   )
@@ -81,7 +81,7 @@ test('a handoff says its state, for how long, who asked, and what that means', (
   )
 })
 
-test('a seat’s page names what is under way and its newest briefs first', () => {
+test('the page of a seat shows the handoff under way and its newest briefs first', () => {
   const briefs = Array.from({ length: 7 }, (_, i) => aBrief({ sequence: i + 1, status: i < 6 ? 'used' : 'checked' }))
   const lines = seatHandoffLines(aHandoff(), briefs, on(200))
   expect(lines[0]).toMatch(/^under way {2}requested/)
@@ -92,7 +92,7 @@ test('a seat’s page names what is under way and its newest briefs first', () =
   expect(seatHandoffLines(null, [], on(80))).toEqual([])
 })
 
-test('what a brief lacks is cut to the width, what nothing supports is named', () => {
+test('missing facts of a brief are cut to the terminal’s width, and unsupported claims are named', () => {
   const missing = Array.from({ length: 10 }, (_, i) => ({
     kind: 'file' as const,
     text: `src/${'deep/'.repeat(30)}${i}.ts`,
@@ -105,7 +105,7 @@ test('what a brief lacks is cut to the width, what nothing supports is named', (
   expect(coverageLines({ missing: [], unsupported: [] }, 'It lacks:', on(60))).toEqual([])
 })
 
-test('the table fits a narrow terminal and keeps id and status', () => {
+test('the table of briefs fits a narrow terminal and keeps id and status', () => {
   const cli = (columns: number) => ({
     screen: { terminal: true, columns, rows: 20, paint: plain },
     env: { HOME: '/home/me' },
@@ -123,7 +123,7 @@ test('the table fits a narrow terminal and keeps id and status', () => {
   }
 })
 
-test('the page of a brief shows what Baton added and keeps the terminal safe', () => {
+test('the page of a brief shows what Baton added and prints no terminal sequences', () => {
   const text =
     '# Handoff brief\n\n## State\nall \u001b[2Jgone\n\n## Added by Baton\n<!-- to x -->\n\n### Commits\n\n- one\n'
   expect(addedIn(text)).toMatch(/^## Added by Baton[\s\S]*- one$/)
@@ -149,7 +149,7 @@ const next = (change: Partial<Next['session']> = {}, more: Partial<Next> = {}): 
     ...more,
   })
 
-test('what happens next depends on who is there', () => {
+test('the next step of a handoff depends on the state of its session and its client', () => {
   expect(next()).toMatch(/^When its turn ends, the session is cleared/)
   expect(next({}, { own: true })).toMatch(/^End your turn now/)
   expect(next({ state: 'idle' }, { handoff: { state: 'clearing', way: 'mod' } })).toMatch(
@@ -166,7 +166,7 @@ test('what happens next depends on who is there', () => {
   )
 })
 
-test('a request says when the agent hears of it', () => {
+test('a handoff request says when the agent receives it', () => {
   const asked = (change: Partial<Next['session']> = {}, own = false): string =>
     next(change, { handoff: { state: 'requested', way: null }, own })
   expect(asked()).toMatch(/next tool call or at the end of its turn/)

@@ -20,9 +20,9 @@ interface On {
   home: string | undefined
 }
 
-/** How many briefs of a seat its page shows. */
+/** Number of briefs on the page of a seat. */
 const SHOWN = 5
-/** How many of the facts a brief lacks are named, unless all are wanted. */
+/** Number of missing facts that are listed, unless all are asked for. */
 const MISSING_SHOWN = 8
 
 const STATUS_COLOURS: Partial<Record<BriefView['status'], Colour>> = {
@@ -35,7 +35,7 @@ const STATUS_COLOURS: Partial<Record<BriefView['status'], Colour>> = {
   failed: 'red',
 }
 
-/** The stored names of a status that say little by themselves; all others are shown as they are. */
+/** Display names of brief statuses whose stored name is unclear. All others are shown as stored. */
 const STATUS_WORDS: Partial<Record<BriefView['status'], string>> = {
   written: 'ready',
   checked: 'ready',
@@ -46,7 +46,7 @@ const STATUS_WORDS: Partial<Record<BriefView['status'], string>> = {
 const statusText = (status: BriefView['status'], paint: Paint): string =>
   paint(STATUS_WORDS[status] ?? status, STATUS_COLOURS[status] ?? 'bold')
 
-/** `92%` of what happened stands in it. Neither all nor nothing unless it is. */
+/** Returns the coverage of a brief, such as `92%`. Rounds to 0% or 100% only when exact. */
 export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string {
   if (coverage === null) return '–'
   const { score } = coverage
@@ -54,7 +54,7 @@ export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string 
   return `${score < 1 && percent === 100 ? 99 : score > 0 && percent === 0 ? 1 : percent}%`
 }
 
-/** `requested 2m ago by level handoff: the agent is asked for its brief` */
+/** Returns a line such as `requested for 2m, asked for by level handoff: the agent is asked …`. */
 export function handoffText(
   handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & {
     due_at?: string | null
@@ -73,7 +73,7 @@ export function handoffText(
   return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
 }
 
-/** The handoff under way and the newest briefs of a seat, newest first. */
+/** Returns the handoff under way and the newest briefs of a seat, newest first. */
 export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly BriefView[], on: On): string[] {
   const { columns, paint, now, home } = on
   const newest = briefs.toReversed()
@@ -94,7 +94,7 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
   ]
 }
 
-/** What a brief lacks and what it claims without ground. */
+/** Lists the facts that a brief lacks and the claims that nothing supports. */
 export function coverageLines(
   coverage: Pick<CoverageView, 'missing' | 'unsupported'>,
   title: string,
@@ -116,18 +116,18 @@ export function coverageLines(
 export interface Next {
   handoff: { state: HandoffState; way: HandoffWay | null; dueAt?: string | null }
   session: Pick<SessionRecord, 'state' | 'attended' | 'jobId'>
-  /** Its client still runs, as far as can be told. */
+  /** True while the session's client appears to be running. */
   there: boolean
-  /** The agent of the session itself reads this. */
+  /** True when the session's own agent reads this text. */
   own: boolean
-  /** The request was given to the idle session just now. */
+  /** True when the idle session has just received the request. */
   woken?: boolean
 }
 
 const GOES_ON =
   'the session is cleared and a fresh one goes on from the brief, by itself where the client can, else once /clear is typed'
 
-/** What happens to a handoff now, in a sentence. */
+/** Describes in a sentence what happens next to a handoff. */
 export function nextText({ handoff, session, there, own, woken = false }: Next): string {
   if (handoff.state === 'requested') return askedText(session, own, woken)
   if (handoff.state === 'review') return reviewed(handoff.dueAt ?? null)
@@ -165,9 +165,9 @@ function askedText({ state, jobId, attended }: Next['session'], own: boolean, wo
 interface BriefPage {
   brief: BriefView
   verdict: BriefVerdict
-  /** null: its file is gone, or is not as Baton kept it. */
+  /** Null when the file is gone, or differs from the brief that Baton stored. */
   text: string | null
-  /** What stands in a file that Baton did not keep so, every line marked. */
+  /** Content of a file that differs from the stored brief, with every line marked as untrusted. */
   untrusted: string | null
   addenda: { at: string; text: string | null }[]
   handoff: HandoffView | null
@@ -255,7 +255,7 @@ function facts(
   return rows
 }
 
-/** One line a brief. `seatOf`: how people call a seat. */
+/** Renders one line for each brief. `seatOf` returns the display name of a seat. */
 export function briefTable(
   briefs: readonly BriefView[],
   seatOf: (seatId: string) => string,
@@ -282,20 +282,20 @@ export function briefTable(
   return table(briefs, columns, screen.columns, screen.paint)
 }
 
-/** What is shown of a fact. */
+/** The displayed fields of a fact. */
 type Shown = Pick<Fact, 'kind' | 'text' | 'state'>
 
 const KIND_WIDTH = 10
 const PUT_BACK = ' ↩'
 
-/** `constraint  Never touch the migrations ↩`, in one line. */
+/** Renders a fact in one line: `constraint  Never touch the migrations ↩`. */
 export function factLine(fact: Shown, back: boolean, columns: number, paint: Paint): string {
   const room = columns - KIND_WIDTH - 2 - (back ? PUT_BACK.length : 0)
   const text = cut(replaceControls(fact.text.replace(/\s+/g, ' ')), room)
   return `${paint(padEnd(fact.kind, KIND_WIDTH), 'dim')}  ${text}${back ? paint(PUT_BACK, 'green') : ''}`
 }
 
-/** The same with all its words, below each other. */
+/** Renders a fact with its full text, over several lines if needed. */
 export function factLines(fact: Shown, back: boolean, columns: number, paint: Paint): string[] {
   const indent = KIND_WIDTH + 2
   const lines = fact.text

@@ -32,7 +32,7 @@ const compaction = (change: Partial<CompactionRecord> = {}): CompactionRecord =>
   })
 const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd76d6c4d', on)
 
-test('a compaction shows its figure, the kinds, the most needed of what it lost and what was put back', () => {
+test('a compaction shows its kept facts by kind, the most important lost ones and the restored ones', () => {
   expect(lines(compaction())).toEqual([
     `${stamp(AT)}  by the client`,
     '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of the 7 lost put back',
@@ -47,7 +47,7 @@ test('a compaction shows its figure, the kinds, the most needed of what it lost 
   ])
 })
 
-test('the bar is full only when nothing was lost, and empty only when everything was', () => {
+test('the bar is full only when no fact was lost, and empty only when all were', () => {
   const bar = (kept: number): string =>
     lines(compaction({ loss: { total: 1000, kept, byKind: {}, lost: [] } }))[1]!.slice(2, 12)
   expect(bar(1000)).toBe('▰'.repeat(10))
@@ -56,7 +56,7 @@ test('the bar is full only when nothing was lost, and empty only when everything
   expect(bar(0)).toBe('▱'.repeat(10))
 })
 
-test('where there is no report the reason stands there', () => {
+test('a compaction without a report shows the reason', () => {
   expect(lines(compaction({ loss: null, trouble: 'the transcript could not be read (EACCES)' }))[1]).toContain(
     '(EACCES)',
   )
@@ -64,7 +64,7 @@ test('where there is no report the reason stands there', () => {
   expect(lines(compaction({ loss: null }))[1]).toContain('the summary is not known')
 })
 
-test('only the newest lists what it lost, older ones have their figure, the oldest are counted', () => {
+test('the newest compaction lists its lost facts, older ones only a figure, and the oldest are counted', () => {
   const all = [1, 2, 3, 4, 5].map((day) => compaction({ startedAt: `2026-03-0${day}T11:30:00.000Z` }))
   const shown = lines(...all)
   expect(shown.filter((line) => line.includes('facts kept'))).toHaveLength(3)
@@ -91,7 +91,7 @@ const archive = (change: Partial<Archive> = {}): Archive => ({
   ...change,
 })
 
-test('archives are counted, with the newest’s age and size; those that wait or failed are named', () => {
+test('archives are counted with the newest one’s age and size, and waiting or failed ones are named', () => {
   expect(archiveLines([], on)).toEqual([])
   expect(archiveLines([archive({ created_at: '2026-02-01T00:00:00.000000Z' }), archive()], on)).toEqual([
     '2 kept',
@@ -102,7 +102,7 @@ test('archives are counted, with the newest’s age and size; those that wait or
   ])
 })
 
-test('at 58 columns no line is wider', () => {
+test('at 58 columns no line of a compaction is wider than the terminal', () => {
   const narrow = { ...on, columns: 58 }
   const every = [
     ...compactionLines([compaction(), compaction({ loss: null, trouble: 'x '.repeat(60).trim() })], 'd76d6c4d', narrow),

@@ -19,7 +19,7 @@ const event = (type: EventType, data: Record<string, unknown> = {}): Event => ({
 })
 const line = (of: Event): string => eventLine(of, { paint: plain, fullTime: true, session: true })
 
-test('a line tells when, where, what and the figures that matter', () => {
+test('an event line shows time, session, event and its main figures', () => {
   const crossed = event('level_crossed', {
     level: 'warning',
     at_tokens: 116_900,
@@ -40,7 +40,7 @@ test('a line tells when, where, what and the figures that matter', () => {
   expect(line(compacted)).toContain('completed · after a refusal · 190,000 → –')
 })
 
-test('each trigger of an archive has the same words among events and beside a session', () => {
+test('an archive’s trigger has the same name in the event list and on the session page', () => {
   const [now, columns] = [new Date(at), Number.POSITIVE_INFINITY]
   for (const trigger of TRIGGERS) {
     const words = archiveTriggerText(trigger)
@@ -51,7 +51,7 @@ test('each trigger of an archive has the same words among events and beside a se
   }
 })
 
-test('what is done around a compaction is told by its figures, the figure first', () => {
+test('events around a compaction show their figures first', () => {
   const archived = event('archive_created', {
     archive_id: 'a1b2',
     trigger: 'auto',
@@ -77,7 +77,7 @@ test('what is done around a compaction is told by its figures, the figure first'
   )
 })
 
-test('values and data that nobody foresaw are words, never keys', () => {
+test('unknown values and fields of an event are shown as plain words, not as keys', () => {
   expect(line(event('session_ended', { reason: 'prompt_input_exit' }))).toMatch(/session ended {6}left by the user$/)
   expect(line(event('message_queued', { category: 'context', mode: 'sequential', message_id: 'msg_1' }))).toMatch(
     /context · after the turn · msg_1$/,
@@ -87,7 +87,7 @@ test('values and data that nobody foresaw are words, never keys', () => {
   expect(line(event('silence_alarm', { tool_calls: 1, minutes: 3 }))).toMatch(/no reading for 1 tool call, 3 min/)
 })
 
-test('every type of event has a line, also with data nobody foresaw', () => {
+test('every event type has a line, also with unknown data', () => {
   for (const type of EVENT_TYPES) {
     expect(line(event(type))).not.toContain('_')
     expect(line(event(type)).split('  ')[2]!.length).toBeGreaterThan(4)
@@ -95,7 +95,7 @@ test('every type of event has a line, also with data nobody foresaw', () => {
   }
 })
 
-test('a handoff is told from its request to its end', () => {
+test('each event of a handoff, from its request to its end, has a line', () => {
   const told = (type: EventType, data: Record<string, unknown>): string =>
     line(event(type, data)).split('  ').slice(3).join('  ').trim()
   const fields = {

@@ -7,7 +7,7 @@ import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
 import { bytesText, cut, localDay, localTime, offset, padEnd, stamp } from './text.js'
 
-/** The event in two or three words. */
+/** Display names of events, in two or three words. */
 const NAMES: Record<Event['type'], string> = {
   session_started: 'session started',
   session_ended: 'session ended',
@@ -67,7 +67,10 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
   message_cancelled: 'dim',
 }
 
-/** In a pipe every line bears its whole time; on a terminal the day stands above its lines. */
+/**
+ * Renders an event in one line. In a pipe each line has its full time; on a terminal the day is a
+ * heading.
+ */
 export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
   const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
   const session = options.session
@@ -77,7 +80,7 @@ export function eventLine(event: Event, options: { paint: Paint; fullTime: boole
   return `${options.paint(time, 'dim')}${session}  ${what}  ${replaceControls(detail(event))}`.trimEnd()
 }
 
-/** The line above the first event of a day. */
+/** Renders the heading above the first event of a day. */
 export function dayLine(at: string, paint: Paint): string {
   const date = new Date(at)
   return paint(`${localDay(date)} (${offset(date)})`, 'dim')
@@ -168,7 +171,10 @@ function detail(event: Event): string {
   }
 }
 
-/** Null where the event is not of a job. The name of the event says already how the job stands. */
+/**
+ * Returns the details of a job event. Null for other events. The event's name already tells the
+ * state.
+ */
 function jobDetail(event: Event): string | null {
   const { type, data } = event
   if (type === 'job_progress') return progressLine(event, plain)
@@ -181,21 +187,21 @@ function jobDetail(event: Event): string | null {
   ])
 }
 
-/** Data that nobody foresaw, with its key as words. */
+/** Renders an unknown field of an event, with its key as words. */
 function plainField([key, value]: [string, unknown]): string | null {
   if (value === null || typeof value === 'object') return null
   const words = key.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/_/g, ' ')
   return `${words.toLowerCase()} ${String(value)}`
 }
 
-/** When a message reaches the agent, by the mode it is sent with. */
+/** The time at which a message reaches the agent, by its delivery mode. */
 export const DELIVERY_MODES: Record<Mode, string> = {
   sequential: 'after the turn',
   important: 'at the next step',
   urgent: 'now',
 }
 
-/** Names that clients and the store use for these values. */
+/** Display names for values of clients and the store. */
 const WORDS: Record<string, string> = {
   'status-line': 'by the status line',
   transcript: 'by the transcript',
@@ -212,7 +218,7 @@ const WORDS: Record<string, string> = {
   prompt_input_exit: 'left by the user',
   ...DELIVERY_MODES,
 }
-/** A value in words where it has some. */
+/** Returns the display name of a value, if it has one. */
 const words = (value: unknown): string | null => {
   const written = text(value)
   return written === null ? null : (WORDS[written] ?? written.replace(/_/g, ' '))
@@ -232,7 +238,7 @@ const way = (value: unknown): string | null =>
 const sessions = ({ oldSessionId: old, newSessionId: fresh }: Record<string, unknown>): string | null =>
   fresh ? `${text(old)?.slice(0, 8) ?? '–'} → ${text(fresh)!.slice(0, 8)}` : null
 
-/** Of each kind how many were lost. */
+/** Returns the number of lost facts of each kind. */
 function lostKinds(kinds: unknown): string | null {
   if (typeof kinds !== 'object' || kinds === null) return null
   const lost = Object.entries(kinds as Record<string, { total?: number; kept?: number } | null>).flatMap(

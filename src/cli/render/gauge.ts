@@ -4,14 +4,14 @@ import type { Colour, Paint } from './screen.js'
 
 type Marked = Pick<Session, 'handoff_tokens' | 'compaction_tokens'>
 
-/** The same bounds as the status line's. */
+/** Returns the colour of a fill level, with the same thresholds as the status line. */
 export function heat(percent: number, session: Marked | null = null): Colour {
   return gaugeColour(percent, session && handoffPercent(session))
 }
 
 /**
- * A bar of `cells` cells; dots where the figure is not known, because an empty bar would say 0. With a session its
- * handoff level is marked.
+ * Draws a bar of `cells` cells. An unknown figure is drawn as dots, because an empty bar would mean
+ * 0. With a session, its handoff level is marked.
  */
 export function bar(percent: number | null, cells: number, paint: Paint, session: Marked | null = null): string {
   if (percent === null) return paint('·'.repeat(cells), 'dim')

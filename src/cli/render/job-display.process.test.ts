@@ -16,7 +16,7 @@ function place() {
   return { trial, args }
 }
 
-test('without a terminal run prints the checks ahead, a plain line for each step with its mark, and elapsed time', async () => {
+test('without a terminal, run prints the planned checks and a plain line with elapsed time for each step', async () => {
   const { trial, args } = place()
   const { code, stdout } = await trial.run(args)
   expect(code).toBe(0)
@@ -29,11 +29,11 @@ test('without a terminal run prints the checks ahead, a plain line for each step
     has(/^\d+:\d\d ▰.* step /),
   ]).toEqual([1, 1, 1, expect.any(Number)])
   expect(lines.find((line) => line.includes('completed:'))).toMatch(/3 steps.*, \d+:\d\d of work$/)
-  // No redraw and no colours: it may go into a file.
+  // No redraws and no colours, because the output may go to a file.
   expect(stdout).not.toMatch(/[\r\u001b]/)
 })
 
-test('run --verbose prints what the agent says, every call and every result', async () => {
+test('run --verbose prints the agent’s texts, every call and every result', async () => {
   const { trial, args } = place()
   const { stdout } = await trial.run([...args, '--verbose'])
   for (const part of ['→ Bash ls src', '← parser.ts\n           printer.ts\n', '✗ Exit code 1', 'The parser works.'])
@@ -41,7 +41,7 @@ test('run --verbose prints what the agent says, every call and every result', as
   expect(stdout).not.toContain('✓ Bash ls src')
 })
 
-test('run --json prints one line, and run --quiet only how the job ended', async () => {
+test('run --json prints one line, and run --quiet only the result of the job', async () => {
   const { trial, args } = place()
   expect((await trial.run([...args, '--json'])).json).toMatchObject({ status: 'completed', steps: 3 })
   const { stdout } = await trial.run([...args, '--quiet'])

@@ -27,7 +27,7 @@ const DATA = {
 }
 
 describe('the line of a job at work', () => {
-  test('says step, fullness against the compaction point, handoffs, spend and forecast at every width', () => {
+  test('the progress line of a job shows step, fullness, handoffs, spend and forecast at every width', () => {
     expect(progressLine(event(DATA), plain)).toBe(
       '▰▰▰▰▰▰▰▱▱▱ step 11 · session 2 · 110,016 of 167,000 (65.9%) · handoffs 1/3 · 941,638 tokens spent · handoff in about 2 steps',
     )
@@ -42,7 +42,7 @@ describe('the line of a job at work', () => {
       expect(widthOf(progressLine(event(DATA), plain, columns)), `${columns} columns`).toBeLessThanOrEqual(columns)
   })
 
-  test('says what is known, and money where it is', () => {
+  test('the progress line of a job leaves out unknown figures and shows money when it is known', () => {
     expect(progressLine(event({ total_steps: 1 }), plain)).toBe('·········· step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
     const retry = {
@@ -65,7 +65,7 @@ describe('the line of a job at work', () => {
     )
   })
 
-  test('expects a compaction once the handoffs are used up', () => {
+  test('the progress line of a job forecasts a compaction once the handoffs are used up', () => {
     const last = { ...DATA, handoffs: 3, full_at: 167_000 }
     expect(progressLine(event(last), plain)).toContain('compaction in about 4 steps')
     expect(progressLine(event(last), plain, 80)).toContain('handoffs 3/3, compaction in 4')
@@ -73,7 +73,7 @@ describe('the line of a job at work', () => {
   })
 })
 
-test('the start of a job names it', () => {
+test('the line for the start of a job names the job', () => {
   expect(jobEventLine(event({}, 'job_started'), plain)).toMatch(/ job_1 started$/)
 })
 
@@ -82,7 +82,7 @@ describe('a round of checks', () => {
   const said = (type: Event['type'], data: Record<string, unknown>) =>
     jobEventLine(event({ ...round, ...data }, type), plain)?.slice(9)
 
-  test('names the check at work, how it ended, and that a failure goes back to the agent', () => {
+  test('a round of checks names the running check, its result, and that a failure goes back to the agent', () => {
     expect(said('check_started', { number: 1, name: 'npm test' })).toBe('check 1 of 2 runs: npm test (round 1 of 4)')
     expect(said('check_completed', { name: 'npm test', ok: true, exit_code: 0, duration_ms: 3_140 })).toBe(
       'check passed: npm test (3.1 s)',

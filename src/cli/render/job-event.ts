@@ -7,8 +7,8 @@ import type { Paint } from './screen.js'
 import { cut, localTime, widthOf } from './text.js'
 
 /**
- * How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. Told in
- * as many words as fit: a narrow terminal gets short figures before it loses one.
+ * Renders the progress of a job: step, fullness relative to the compaction point, handoffs, spend,
+ * and the forecast of the next handoff. A narrow terminal gets short figures before any is dropped.
  */
 export function progressLine(
   { data, at }: Event,
@@ -64,7 +64,7 @@ export function progressLine(
   return cut(fits(), columns)
 }
 
-/** Steps, fullness and spend in a few cells, to stand beside something else. */
+/** Renders steps, fullness and spend in a few cells, for use beside other text. */
 export function shortFigures({ data }: Event): string {
   const [used, point] = [figure(data.used_tokens), figure(data.compaction_tokens)]
   const percent = used !== null && point ? `${Math.round((used / point) * 100)}%` : null
@@ -99,7 +99,7 @@ function forecast(
   return `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
 }
 
-/** `attempt 3 of 10 in 4 s`, counted down from `now`; without a time `attempt 3 of 10`. */
+/** Returns `attempt 3 of 10 in 4 s`, counted down from `now`. Without a time, `attempt 3 of 10`. */
 export function attemptText({ attempt, max_attempts, until }: Record<string, unknown>, now: number): string {
   const number = `attempt ${text(attempt) ?? '–'}${max_attempts ? ` of ${text(max_attempts)}` : ''}`
   const left = Math.ceil((Date.parse(String(until)) - now) / 1000)
@@ -107,19 +107,19 @@ export function attemptText({ attempt, max_attempts, until }: Record<string, unk
   return left > 0 ? `${number} in ${left} s` : `${number} now`
 }
 
-/** What happened to a job besides its steps; null: nothing to tell. */
+/** Renders a job event other than a step. Null when there is nothing to show. */
 export function jobEventLine(event: Event, paint: Paint): string | null {
   const said = jobEventText(event)
   return said === null ? null : `${paint(localTime(new Date(event.at)), 'dim')} ${said}`
 }
 
-/** The same without the time. */
+/** Renders the same text without the time. */
 export function jobEventText({ type, data, job_id }: Event): string | null {
   const said = type === 'job_started' && job_id ? `${job_id} started` : sentence(type, data)
   return said === null ? null : replaceControls(said)
 }
 
-/** `hook`: a line of the job's log alone, no event. */
+/** Returns the text of a job event. `hook` is a log line of a job's hook, not an event. */
 function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): string | null {
   switch (type) {
     case 'hook': {
@@ -145,7 +145,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'handoff_cancelled':
       return `handoff ${text(data.handoffNumber)} cancelled: ${text(data.reason)}`
     case 'level_crossed':
-      // Those of the file are noted on the session's timeline.
+      // Levels of the configuration file are already on the session's timeline.
       return data.of_job === true
         ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens`
         : null
@@ -172,7 +172,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
   }
 }
 
-/** `check 1 of 2 runs: npm test (round 1 of 4)` */
+/** Returns `check 1 of 2 runs: npm test (round 1 of 4)`. */
 export function checkAtWork(data: Record<string, unknown>): string {
   return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (round ${text(data.round)} of ${text(data.rounds)})`
 }
@@ -186,7 +186,7 @@ function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unkn
   return timed_out === true ? `it did not end within ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
 }
 
-/** That all passed is told by the job's end. */
+/** Returns the result of a round of checks. Null when all passed, because the job's end says so. */
 function roundText({ round, rounds, failed, of, next }: Record<string, unknown>): string | null {
   if (next === 'completed') return null
   const left = Number(rounds) - Number(round)

@@ -10,7 +10,7 @@ const says = (text: string): string =>
 const at = (seconds: number): string => `2026-03-01T12:00:0${seconds}.000Z`
 const time = (seconds: number): string => localTime(new Date(at(seconds)))
 
-test('each entry of a log has the time that was noted before it, and its other lines are indented', () => {
+test('each log entry shows the last time noted before it, and its other lines are indented', () => {
   const print = logPrinter('claude-code', screen)
   expect(print(says('before any time'))).toEqual(['         before any time'])
   expect(print(noted(at(1)))).toEqual([])
@@ -22,7 +22,7 @@ test('each entry of a log has the time that was noted before it, and its other l
   ])
 })
 
-test('a call is cut to the width of the terminal, its time included', () => {
+test('a call in the log is cut to the width of the terminal, including its time', () => {
   const content = [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: 'x'.repeat(200) } }]
   const print = logPrinter('claude-code', screen)
   const [line] = print(JSON.stringify({ type: 'assistant', message: { role: 'assistant', content } }))

@@ -9,13 +9,14 @@ import type { Colour, Paint, Screen } from './screen.js'
 import { cut, localTime } from './text.js'
 
 const LONGEST = 300
-/** `09:05:31 ` stands before each entry, and as many spaces before its other lines. */
+/** Width of `09:05:31 ` before each entry. Other lines of an entry are indented by as much. */
 const TIME_WIDTH = 9
 
 /**
- * Turns the lines of a job's log, in their order, into what a user reads on a terminal: with the time
- * of each, and [] where one says nothing to a user. Most clients write no time into their lines; then
- * the last time that Baton noted holds. `time`: holds before it noted one. `whole`: calls and results are not cut.
+ * Returns a function that renders the lines of a job's log, called in order. It adds the time of
+ * each line, and returns [] for lines without anything for the user. Most clients write no time, so
+ * the last time that Baton noted applies. `time` applies before the first. `whole` disables the
+ * cutting of calls and results.
  */
 export function logPrinter(
   agent: string,
@@ -36,13 +37,13 @@ export function logPrinter(
   }
 }
 
-/** The time of a line that Baton wrote; null: a client's line. */
+/** Returns the time in a line that Baton wrote. Null for a client's line. */
 function timeNotedIn(line: string): string | null {
   const value = line.includes('"baton"') ? parsed(line) : null
   return value?.type === 'baton' ? isoOf(value.at) : null
 }
 
-/** `width` null: nothing is cut. */
+/** Renders a text as lines. A null `width` disables cutting. */
 function textLines(kind: JobLogLine['kind'], text: string, ok: boolean, width: number | null, paint: Paint): string[] {
   const marked = (mark: string, colour: Colour): string[] =>
     width === null
@@ -55,7 +56,9 @@ function textLines(kind: JobLogLine['kind'], text: string, ok: boolean, width: n
   return marked(ok ? '←' : paint('✗', 'red'), 'dim')
 }
 
-/** What one line of a job's log tells, harmless to print. `other`: what the agent was told. */
+/**
+ * Parses a line of a job's log, without terminal sequences. Kind `other` is text sent to the agent.
+ */
 export function readLogLine(line: string, agent: string): JobLogLine[] {
   const value = parsed(line)
   if (value === null) return []
@@ -102,7 +105,7 @@ function wordsOf({ act }: Extract<Entry, { kind: 'called' }>): string {
   }
 }
 
-/** A session without any client writes our own messages. */
+/** Parses a line of a session without a client, which writes Baton's own messages. */
 function scripted(value: Record<string, unknown>): JobLogLine[] {
   const calls = Array.isArray(value.calls) ? (value.calls as { id?: string; name?: string; input?: unknown }[]) : []
   return [

@@ -15,7 +15,7 @@ const job = (change: Partial<JobShown>): JobShown => ({
 const gone = { pid: 4_000_000, alive: false }
 
 describe('the list of jobs', () => {
-  test('keeps the task at 60 columns, whatever state a job is in and whoever lost it', () => {
+  test('the list of jobs keeps the task at 60 columns for every state of a lost job', () => {
     for (const status of ['pending', 'running', 'handing-off', 'waiting'] as const) {
       const lines = jobTable([job({ status, runner: gone })], screen(60), NOW)
       expect(lines[1]).toContain(`${status}, lost`)
@@ -25,7 +25,7 @@ describe('the list of jobs', () => {
     }
   })
 
-  test('calls a job lost only that nobody is about to run', () => {
+  test('the list of jobs calls a job lost only if no process is about to run it', () => {
     const lately = { status: 'pending' as const, runner: null, created_at: '2026-11-16T08:59:58.000Z' }
     expect(jobTable([job(lately)], screen(80), NOW).join('\n')).not.toContain('lost')
     const before = { ...lately, created_at: '2026-11-16T08:59:40.000Z' }
@@ -35,7 +35,7 @@ describe('the list of jobs', () => {
   })
 })
 
-test('nobody is told to go on with a job that is done, also where the hooks of its end were cut off', () => {
+test('a completed job is never offered for resuming, even if the hooks of its end were cut off', () => {
   expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain('Go on with')
   expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('Go on with')
 })

@@ -21,10 +21,10 @@ const COLOURS: Partial<Record<JobShown['status'], Colour>> = {
   paused: 'yellow',
 }
 
-/** In the background its process needs a moment until it has taken the job. */
+/** Time that a background process needs until it has claimed its job. */
 const STARTS_MS = 10_000
 
-/** A job that says it runs while nobody runs it was cut off. */
+/** True for a job with an active status that no process runs. */
 function isLost({ status: state, runner, created_at }: JobShown, now: Date): boolean {
   if (['completed', 'failed', 'cancelled', 'paused'].includes(state)) return false
   if (runner === null && state === 'pending') return now.getTime() - Date.parse(created_at) > STARTS_MS
@@ -89,7 +89,7 @@ export function jobPage(job: JobShown & { files: string }, { paint, columns }: S
   ]
 }
 
-/** What a person reads when a job has come to its end, or to a pause. */
+/** Renders the result of a job that has ended or paused, for the user. */
 export function endLines(job: JobShown, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
@@ -120,7 +120,7 @@ function checkLines({ checks }: JobShown, paint: Paint): string[] {
     )
 }
 
-/** What it needs more of, by the words of its end. */
+/** Options that extend an exhausted limit, by the end reason and a part of its text. */
 const MORE: Record<string, [words: string, option: string][]> = {
   max_turns: [['--budget-turns', '--budget-turns N']],
   max_budget: [
@@ -164,21 +164,24 @@ const firstLine = (text: string): string => cut(replaceControls(text.trim().spli
 
 export interface Display {
   take(event: Event): void
-  /** A line that a client of the job wrote. */
+  /** Shows a line that a client of the job wrote. */
   line(jobId: string, line: string): void
-  /** A sentence for the person, whatever is shown else. */
+  /** Shows a sentence to the user in every display mode. */
   note(text: string): void
-  /** Takes the live line away. */
+  /** Removes the live line. */
   end(): void
 }
 
-/** `09:05:31 ` stands before what happened. */
+/** Width of `09:05:31 ` before an event. */
 const AFTER_TIME = 9
-/** Width of a step's line where nobody looks at a screen. */
+/** Width of a step's line without a terminal. */
 const LONGEST = 300
 const ENDS: ReadonlySet<Event['type']> = new Set(['job_completed', 'job_failed', 'job_cancelled', 'job_paused'])
 
-/** The live line between two figures, for a time in milliseconds; null where the event leaves it as it is. */
+/**
+ * Returns the live line between two figures, for a time in milliseconds. Null when the event does
+ * not change it.
+ */
 function meanwhile({ type, data }: Event): ((now: number) => string) | null {
   switch (type) {
     case 'job_started':
@@ -202,18 +205,19 @@ function meanwhile({ type, data }: Event): ((now: number) => string) | null {
   }
 }
 
-/** The contents of the line that is redrawn. */
+/** The contents of the live line, which is redrawn in place. */
 interface Live {
   jobId: string
   /** Figures of the last step; null before the first. */
   progress: Event | null
-  /** The work of Baton or the client between two figures; null: the agent works. */
+  /** The work of Baton or the client between two figures. Null while the agent works. */
   doing: ((now: number) => string) | null
 }
 
 /**
- * How a job comes along. On a terminal: a line for each step and each event, above one line that
- * changes (elapsed time, the call that runs, fullness, cost). Elsewhere: plain lines. Or events as JSON.
+ * Creates the display of running jobs. On a terminal it prints a line for each step and event above
+ * one live line (elapsed time, running call, fullness, cost). Otherwise it prints plain lines, or
+ * events as JSON.
  */
 export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Display {
   const note = (text: string): void => cli.note(text)
@@ -230,7 +234,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
   const steps = new Map(
     jobs.map(({ jobId, spec, workspace }) => [jobId, new StepLines(workspace?.folder ?? spec.folder)]),
   )
-  // What a single job came to is printed at its end, with more.
+  // The result of a single job is printed in more detail at its end.
   const linesOf = (event: Event): string[] => {
     const line = !several && ENDS.has(event.type) ? null : jobEventLine(event, paint)
     const { checks = [] } = specs.get(event.job_id!) ?? {}
@@ -240,7 +244,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
       ...(begins && checks.length > 0 ? [checksAhead(event, checks, paint)] : []),
     ]
   }
-  /** The part of one line of a client that is shown. */
+  /** Returns the displayed part of a client's line. */
   const shown = (jobId: string, line: string, columns: number): string[] => {
     const { agent } = specs.get(jobId)!
     const now = cli.now()
@@ -267,7 +271,8 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
   const columns = (): number => screenOf(stdout, cli.env).columns - 1
   const draw = (): void => {
     if (live === null) return
-    // The terminal itself writes `^C` behind it: on the next line that would be in the way.
+    // Leave two cells for `^C`, which the terminal writes after the line; a wrapped line cannot be
+    // erased.
     const room = columns() - 2
     stdout.write(`\r\u001b[K${cut(liveLine(live, room), room)}`)
   }
@@ -301,11 +306,11 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
         update(jobId, { progress: event, doing: null })
         return
       }
-      // The check at work stands in the line that changes.
+      // The running check is shown in the live line.
       if (event.type !== 'check_started') for (const line of linesOf(event)) above(`${lead(jobId)}${line}`, AFTER_TIME)
       const doing = meanwhile(event)
       if (doing === null) return
-      // The calls that ran belonged to the session before.
+      // Calls that were running belonged to the previous session.
       steps.get(jobId)?.clear()
       update(jobId, { doing })
     },
@@ -329,17 +334,17 @@ function checksAhead({ at }: Event, checks: readonly CheckSpec[], paint: Paint):
   return `${paint(localTime(new Date(at)), 'dim')} ${formatCount(checks.length, 'check')} before it counts as done: ${names}`
 }
 
-/** Durations below this are not worth a figure. */
+/** Shorter durations are not shown. */
 const SHOWN_FROM_MS = 1_000
 
-/** The calls of one job: those that run, and one line for each that has returned. */
+/** The calls of one job: the running ones, and one line for each that has returned. */
 export class StepLines {
   private readonly callsUnderWay = new Map<string, { text: string; since: number }>()
 
-  /** `folder`: paths below it are shown relative to it. */
+  /** Paths below `folder` are shown relative to it. */
   constructor(private readonly folder: string) {}
 
-  /** The lines of calls that returned with this. */
+  /** Returns the lines of calls whose results are in `lines`. */
   take(lines: readonly JobLogLine[], now: number, { paint, columns }: Pick<Screen, 'paint' | 'columns'>): string[] {
     return lines.flatMap(({ kind, text, ok, call_id: id }) => {
       if (id === undefined) return []
@@ -350,13 +355,13 @@ export class StepLines {
       const took = now - call.since
       const time = took < SHOWN_FROM_MS ? '' : paint(` (${Math.round(took / 1000)} s)`, 'dim')
       if (ok) return [cut(`${paint('✓', 'green')} ${call.text}${time}`, columns)]
-      // The reason is worth half the line, however long the call is.
+      // Keep half of the line for the reason, however long the call is.
       const named = cut(call.text, Math.floor(columns / 2))
       return [cut(`${paint('✗', 'red')} ${named}${time}${paint(`: ${flat(text)}`, 'dim')}`, columns)]
     })
   }
 
-  /** The newest call that runs now, and how many run beside it. Null when none does. */
+  /** Returns the newest running call and the number of others. Null when none runs. */
   running(): string | null {
     const newest = [...this.callsUnderWay.values()].at(-1)
     if (newest === undefined) return null
@@ -364,7 +369,7 @@ export class StepLines {
     return `→ ${newest.text}${others === 0 ? '' : ` (and ${others} more)`}`
   }
 
-  /** The client is gone, and the calls with it. */
+  /** Drops all running calls, because their client has exited. */
   clear(): void {
     this.callsUnderWay.clear()
   }

@@ -1,11 +1,11 @@
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan'
 export type Paint = (text: string, colour: Colour) => string
 
-/** What a text is drawn on. */
+/** The properties of an output that texts are rendered for. */
 export interface Screen {
-  /** False: a pipe or a file. */
+  /** False for a pipe or a file. */
   terminal: boolean
-  /** Width in cells; unlimited where nobody looks. */
+  /** Width in cells. Unlimited without a terminal. */
   columns: number
   rows: number
   paint: Paint
@@ -16,7 +16,7 @@ const CODES: Record<Colour, string> = { green: '32', yellow: '33', red: '31', cy
 export const plain: Paint = (text) => text
 export const coloured: Paint = (text, colour) => (text === '' ? '' : `\u001b[${CODES[colour]}m${text}\u001b[0m`)
 
-/** Colours only on a terminal that has them, and never against the person's word (NO_COLOR). */
+/** Returns the properties of a stream. Colours need a terminal that has them and no NO_COLOR. */
 export function screenOf(
   stream: { isTTY?: boolean; columns?: number; rows?: number },
   env: Record<string, string | undefined>,

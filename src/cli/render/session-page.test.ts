@@ -37,7 +37,7 @@ const options = (change: Partial<PageOptions> = {}): PageOptions => ({
 const page = (change: Partial<Detail> = {}, how: Partial<PageOptions> = {}): string =>
   sessionPage(detail(change), options(how)).join('\n')
 
-test('the page tells identity, context, levels and spend', () => {
+test('the session page shows identity, context, levels and spend', () => {
   expect(page().split('\n')).toEqual([
     'd76d6c4d-ef1f-4334-9716-3be98836406b  working',
     '  seat        seat_0123456789abcdef',
@@ -65,7 +65,7 @@ test('the page tells identity, context, levels and spend', () => {
   ])
 })
 
-test('figures that are not known or not exact are not dressed up', () => {
+test('the session page marks figures that are unknown or not exact', () => {
   const text = page(
     {
       used_tokens: null,
@@ -86,14 +86,14 @@ test('figures that are not known or not exact are not dressed up', () => {
   )
 })
 
-test('above 100 comes with the reason, and with compaction off the point is that of the refusal', () => {
+test('a percentage above 100 is shown with its reason, and with compaction off it is of the refusal point', () => {
   expect(page({ compaction_percent: 102, compaction_mode: 'reactive' })).toContain(
     'above 100% because this model compacts only when the API refuses',
   )
   expect(page({ compaction_mode: 'off' })).toMatch(/of the refusal point[\s\S]*refuses at {2}167,000/)
 })
 
-test('subagents, the seat’s earlier sessions, plan limits and trouble are shown where there are any', () => {
+test('the session page shows subagents, earlier sessions of the seat, plan limits and problems if any', () => {
   const text = page({
     enabled: false,
     stale: true,
@@ -136,7 +136,7 @@ test('subagents, the seat’s earlier sessions, plan limits and trouble are show
   expect(text).toMatch(/aaaaaaaa {2}.* compacted 2×\n {2}d76d6c4d {2}.* – now {2}compacted 1× {2}this one/)
 })
 
-test('on a narrow terminal long lines are broken between words', () => {
+test('on a narrow terminal the session page breaks long lines between words', () => {
   const lines = sessionPage(detail({ compaction_mode: 'reactive', compaction_percent: 102 }), options({ columns: 60 }))
   expect(lines.find((line) => line.includes('above 100%'))).toBe(
     '  note        above 100% because this model compacts only',

@@ -15,7 +15,7 @@ import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
 import { age, bytesText, cut, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
-/** What `show --json` prints, as far as the page reads it. */
+/** The fields of `show --json` that the page displays. */
 export interface Detail extends Omit<Session, 'handoff'> {
   cycle_started_at: string
   cycle_reason: string
@@ -41,16 +41,16 @@ export interface Detail extends Omit<Session, 'handoff'> {
     used_tokens: number | null
   }[]
   handoff: HandoffView | null
-  /** Of the whole seat, in their sequence. */
+  /** Briefs of the whole seat, in sequence. */
   briefs: BriefView[]
   archives: Archive[]
 }
 
 export interface PageOptions {
   seatName: string | null
-  /** Whether the client itself told the compaction point. */
+  /** True when the client itself reported the compaction point. */
   pointExact: boolean
-  /** Oldest first. */
+  /** Compactions of the session, oldest first. */
   compactions: readonly CompactionRecord[]
   events: readonly Event[]
   columns: number
@@ -59,7 +59,7 @@ export interface PageOptions {
   home: string | undefined
 }
 
-/** Everything about one session, for a person. */
+/** Renders everything about a session for the user. */
 export function sessionPage(detail: Detail, options: PageOptions): string[] {
   const { paint, columns } = options
   const section = (title: string, lines: string[]): string[] =>
@@ -89,7 +89,7 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
 type Fact = [name: string, value: string | null]
 const NAME_WIDTH = 12
 
-/** Names and values below each other; a value that is not there leaves no line. */
+/** Renders names and values as rows. A missing value gets no row. */
 function facts(rows: Fact[], columns: number): string[] {
   const room = Math.max(10, columns - 2 - NAME_WIDTH)
   return rows.flatMap(([name, value]) =>
@@ -99,7 +99,7 @@ function facts(rows: Fact[], columns: number): string[] {
   )
 }
 
-/** Paths have no spaces to break them at. */
+/** Breaks a text without spaces, such as a path, at the given width. */
 function breakLong(text: string, room: number): string {
   if (room === Number.POSITIVE_INFINITY) return text
   return text.replace(/\S+/g, (word) =>
@@ -172,7 +172,7 @@ function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
 
 const pointName = ({ compaction_mode: mode }: Detail): string => (mode === 'off' ? 'refusal point' : 'compaction point')
 
-/** A figure above 100 comes with its reason. */
+/** Returns the reason for a percentage above 100. Null for any other. */
 function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail): string | null {
   if (percent === null || percent <= 100)
     return mode === 'reactive' ? 'this model compacts only when the API refuses a request' : null
@@ -204,7 +204,7 @@ function subagentLine(one: Detail['subagents'][number]): string {
   )
 }
 
-/** Only where there is more than the session itself. */
+/** Lists the sessions of the chain. Empty when the session is the only one. */
 function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions): string[] {
   if (sessions.length < 2) return []
   return sessions.map((one) => {
@@ -235,12 +235,12 @@ interface On {
   now: Date
 }
 
-/** How many compactions are shown, and how many facts the newest of them dropped. */
+/** Limits of the page: compactions shown, and lost facts listed for the newest of them. */
 const SHOWN = 3
 const LOST_SHOWN = 5
 const CELLS = 10
 
-/** How many transcripts of a session are kept, and the newest. */
+/** Describes the number of archived transcripts of a session and the newest of them. */
 export function archiveLines(archives: readonly Archive[], { columns, paint, now }: On): string[] {
   const kept = archives.filter(({ status }) => status === 'kept')
   const newest = kept.at(-1)
@@ -258,7 +258,10 @@ export function archiveLines(archives: readonly Archive[], { columns, paint, now
   return [counts.join(', '), ...(last ? wrap(`newest ${last}`, columns, 7) : [])]
 }
 
-/** Each compaction with what its summary carries and what it dropped, newest first. `session`: how a command names it. */
+/**
+ * Renders each compaction with the kept and lost facts of its summary, newest first. `session` is
+ * the name to use in commands.
+ */
 export function compactionLines(compactions: readonly CompactionRecord[], session: string, on: On): string[] {
   const newest = compactions.toReversed()
   const earlier = newest.length - SHOWN
@@ -293,10 +296,10 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   ]
 }
 
-/** `▰▰▰▰▰▰▰▱▱▱ facts kept 12 of 17` */
+/** Renders `▰▰▰▰▰▰▰▱▱▱ facts kept 12 of 17`. */
 export function keptLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, paint: Paint): string {
   if (total === 0) return 'no facts stood in it'
-  // Neither full nor empty unless it is.
+  // Draw a full or an empty bar only when all or no facts were kept.
   const filled = Math.max(
     kept > 0 ? 1 : 0,
     Math.min(kept < total ? CELLS - 1 : CELLS, Math.round((kept / total) * CELLS)),
@@ -307,7 +310,10 @@ export function keptLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, pa
 export const keptText = ({ kept, total }: Pick<LossReport, 'kept' | 'total'>): string =>
   `facts kept ${kept} of ${total}`
 
-/** `request 1/1 · constraint 2/5`: kept of all, by kind, in the order of how much depends on them. */
+/**
+ * Returns `request 1/1 · constraint 2/5`: kept of all facts by kind, the most important kinds
+ * first.
+ */
 export function kindsText({ byKind }: Pick<LossReport, 'byKind'>): string {
   return ORDER.flatMap((kind) => {
     const one = byKind[kind]

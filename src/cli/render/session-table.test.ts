@@ -16,28 +16,28 @@ const row = (change: Partial<Session> = {}, more: Partial<SessionRow> = {}): Ses
 const draw = (rows: SessionRow[], columns = 200): string[] =>
   sessionTable(rows, { columns, paint: plain, now, home: '/home/me' })
 
-test('a wide terminal shows everything', () => {
+test('a wide terminal shows every column of the session table', () => {
   expect(draw([row()])).toEqual([
     'SESSION   SEAT       PROJECT  MODEL     STATE    CONTEXT     FULL  TOKENS     LEVEL    CYCLE  AGE',
     'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱┃▱   71%  119k/167k  warning      2  12s',
   ])
 })
 
-test('a narrow terminal drops columns; session and percentage stay', () => {
+test('a narrow terminal drops columns but keeps session and percentage', () => {
   expect(draw([row()], 80)[0]).toBe('SESSION   SEAT       PROJECT  STATE    CONTEXT     FULL  TOKENS     LEVEL    AGE')
   expect(draw([row()], 60)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     FULL  LEVEL')
   expect(draw([row()], 30)).toEqual(['SESSION   FULL  LEVEL', 'd76d6c4d   71%  warning'])
   expect(draw([row()], 10)).toEqual(['SESSION   FULL', 'd76d6c4d   71%'])
 })
 
-test('a seat with a name is kept when nearly all else is dropped', () => {
+test('the name of a seat is kept when nearly all other columns are dropped', () => {
   const named = [row({}, { seatName: 'api' })]
   expect(draw(named, 80)[0]).toContain('SEAT')
   expect(draw(named, 60)[0]).toBe('SESSION   SEAT  PROJECT  STATE    CONTEXT     FULL  LEVEL')
   expect(draw(named, 40)).toEqual(['SESSION   SEAT  STATE    FULL  LEVEL', 'd76d6c4d  api   working   71%  warning'])
 })
 
-test('of each seat only who sits there is a row, or who sat there last', () => {
+test('the session table has one row for each open session, and the last one of a seat without any', () => {
   const at = (session_id: string, seat_id: string, state: Session['state']) => row({ session_id, seat_id, state })
   const rows = [
     at('a3', 'a', 'idle'),
@@ -49,7 +49,7 @@ test('of each seat only who sits there is a row, or who sat there last', () => {
   expect(ofSeats(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
 })
 
-test('whatever the session, no line is wider than the terminal', () => {
+test('no line of the session table is wider than the terminal', () => {
   const rows = [
     row({
       project: '/srv/客户/日本語のとても長いプロジェクト名フォルダ',
@@ -68,7 +68,7 @@ test('whatever the session, no line is wider than the terminal', () => {
   }
 })
 
-test('what is derived is marked, what is not known is a dash, and the marks are explained', () => {
+test('derived figures are marked, unknown ones are a dash, and a legend explains the marks', () => {
   const derived = row({ exact: false }, { pointExact: false })
   expect(draw([derived])[1]).toContain('~71%  119k/~167k')
   expect(legend([derived])).toEqual(['~ derived, not told by the client'])
@@ -84,7 +84,7 @@ test('what is derived is marked, what is not known is a dash, and the marks are 
   expect(legend([row()])).toEqual([])
 })
 
-test('a figure above 100 comes with its reason, a refusal point with its name', () => {
+test('the table gives the reason for a percentage above 100, and names a refusal point', () => {
   const over = row({ compaction_percent: 101.9, compaction_mode: 'reactive' })
   expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰┃▰  101.9%*')
   expect(legend([over])).toEqual(['* above 100% because this model compacts only when the API refuses'])
@@ -94,13 +94,13 @@ test('a figure above 100 comes with its reason, a refusal point with its name', 
   expect(legend([off])).toEqual(['† compaction is off: this is where the client refuses'])
 })
 
-test('a session that is switched off, stale or without a model says so', () => {
+test('the table shows that a session is switched off, stale or without a known model', () => {
   expect(draw([row({ enabled: false })])[1]).toContain('  off  ')
   expect(draw([row({ stale: true })])[1]).toMatch(/12s stale$/)
   expect(draw([row({ model: null, project: null })])[1]).toContain('seat_0123  –        –      working')
 })
 
-test('titles are shown where a session has one, cut before any column is dropped for them', () => {
+test('session titles are shown, and are cut before a column is dropped for them', () => {
   const titled = [row({ title: 'Fix the login and everything around it' }), row()]
   const [head, first, second] = draw(titled)
   expect(head).toMatch(/^SESSION +SEAT +TITLE +PROJECT/)
@@ -110,7 +110,7 @@ test('titles are shown where a session has one, cut before any column is dropped
   expect(narrow[1]).toMatch(/^d76d6c4d {2}Fix the login.*… /)
 })
 
-test('names from outside cannot draw on the terminal', () => {
+test('names from outside cannot write terminal sequences into the table', () => {
   const evil = row({ project: '/srv/\u001b[2Jx', model: 'm\u0007', level: 'l\u001b]0;t' }, { seatName: 's\r\n' })
   for (const line of draw([evil])) expect(line).not.toMatch(/[\u0000-\u001f]/)
 })

@@ -8,11 +8,11 @@ import { age, projectName } from './text.js'
 
 export interface SessionRow {
   session: Session
-  /** null: the seat has no name. */
+  /** Null when the seat has no name. */
   seatName: string | null
-  /** Our time of the last signal. */
+  /** Time of the last signal, by Baton's clock. */
   seenAt: string
-  /** Whether the client itself told the compaction point. */
+  /** True when the client itself reported the compaction point. */
   pointExact: boolean
 }
 
@@ -20,13 +20,13 @@ interface TableOptions {
   columns: number
   paint: Paint
   now: Date
-  /** The person's home, shown as `~`. */
+  /** The user's home folder, shown as `~`. */
   home: string | undefined
 }
 
 const CELLS = 10
 
-/** One line a session. The percentage and the bar are of the compaction point. */
+/** Renders one line for each session. Percentage and bar are relative to the compaction point. */
 export function sessionTable(rows: readonly SessionRow[], options: TableOptions): string[] {
   const named = rows.some((row) => row.seatName !== null)
   const titled = rows.some(({ session }) => session.title !== null)
@@ -77,7 +77,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
   return table(rows, columns, options.columns, options.paint)
 }
 
-/** Of each seat who sits there, else who sat there last. Newest first, as they come. */
+/** Keeps the open sessions of each seat, or else its last one. The order stays: newest first. */
 export function ofSeats<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
   const taken = new Set(rows.filter(({ session }) => session.state !== 'ended').map(({ session }) => session.seat_id))
   return rows.filter(({ session }) => {
@@ -88,7 +88,7 @@ export function ofSeats<Row extends Pick<SessionRow, 'session'>>(rows: readonly 
   })
 }
 
-/** What the marks in the table mean, as far as they occur in it. */
+/** Explains the marks that occur in the table. */
 export function legend(rows: readonly SessionRow[]): string[] {
   const some = (fits: (row: SessionRow) => boolean): boolean => rows.some(fits)
   return [
@@ -141,7 +141,7 @@ function percentOfPoint(session: Session, paint: Paint): string {
   )
 }
 
-/** `119k/~167k`: used, and the point where it ends. */
+/** Returns `119k/~167k`: used tokens and the compaction point. */
 function tokensText({ session, pointExact }: SessionRow): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
   if (used === null && point === null) return '–'

@@ -13,7 +13,7 @@ const result = (id: string, text: string, ok = true): JobLogLine => ({
 })
 const screen = { paint: plain, columns: 60 }
 
-test('a call that returned is one line: mark, tool, argument relative to the folder, and its time from a second on', () => {
+test('a returned call is one line with mark, tool, relative path, and its duration from one second on', () => {
   const steps = new StepLines('/home/me/shop')
   expect(steps.take([call('a', 'Edit /home/me/shop/src/parser.ts'), call('b', 'Bash npm\n  test')], 0, screen)).toEqual(
     [],
@@ -25,7 +25,7 @@ test('a call that returned is one line: mark, tool, argument relative to the fol
   expect(steps.running()).toBeNull()
 })
 
-test('a call that failed says why in the same line, however long the call is', () => {
+test('a failed call gives its reason in the same line, however long the call is', () => {
   const steps = new StepLines('/home/me/shop')
   steps.take([call('a', `Bash ${'x'.repeat(200)}`)], 0, screen)
   const [line] = steps.take([result('a', 'Exit code 1\nFAIL src/parser.test.ts', false)], 100, screen)
@@ -33,14 +33,14 @@ test('a call that failed says why in the same line, however long the call is', (
   expect(line!.length).toBeLessThanOrEqual(60)
 })
 
-test('what an agent prints cannot steer the terminal', () => {
+test('output of an agent cannot send terminal sequences', () => {
   const steps = new StepLines('/home/me/shop')
   steps.take([call('a', 'Bash echo \u001b[2J')], 0, screen)
   expect(steps.running()).toBe('→ Bash echo  [2J')
   expect(steps.take([result('a', '\u001b[31mred', false)], 0, screen)).toEqual(['✗ Bash echo  [2J:  [31mred'])
 })
 
-test('calls of a client that is gone run no more, and their late results are no steps', () => {
+test('calls of an exited client are no longer running, and their late results are not shown as steps', () => {
   const steps = new StepLines('/home/me/shop')
   steps.take([call('a', 'Bash sleep 60')], 0, screen)
   steps.clear()

@@ -19,7 +19,7 @@ const rows: Row[] = [
   { id: 'bb', path: '/srv', n: 120 },
 ]
 
-test('columns are as wide as their widest cell', () => {
+test('each column is as wide as its widest cell', () => {
   expect(table(rows, columns, 80, plain)).toEqual([
     'ID  PATH             N',
     'a   /home/me/shop    5',
@@ -31,13 +31,13 @@ test('long cells are cut before a column is dropped', () => {
   expect(table(rows, columns, 17, plain)).toEqual(['ID  PATH        N', 'a   …me/shop    5', 'bb  /srv      120'])
 })
 
-test('columns go in the order they say, and the last ones stay', () => {
+test('columns are dropped in the order of their dropAt, and those with 0 stay', () => {
   expect(table(rows, columns, 13, plain)).toEqual(['ID  PATH', 'a   …/me/shop', 'bb  /srv'])
   expect(table(rows, columns, 5, plain)).toEqual(['ID', 'a', 'bb'])
   expect(table(rows, columns, 1, plain)).toEqual(['ID', 'a', 'bb'])
 })
 
-test('no line is wider than the terminal as long as one column fits', () => {
+test('no table line is wider than the terminal while one column fits', () => {
   for (let width = 2; width < 40; width++) {
     for (const line of table(rows, columns, width, plain)) expect(widthOf(line)).toBeLessThanOrEqual(width)
   }

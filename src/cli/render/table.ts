@@ -3,20 +3,20 @@ import { cut, padEnd, padStart, widthOf } from './text.js'
 
 export interface Column<Row> {
   title: string
-  /** Painted or not; its width is measured without colours. */
+  /** Returns the text of a cell. Colours do not count for its width. */
   cell(row: Row): string
   align?: 'right'
-  /** Columns with the highest figure go first when the terminal is too narrow; 0 never goes. */
+  /** Columns with the highest number are dropped first on a narrow terminal. 0 is never dropped. */
   dropAt: number
-  /** May be cut down to this width before any column is dropped. */
+  /** Width to which cells may be cut before any column is dropped. */
   shrinkTo?: number
-  /** Which end of a cut cell is lost. */
+  /** The end of a cell that is cut off. */
   cutFrom?: 'end' | 'start'
 }
 
 const GAP = 2
 
-/** Rows under their titles, as wide as the terminal allows: first long cells are cut, then columns are dropped. */
+/** Renders rows under their titles within a width. Cuts long cells first, then drops columns. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -59,7 +59,7 @@ function excess(laid: readonly Laid<unknown>[], width: number): number {
   return laid.reduce((sum, one) => sum + one.width, 0) + GAP * (laid.length - 1) - width
 }
 
-/** The widest of those that may shrink gives first, so that no cell becomes much shorter than its neighbours. */
+/** Shrinks the widest column first, so that no cell becomes much shorter than its neighbours. */
 function shrink<Row>(laid: Laid<Row>[], by: number): Laid<Row>[] {
   const shrunk = laid.map((one) => ({ ...one }))
   for (let left = by; left > 0; left--) {

@@ -11,7 +11,7 @@ test.each([['install', '--dry-run'], ['uninstall', '--dry-run'], ['messages'], [
     )
     const args = words.filter((word) => word !== undefined)
     const { stdout, stderr } = await trial.run(args, { columns: 80 })
-    // A path may be longer than the terminal; it is never broken.
+    // A path is never broken, so it may be longer than the terminal is wide.
     const long = `${stdout}${stderr}`
       .split('\n')
       .filter((line) => line.length > 80 && line.trim().split(/ {1,}/).length > 2)

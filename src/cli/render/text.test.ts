@@ -3,7 +3,7 @@ import { replaceControls } from '../../lib/shown-text.js'
 import { coloured } from './screen.js'
 import { age, bytesText, cut, offset, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
-test('colours take no room and wide characters take two cells', () => {
+test('colours have no width, and wide characters take two cells', () => {
   expect(widthOf(coloured('abc', 'red'))).toBe(3)
   expect(widthOf('日本')).toBe(4)
   expect(widthOf('e\u0301')).toBe(1)
@@ -11,14 +11,14 @@ test('colours take no room and wide characters take two cells', () => {
   expect(padStart(coloured('1', 'dim'), 3)).toBe(`  ${coloured('1', 'dim')}`)
 })
 
-test('pictures take two cells, combining and invisible characters none, and a flag two', () => {
+test('emoji take two cells, combining and invisible characters none, and a flag two', () => {
   expect(['✅', '⌚', '🚀', '🈁', '￥'].map(widthOf)).toEqual([2, 2, 2, 2, 2])
   expect(['é', 'ก็', 'a\u200bb', '✅\ufe0f'].map(widthOf)).toEqual([1, 1, 2, 2])
   expect(widthOf('🇩🇪')).toBe(2)
   expect(widthOf('▰▱·–')).toBe(4)
 })
 
-test('a cut text is never wider than asked, and its colour ends', () => {
+test('a cut text is never wider than the limit, and its colour is reset', () => {
   expect(cut('abcdef', 4)).toBe('abc…')
   expect(cut('abcdef', 4, 'start')).toBe('…def')
   expect(cut('日本語', 4)).toBe('日…')
@@ -29,7 +29,7 @@ test('a cut text is never wider than asked, and its colour ends', () => {
   expect(cut('abc', 0)).toBe('')
 })
 
-test('text from outside cannot steer the terminal', () => {
+test('text from outside cannot send terminal sequences', () => {
   expect(replaceControls('a\u001b[2Jb\r\nc\u009bd\u202ee')).toBe('a [2Jb c d e')
 })
 
@@ -39,7 +39,7 @@ test('wrapped lines keep their indent and never break a word', () => {
   expect(wrap('short', 80, 2)).toEqual(['short'])
 })
 
-test('sizes are told in two or three digits', () => {
+test('sizes are shown with two or three digits', () => {
   const told = [0, 999, 1000, 1499, 9_949, 9_950, 99_999, 999_499, 999_500, 20_000_000, 1_234_567_890, 5e15].map(
     bytesText,
   )
@@ -61,7 +61,7 @@ test('sizes are told in two or three digits', () => {
 
 const now = new Date('2026-03-01T12:00:00Z')
 
-test('an age is told in its largest unit and is never negative', () => {
+test('an age is shown in its largest unit and is never negative', () => {
   expect(age('2026-03-01T11:59:48Z', now)).toBe('12s')
   expect(age('2026-03-01T11:00:01Z', now)).toBe('59m')
   expect(age('2026-02-28T13:00:00Z', now)).toBe('23h')
@@ -70,7 +70,7 @@ test('an age is told in its largest unit and is never negative', () => {
   expect(age(null, now)).toBe('–')
 })
 
-test('a time is the local one with its offset', () => {
+test('a time is shown in local time with its offset', () => {
   const text = stamp('2026-03-01T12:00:00.000Z')
   expect(text).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:00 [+-]\d\d:\d\d$/)
   const [day, time, zone] = text.split(' ')
@@ -78,7 +78,7 @@ test('a time is the local one with its offset', () => {
   expect(stamp(null)).toBe('–')
 })
 
-test('offsets west of Greenwich and of half hours are written right', () => {
+test('offsets west of Greenwich and with half hours are formatted correctly', () => {
   const at = (minutes: number) => ({ getTimezoneOffset: () => minutes }) as Date
   expect(offset(at(-330))).toBe('+05:30')
   expect(offset(at(210))).toBe('-03:30')

@@ -3,7 +3,7 @@ import { shortenHome } from '../../lib/shown-text.js'
 
 const PAINTED = /\u001b\[[0-9;]*m/g
 
-/** Cells a text takes on a terminal; colours take none. */
+/** Returns the number of terminal cells of a text. Colours take none. */
 export function widthOf(text: string): number {
   let width = 0
   for (const character of text.replace(PAINTED, '')) width += cells(character.codePointAt(0)!)
@@ -11,15 +11,18 @@ export function widthOf(text: string): number {
 }
 
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u
-/** Pictures that terminals draw in two cells without a variation selector: ✅, ⌚, 🚀. */
+/** Emoji that terminals draw in two cells without a variation selector: ✅, ⌚, 🚀. */
 const PICTURE = /\p{Emoji_Presentation}/u
 
-/** East Asian and pictorial characters take two cells, combining ones none. Near enough for names and paths. */
+/**
+ * Returns the cells of a character: two for East Asian ones and emoji, none for combining ones.
+ * Accurate enough for names and paths.
+ */
 function cells(code: number): number {
   if (code < 0x300) return code === 0xad ? 0 : 1
   const character = String.fromCodePoint(code)
   if (ZERO_WIDTH.test(character) || (code >= 0x1160 && code <= 0x11ff)) return 0
-  // Two of these letters make one flag of two cells.
+  // Two of these letters form one flag of two cells.
   if (code >= 0x1f1e6 && code <= 0x1f1ff) return 1
   const wide =
     PICTURE.test(character) ||
@@ -35,7 +38,10 @@ function cells(code: number): number {
   return wide ? 2 : 1
 }
 
-/** Cut to a width, with an ellipsis where something is missing; colours stay whole. `from` says which end is dropped. */
+/**
+ * Cuts a text to a width and adds an ellipsis; colour codes stay whole. `from` is the end that is
+ * cut off.
+ */
 export function cut(text: string, width: number, from: 'end' | 'start' = 'end'): string {
   if (widthOf(text) <= width) return text
   if (width <= 1) return width === 1 ? '…' : ''
@@ -79,7 +85,7 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
-/** Wraps whole lines of a report; what continues an indented line is indented two more. */
+/** Wraps the lines of a report. Continuations of an indented line are indented by two more. */
 export function wrapLines(lines: readonly string[], width: number): string[] {
   return lines.flatMap((line) => {
     const lead = /^ */.exec(line)![0].length
@@ -87,7 +93,10 @@ export function wrapLines(lines: readonly string[], width: number): string[] {
   })
 }
 
-/** Words broken into lines of a width; lines after the first begin with `indent` spaces. A longer word stays whole. */
+/**
+ * Breaks a text between words into lines of a width. Lines after the first begin with `indent`
+ * spaces. A longer word stays whole.
+ */
 export function wrap(text: string, width: number, indent: number): string[] {
   const lead = /^ */.exec(text)![0]
   const [first = '', ...words] = text.slice(lead.length).split(' ')
@@ -104,7 +113,7 @@ export function wrap(text: string, width: number, indent: number): string[] {
 
 const UNITS = ['kB', 'MB', 'GB', 'TB']
 
-/** `812 B`, `4.2 kB`, `120 MB`: thousands, as disks are sold. */
+/** Returns a size such as `812 B`, `4.2 kB` or `120 MB`, in powers of 1000. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   let value = bytes
@@ -121,7 +130,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `12s`, `3m`, `2h`, `5d`: how long ago; never negative. */
+/** Returns an age such as `12s`, `3m`, `2h` or `5d`. Never negative. */
 export function age(at: string | null, now: Date): string {
   if (at === null) return '–'
   const ms = Math.max(0, now.getTime() - Date.parse(at))
@@ -141,21 +150,21 @@ export function localTime(date: Date): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-/** `+01:00` */
+/** Returns the timezone offset of a date, such as `+01:00`. */
 export function offset(date: Date): string {
   const minutes = -date.getTimezoneOffset()
   const size = Math.abs(minutes)
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
-/** `2026-11-15 14:02:11 +01:00`, the machine's own time with its offset. */
+/** Returns local time with its offset: `2026-11-15 14:02:11 +01:00`. */
 export function stamp(at: string | null): string {
   if (at === null) return '–'
   const date = new Date(at)
   return `${localDay(date)} ${localTime(date)} ${offset(date)}`
 }
 
-/** `0:42`, `12:05`, `1:02:03`: time that passed, to the second. */
+/** Returns elapsed time to the second: `0:42`, `12:05`, `1:02:03`. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
@@ -164,7 +173,7 @@ export function elapsedText(ms: number): string {
 
 const ROOM = 28
 
-/** The last two folders tell a project apart in little room, or else the last one. */
+/** Returns the last two folders of a path, or the only one, as a short project name. */
 export function projectName(path: string | null, home: string | undefined): string {
   if (path === null) return '–'
   const full = shortenHome(path, home)
