@@ -14,7 +14,10 @@ import { parseAge, parseSize } from '../parse-values.js'
 import { bytesText, wrap } from '../render/text.js'
 import { archiveTable } from './archive.js'
 
-/** `restore`: the transcript as it was. `export`: the same to give away, with `--redact` without what looks like a secret. */
+/**
+ * Writes an archived transcript to a file: `restore` exactly as it was, `export` for sharing, with
+ * secrets replaced by `--redact`.
+ */
 export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
   const written = call.value('to')
   if (written === null)
@@ -63,8 +66,8 @@ function tail(redacting: boolean, removed: Record<string, number>): string {
 const DOING = { check: 'checking:', index: 'making them searchable:' }
 
 /**
- * Takes archives on the disk that the store does not know into the store. Exits with 1 when a file
- * had to be skipped.
+ * Adds archives on the disk that the store does not know to the store. Exits with 1 when a file had
+ * to be skipped.
  */
 export async function adopt(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ archives, progress }) => {
@@ -112,7 +115,7 @@ function summary(archives: number, sessions: number, bytes: number, dryRun: bool
   return dryRun ? `Would take ${what} into the store.` : `Took ${what} into the store; baton archive list shows them.`
 }
 
-/** Keeps a session's transcript now. */
+/** Archives a session's transcript now. */
 export async function keep(call: Call, cli: Cli): Promise<number> {
   const id = call.words[1] ?? callingSession(cli.env)
   if (!id) throw wrong({ name: 'archive' }, 'Which session? baton archive keep <session>.', 'baton status lists them.')
@@ -138,7 +141,10 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** For a process nobody waits for: keeps what is planned, makes it searchable, drops what the configuration says is too much. */
+/**
+ * Finishes planned archives, indexes them for search, and removes what exceeds the configured
+ * limits. Runs in a background process.
+ */
 export async function finish(call: Call, cli: Cli): Promise<number> {
   return inArchives(
     call,
@@ -163,7 +169,7 @@ export async function finish(call: Call, cli: Cli): Promise<number> {
   )
 }
 
-/** Removes what is too old or too much, as asked for or as configured. */
+/** Removes archives beyond the given limits, or else beyond the configured ones. */
 export async function prune(call: Call, cli: Cli): Promise<number> {
   const [age, size] = [call.value('older-than'), call.value('max-size')]
   const retention = {
@@ -176,7 +182,7 @@ export async function prune(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** Removes everything that was kept of a session or of a project. */
+/** Removes all stored data of a session or a project. */
 export async function forget(call: Call, cli: Cli): Promise<number> {
   const session = call.words[1]
   const project = call.value('project')
@@ -194,7 +200,7 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
       const { records, quoted, words } = forgetWords(app, named, call.flag('dry-run'))
       return drop(call, cli, archives, records, 'forget', { quoted, words })
     },
-    // What is only planned is forgotten too, so it need not be kept first.
+    // Planned archives are removed too, so they need not be finished first.
     { finish: false },
   )
 }

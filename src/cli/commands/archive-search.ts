@@ -23,8 +23,7 @@ import { bytesText, cut, projectName, stamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
 /**
- * Enough for a program that pipes a query in. A terminal where nothing is typed is not waited for
- * any longer.
+ * Time limit for reading a piped query. A terminal where nothing is typed is not waited for longer.
  */
 const INPUT_MS = 5_000
 
@@ -54,7 +53,7 @@ export async function search(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, work, { finish: false })
 }
 
-/** Something was found, but the file it stands in is gone or damaged. */
+/** Reports matches whose archive file is missing or damaged. */
 function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
   if (archives.size === 0) return
   const names = [...archives].join(', ')
@@ -80,7 +79,10 @@ function nothing(archives: number, query: string, columns: number): string {
   return wrap(text, columns, 0).join('\n')
 }
 
-/** Which archives `--session` and `--project` leave; null: both are absent. Throws when they name nothing. */
+/**
+ * Returns the filter of `--session` and `--project`. Null when both are absent. Throws when they
+ * match nothing.
+ */
 export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) => boolean) | null {
   const session = call.value('session')
   const project = call.value('project')
@@ -178,7 +180,7 @@ function look(
 type Scope = 'session' | 'seat' | 'all'
 type Reported = CompactionRecord & { loss: LossReport }
 
-/** `recall --lost`: what the newest compaction with a report dropped. */
+/** Implements `recall --lost`: lists the facts that the newest compaction with a report dropped. */
 function recallLost(call: Call, cli: Cli): Promise<number> {
   const limit = parseLimit(call.value('limit'), Number.POSITIVE_INFINITY)
   const back = parseLimit(call.value('before-last'), 0)
@@ -198,14 +200,17 @@ function recallLost(call: Call, cli: Cli): Promise<number> {
 }
 
 interface Newest {
-  /** The newest that has a report. */
+  /** The newest compaction that has a report. */
   found: Reported | null
-  /** A later one that has none. */
+  /** A later compaction without a report. */
   unreported: CompactionRecord | null
   scope: Scope
 }
 
-/** Of the session or seat that is named; else of the agent's own seat; else of all. */
+/**
+ * Finds the newest compaction of the named session or seat, or else of the agent's own seat, or
+ * else of all.
+ */
 function newest(app: App, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = app
   const among = (ids: readonly string[]): Omit<Newest, 'scope'> => {
@@ -248,7 +253,7 @@ function view(found: Reported | null, lost: LossReport['lost']): Record<string, 
 interface Found extends Omit<Newest, 'scope'> {
   shown: LossReport['lost']
   matching: number
-  /** Its archive is still there. */
+  /** True while the archive of the compaction exists. */
   archived: boolean
 }
 
@@ -284,14 +289,14 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
 
 type On = Pick<Cli, 'screen' | 'env'>
 
-/** Where it stands, and the words around the match below it. */
+/** Renders the location of a match, and below it the text around the match. */
 function hitLines(hit: Hit, query: string, { screen, env }: On): string[] {
   const width = Math.min(screen.columns, 160) - 2
   const text = wrap(replaceControls(hit.snippet), width, 0)
   return [head(hit, { screen, env }), ...text.map((line) => `  ${marked(line, query, screen.paint)}`)]
 }
 
-/** The same with everything that was said. */
+/** Renders a match with the whole text of its message. */
 function wholeHit(hit: Hit, query: string, { screen, env }: On): string[] {
   const lines = hit.text
     .split('\n')
@@ -311,7 +316,7 @@ function head(hit: Hit, { screen, env }: On): string {
   return cut(`${paint(place, 'cyan')}  ${paint(about.join('  '), 'dim')}`, columns)
 }
 
-/** The words that were looked for, where they stand as they were typed. */
+/** Highlights the searched words where they appear as typed. */
 function marked(line: string, query: string, paint: Paint): string {
   const words = parseQuery(query).flatMap((term) => [term.words, ...(term.words.match(/[\p{L}\p{N}]+/gu) ?? [])])
   if (words.length === 0) return line

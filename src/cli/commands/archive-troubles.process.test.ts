@@ -9,7 +9,7 @@ const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const prompt = (text: string): string =>
   `${JSON.stringify({ type: 'user', uuid: 'u', isSidechain: false, timestamp: '2026-03-01T10:00:00.000Z', message: { role: 'user', content: text } })}\n`
 
-/** A session that Baton knows, with a transcript in its project. */
+/** Creates a session that Baton knows, with a transcript in its project. */
 function session(trial: Trial, text: string): string {
   const path = join(trial.project, `${A}.jsonl`)
   writeFileSync(path, text, { flag: 'a' })
@@ -31,7 +31,7 @@ async function kept(): Promise<{ trial: Trial; id: string; transcript: string }>
 }
 
 describe('baton archive search', () => {
-  test('answers rightly at once when its index was deleted or damaged, and the log says so', async () => {
+  test('archive search gives right results at once when its index was deleted or damaged, and logs it', async () => {
     const { trial } = await kept()
     const index = join(trial.env.BATON_HOME!, 'archive-index.db')
     const search = async () => (await trial.run(['archive', 'search', 'albatross'], { built: true })).stdout
@@ -45,7 +45,7 @@ describe('baton archive search', () => {
 })
 
 describe('baton archive restore', () => {
-  test('says what is wrong with the file it is to write', async () => {
+  test('archive restore says what is wrong with its target file', async () => {
     const { trial, id, transcript } = await kept()
     const restore = (to: string) => trial.run(['archive', 'restore', id, '--to', to])
     expect(await restore('new/')).toMatchObject({
@@ -63,7 +63,7 @@ describe('baton archive restore', () => {
 })
 
 describe('baton archive forget', () => {
-  test('says that other archives hold the same bytes only where that is why nothing was freed', async () => {
+  test('archive forget says that other archives share the bytes only if that is why nothing was freed', async () => {
     const { trial, id, transcript } = await kept()
     await trial.run(['archive', 'keep', A])
     const shared = await trial.run(['archive', 'forget', id])
@@ -81,7 +81,7 @@ describe('baton archive forget', () => {
 })
 
 describe('baton archive keep', () => {
-  test('waits for a process that works on the session, and says so', async () => {
+  test('archive keep waits for a process that works on the session, and says so', async () => {
     const { trial } = await kept()
     const { pid, startedAt } = processInfo(process.pid)!
     const older = trial.fill((app) => {

@@ -11,7 +11,7 @@ const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const prompt = (text: string): string =>
   `${JSON.stringify({ type: 'user', uuid: 'u', isSidechain: false, timestamp: '2026-03-01T10:00:00.000Z', message: { role: 'user', content: text } })}\n`
 
-/** A session that Baton knows, with a transcript in its project. */
+/** Creates a session that Baton knows, with a transcript in its project. */
 function session(trial: Trial, id: string, text: string, project = trial.project): string {
   const path = join(project, `${id}.jsonl`)
   mkdirSync(project, { recursive: true })
@@ -31,7 +31,7 @@ async function keep(trial: Trial, id: string): Promise<string> {
 }
 
 describe('baton archive', () => {
-  test('keeps, lists, shows and restores a transcript byte for byte', async () => {
+  test('archive keeps, lists, shows and restores a transcript byte for byte', async () => {
     const trial = newTrial()
     const path = session(trial, A, prompt('fix the login') + prompt('no line end').trimEnd())
     const subagents = join(trial.project, A, 'subagents')
@@ -92,7 +92,7 @@ describe('baton archive', () => {
     ])
   })
 
-  test('finishes what a hook only planned before it shows anything, and tells what could not be kept', async () => {
+  test('archive finishes planned archives before it lists any, and reports those that failed', async () => {
     const trial = newTrial()
     session(trial, A, prompt('planned'))
     const { planArchive } = await import('../../archive/plan-archive.js')
@@ -127,7 +127,7 @@ describe('baton archive', () => {
     })
   })
 
-  test('searches words, phrases and beginnings, everywhere or in a session or project', async () => {
+  test('archive search finds words, phrases and prefixes, everywhere or in a session or project', async () => {
     const trial = newTrial()
     session(trial, A, prompt('Never touch the "migrations" folder') + prompt('数据库 later'))
     session(trial, B, prompt('the migrations are fine'), join(trial.user, 'site'))
@@ -160,7 +160,7 @@ describe('baton archive', () => {
     })
   })
 
-  test('verifies, and ends with 1 when anything is wrong', async () => {
+  test('archive verify exits with 1 when an archive is damaged', async () => {
     const trial = newTrial()
     session(trial, A, prompt('one'))
     const id = await keep(trial, A)
@@ -182,7 +182,7 @@ describe('baton archive', () => {
     expect(existsSync(join(trial.project, 'x.jsonl'))).toBe(false)
   })
 
-  test('exports without secrets, by built-in and own patterns, and not at all when a pattern is wrong', async () => {
+  test('archive export removes secrets by built-in and own patterns, and refuses a wrong pattern', async () => {
     const trial = newTrial()
     const text = 'use DB_PASSWORD=correct-horse for ACME-42, write to me@example.com'
     session(trial, A, prompt(text))
@@ -205,7 +205,7 @@ describe('baton archive', () => {
     expect(existsSync(join(trial.project, 'no.jsonl'))).toBe(false)
   })
 
-  test('prunes what is too old or too much and forgets a session or a project, telling what that freed', async () => {
+  test('archive prune and forget remove old, excess or named archives and report the freed space', async () => {
     const trial = newTrial()
     session(trial, A, prompt('alpha'))
     session(trial, B, prompt('beta'), join(trial.user, 'site'))
@@ -246,7 +246,7 @@ describe('baton archive', () => {
     expect(existsSync(join(trial.user, 'site', `${B}.jsonl`))).toBe(true)
   })
 
-  test('forgets what was quoted of a session that has no archive, and not a word of it stays in the store', async () => {
+  test('archive forget also deletes quoted facts of a session without an archive, to the last byte', async () => {
     const trial = newTrial()
     session(trial, A, prompt('alpha'))
     const secret = 'never-say-this-again'
@@ -282,7 +282,7 @@ describe('baton archive', () => {
     expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 3 })
   })
 
-  test('refuses what does not fit together, and says what would', async () => {
+  test('archive refuses options that do not fit together, and says which do', async () => {
     const trial = newTrial()
     const cases: [string[], number, RegExp][] = [
       [['archive'], 2, /needs one of: list, show/],
@@ -315,7 +315,7 @@ describe('baton archive', () => {
     expect((await trial.run(['archive', 'finish'])).stdout).toBe('Nothing was waiting.\n')
   })
 
-  test('keeps nothing where archiving is turned off', async () => {
+  test('archive keep stores nothing where archiving is turned off', async () => {
     const trial = newTrial()
     session(trial, A, prompt('private'))
     trial.putTrusted('archive: {enabled: false}\n')
@@ -326,7 +326,7 @@ describe('baton archive', () => {
     expect((await trial.run(['archive', 'list', '--json'])).json.archives).toEqual([])
   })
 
-  test('fits a narrow terminal and shows no control characters', async () => {
+  test('the archive list fits a narrow terminal and prints no control characters', async () => {
     const trial = newTrial()
     session(trial, A, prompt('bell \u0007 and \u001b[31mred'))
     const id = await keep(trial, A)
@@ -348,7 +348,7 @@ describe('baton archive', () => {
     for (const line of labels) expect(line).toMatch(/^ {2}[a-z0-9]+ +\S/)
   })
 
-  test('shows where its files are, and what it takes: alone, with older ones, or nothing at all', async () => {
+  test('archive show lists its files and its size, alone and together with older archives', async () => {
     const trial = newTrial()
     session(trial, A, prompt('one'))
     const first = await keep(trial, A)
@@ -368,7 +368,7 @@ describe('baton archive', () => {
 })
 
 describe('baton recall', () => {
-  test('prints whole what was said, from the seat’s own sessions first', async () => {
+  test('recall prints whole messages, with the seat’s own sessions first', async () => {
     const trial = newTrial()
     const long = `deploy only on Fridays\n${'because '.repeat(60)}end`
     session(trial, A, prompt(long))
@@ -396,7 +396,7 @@ describe('baton recall', () => {
     expect((await trial.run(['recall', 'nothing-like-it'])).stdout).toContain('Nothing found')
   })
 
-  test('marks words with signs in them, whatever they mean elsewhere', async () => {
+  test('recall highlights words with special characters literally', async () => {
     const trial = newTrial()
     session(trial, A, prompt('run step-5 with --run and a/b (c) [d] $e ^f a+b*c? x|y {z} \\\\ path'))
     await keep(trial, A)
@@ -422,7 +422,7 @@ describe('baton recall', () => {
     }
   })
 
-  test('says when what it found lies in a file that is gone, and so does doctor', async () => {
+  test('recall and doctor report a match whose archive file is gone', async () => {
     const trial = newTrial()
     session(trial, A, prompt('the tax rules'))
     const id = await keep(trial, A)

@@ -43,7 +43,7 @@ const options = {
   'dry-run': { type: 'boolean', about: 'adopt, prune, forget: only say what would be done' },
 } satisfies Record<string, Option>
 
-/** What each action takes: words after it, at least and at most, and options. */
+/** The number of arguments and the options of each action. */
 const FORMS: Record<Action, { least: number; most: number; options: (keyof typeof options)[] }> = {
   list: { least: 0, most: 0, options: ['session', 'project'] },
   show: { least: 1, most: 1, options: [] },
@@ -169,7 +169,7 @@ export async function list(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** Said wherever archives are listed that the client's cleanup period limits. */
+/** Text shown with every list of archives that the client's cleanup period limits. */
 function limitText(days: number, setBy: string): string {
   return `cleanupPeriodDays in ${setBy} limits archives too: they are removed ${days} days after the transcript was last written`
 }
@@ -263,7 +263,10 @@ function storedText(own: number, segments: readonly SegmentRecord[]): string {
   return `${own === 0 ? 'nothing' : bytesText(own)} beyond older archives of it, ${bytesText(all)} with them`
 }
 
-/** A value without spaces to break it at, as paths are, is broken where the line ends: beside its name, never below it. */
+/**
+ * Renders a name and its value. A value without spaces, such as a path, is broken at the line's
+ * end.
+ */
 function factLines(name: string, value: string, width: number): string[] {
   const room = Math.max(10, width - NAME_WIDTH)
   const pieces = (word: string): string => word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' ')
@@ -274,7 +277,10 @@ function factLines(name: string, value: string, width: number): string[] {
   return wrap(padEnd(name, NAME_WIDTH) + text, width, NAME_WIDTH)
 }
 
-/** Ends with 1 when anything is wrong. What was never kept is told, but nothing can be wrong with it. */
+/**
+ * Verifies all archives. Exits with 1 when one is damaged. Archives that were never written are
+ * reported only.
+ */
 export async function verify(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ app, archives, progress }) => {
     const id = call.words[1]

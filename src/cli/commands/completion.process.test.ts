@@ -5,7 +5,7 @@ import { newTrial } from '../../testing/cli-home.js'
 import { COMMAND_NAMES, loadAll } from '../commands.js'
 import { completionScript } from './help.js'
 
-/** What bash offers after these words; the last one is being typed. */
+/** Returns what bash offers after these words; the last one is still being typed. */
 function offered(...words: string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(' ')
   const script = `source <(node "$BATON" completion bash); COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -17,7 +17,7 @@ function offered(...words: string[]): string[] {
   return ran.stdout.split('\n').filter(Boolean)
 }
 
-test('bash completes commands, fixed words, options and their values', () => {
+test('bash completes commands, actions, options and their values', () => {
   expect(offered('')).toEqual([...COMMAND_NAMES, '--help', '--version'])
   expect(offered('st')).toEqual(['status', 'statusline'])
   expect(offered('status', '--w')).toEqual(['--watch'])
@@ -27,7 +27,7 @@ test('bash completes commands, fixed words, options and their values', () => {
   expect(offered('serve', '--port', '')).toEqual([])
 })
 
-test('every shell’s script knows every command and option', async () => {
+test('the completion script of every shell contains every command and option', async () => {
   const commands = await loadAll()
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
     const script = completionScript(shell, commands)
@@ -38,7 +38,7 @@ test('every shell’s script knows every command and option', async () => {
   }
 })
 
-test('an unknown shell is refused; JSON carries the script', async () => {
+test('completion refuses an unknown shell, and --json contains the script', async () => {
   const trial = newTrial()
   expect(await trial.run(['completion', 'bsah'])).toMatchObject({
     code: 2,

@@ -5,7 +5,7 @@ import { newTrial, type Trial, tell, tellEvent } from '../../testing/cli-home.js
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
-test('without files the defaults apply, and it says where a file would be', async () => {
+test('without files config check shows the defaults and where a file would be', async () => {
   const trial = newTrial()
   const file = join(trial.env.BATON_HOME!, 'config.yaml')
   expect(await trial.run(['config', 'check'])).toMatchObject({
@@ -15,7 +15,7 @@ test('without files the defaults apply, and it says where a file would be', asyn
   expect((await trial.run(['config', 'check', '--json'])).json).toMatchObject({ ok: true, errors: [] })
 })
 
-test('everything wrong is named with key, file, reason and what to write; the exit code is 2', async () => {
+test('config check names key, file, reason and remedy of every mistake and exits with 2', async () => {
   const trial = newTrial()
   const user = trial.put(
     join(trial.env.BATON_HOME!, 'config.yaml'),
@@ -41,7 +41,7 @@ test('everything wrong is named with key, file, reason and what to write; the ex
   expect(text.stdout).toContain('enabled  ~/shop/baton.yaml:1')
 })
 
-test('a right file is told so, with what it does not do yet', async () => {
+test('config check accepts a valid file and names the keys that have no effect yet', async () => {
   const trial = newTrial()
   trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'compaction: allow\nmust_survive: [x]\n')
   const { code, stdout } = await trial.run(['config', 'check'])
@@ -52,7 +52,7 @@ test('a right file is told so, with what it does not do yet', async () => {
   expect(await trial.run(['config', 'check', 'aaaa'])).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('explain places the levels of a session and names the line that put them there', async () => {
+test('config explain shows the levels of a session and the line that set each of them', async () => {
   const trial = newTrial()
   const file = trial.put(
     join(trial.env.BATON_HOME!, 'config.yaml'),
@@ -84,7 +84,7 @@ test('explain places the levels of a session and names the line that put them th
   expect(stdout).toContain('Unreachable, because the agent compacts first (at 167,000): far.')
 })
 
-test('an unknown window leaves percentages without a place, and says why', async () => {
+test('with an unknown window config explain places no percentages, and says why', async () => {
   const trial = newTrial()
   trial.fill((app) => tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup' }))
   const { json } = await trial.run(['config', 'explain', A, '--json'])
@@ -94,7 +94,7 @@ test('an unknown window leaves percentages without a place, and says why', async
   )
 })
 
-test('without a session: the own one, else the newest living one here, else only the rules', async () => {
+test('without a name config explain uses the own session, or the newest open one here, or only the rules', async () => {
   const trial = newTrial()
   const rules = await trial.run(['config', 'explain', '--json'])
   expect(rules.json).toMatchObject({ session_id: null, window_tokens: null })
@@ -115,7 +115,7 @@ test('without a session: the own one, else the newest living one here, else only
   expect(await trial.run(['config', 'explain', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('what switched it off is named', async () => {
+test('config explain names the switch that turned Baton off', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 10_000 }))
   const by = async () => (await trial.run(['config', 'explain', A, '--json'])).json
@@ -129,7 +129,7 @@ test('what switched it off is named', async () => {
 
 const fileOf = (trial: Trial): string => join(trial.env.BATON_HOME!, 'config.yaml')
 
-test('init writes a commented file for the owner alone, and never over another', async () => {
+test('config init writes a commented file that only its owner can read, and overwrites none', async () => {
   const trial = newTrial()
   const { json } = await trial.run(['config', 'init', '--json'])
   expect(json).toEqual({ file: fileOf(trial), created: true })
@@ -143,7 +143,7 @@ test('init writes a commented file for the owner alone, and never over another',
   expect(readFileSync(fileOf(trial), 'utf8')).toBe('enabled: false\n')
 })
 
-test('set changes one key and keeps comments; a wrong one is refused with its reason and changes nothing', async () => {
+test('config set changes one key and keeps comments, and refuses a wrong value without any change', async () => {
   const trial = newTrial()
   trial.put(fileOf(trial), '# mine\nhandoff:\n  mode: auto # how\n')
   expect((await trial.run(['config', 'set', 'handoff.mode', 'ask', '--json'])).json).toEqual({
@@ -171,7 +171,7 @@ test('set changes one key and keeps comments; a wrong one is refused with its re
   expect((await trial.run(['config', 'set', 'handoff.mode', 'ask', '--json'])).json.changed).toBe(false)
 })
 
-test('set can make a wrong file right, and makes the file where there is none', async () => {
+test('config set can fix an invalid file, and creates a missing one', async () => {
   const trial = newTrial()
   expect((await trial.run(['config', 'set', 'presets', '[default, tens]'])).code).toBe(0)
   expect(readFileSync(fileOf(trial), 'utf8')).toBe('presets: [default, tens]\n')
@@ -182,7 +182,7 @@ test('set can make a wrong file right, and makes the file where there is none', 
   expect(readFileSync(fileOf(trial), 'utf8')).toBe('enabled: [\n')
 })
 
-test('edit takes over what is right, and keeps the old file and the rejected text otherwise', async () => {
+test('config edit saves a valid file, and otherwise keeps the old file and the rejected text', async () => {
   const trial = newTrial()
   const editor = (text: string): Record<string, string> => ({ EDITOR: `printf '${text}' >` })
   expect((await trial.run(['config', 'edit'], { env: editor('enabled: false\\n') })).code).toBe(0)
@@ -199,7 +199,7 @@ test('edit takes over what is right, and keeps the old file and the rejected tex
   expect(existsSync(fileOf(trial))).toBe(true)
 })
 
-test('explain marks actions that begin handoffs as not in force where handoff.mode is off', async () => {
+test('config explain marks handoff actions as not in force where handoff.mode is off', async () => {
   const trial = newTrial()
   const path = join(trial.env.BATON_HOME!, 'config.yaml')
   expect((await trial.run(['config', 'explain'])).stdout).not.toContain('In brackets')

@@ -23,7 +23,7 @@ import { openEditor } from '../terminal.js'
 const ACTIONS = ['check', 'explain', 'init', 'set', 'edit'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** The actions: what each does, and how many words may follow it. */
+/** Description, number of arguments and options of each action. */
 const FORMS: Record<Action, { does: string; least: number; most: number; options: readonly string[] }> = {
   check: { does: 'name everything that is wrong in the files that apply here', least: 0, most: 0, options: [] },
   explain: { does: 'tell which levels apply to a session, and who wrote them', least: 0, most: 1, options: [] },
@@ -77,7 +77,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   }
 }
 
-/** Everything wrong in the files that apply in this folder, and what is accepted but not yet acted on. */
+/**
+ * Lists all mistakes in the files for this folder, and the accepted keys that have no effect yet.
+ */
 function check(call: Call, cli: Cli): number {
   const loaded = loadConfig({ home: batonHome(cli.env), project: cli.cwd, env: cli.env })
   const files = loaded.files.map(({ path, exists }) => ({ path, exists }))
@@ -126,7 +128,9 @@ function noteText({ key, text }: Note, place: string): string {
   return replaceControls(key === '' ? `${place}: ${text}` : `${key} (${place}): ${text}`)
 }
 
-/** Which levels apply to a session, where they stand, and which line of which file says so. */
+/**
+ * Shows the levels of a session, their positions, and the line of the file that set each of them.
+ */
 function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
   return withOpenApp(cli, (app) => {
     const explained = explainConfig(app, cli, named)
@@ -218,7 +222,9 @@ function subjectText({ record, chosen }: ExplainedConfig, { env, cwd }: Cli): st
   return `Session ${sessionId.slice(0, 8)}${CHOSEN_BECAUSE[chosen]}: ${replaceControls(model ?? 'model not known')} in ${project === null ? '–' : shortenHome(project, env.HOME)}`
 }
 
-/** Actions that do nothing where `handoff.mode` is off are in brackets. */
+/**
+ * Lists the actions of a level. Those without effect while `handoff.mode` is off are in brackets.
+ */
 function actionsText({ actions }: ResolvedLevel, handoffsAreOff: boolean): string {
   const shown = actions.map((action) =>
     handoffsAreOff && asksForHandoff({ actions: [action] }) ? `[${action}]` : action,
@@ -240,7 +246,9 @@ const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
   { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => replaceControls(level.from) },
 ]
 
-/** Where each level stands and who put it there; below it those that will never be reached. */
+/**
+ * Renders each level's position and origin, and below them the levels that can never be reached.
+ */
 function levelTable(
   levels: readonly ResolvedLevel[],
   limits: Limits,

@@ -52,7 +52,10 @@ export const command: Command = {
   run,
 }
 
-/** A job's first message names its task only, so it is looked for first. */
+/**
+ * The demo's script. Job conversations come first, because a job's first message contains only its
+ * task.
+ */
 const SCRIPT = { ...DEMO_SCRIPT, conversations: [...JOB_CONVERSATIONS, ...(DEMO_SCRIPT.conversations ?? [])] }
 
 async function run(call: Call, cli: Cli): Promise<number> {
@@ -63,7 +66,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   )
   const began = Date.now()
   const stopped = untilStopped()
-  // A terminal that is closed says so twice; the folder goes all the same.
+  // Ignore the second SIGHUP of a closed terminal, so that the demo's folder is still deleted.
   process.on('SIGHUP', () => {})
   const stage = setStage(cli)
   const model = await startModel({ script: SCRIPT })
@@ -101,7 +104,7 @@ function announce(show: Display, number: string, what: string, prompt: string): 
   show.line(show.paint(`its prompt: “${prompt}”`, 'dim'))
 }
 
-/** The second act: a person's session, in a terminal that nobody looks at. */
+/** Runs the second act: a user's session in a hidden terminal. */
 async function handOver(
   stage: Stage,
   app: App,
@@ -123,7 +126,7 @@ async function handOver(
   return { handoff: handedOver(app, model), skipped: null }
 }
 
-/** The third act: a job, started by the command a person would type. */
+/** Runs the third act: a job, started by the command that a user would type. */
 async function carryJob(stage: Stage, app: App, model: Model, client: string, show: Display, stopped: Promise<void>) {
   announce(show, '3', 'a job, carried through three sessions until its checks pass', JOB_PROMPT)
   let round = 0
@@ -145,7 +148,7 @@ function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
   return Promise.race([key, stopped]).finally(() => process.stdin.pause())
 }
 
-/** The end of the demo, for a person: each claim with the request that proves it. */
+/** Renders the result of the demo: each claim with the request that proves it. */
 export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
   const point = `compaction point ${formatTokens(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
   const lines = [
@@ -235,7 +238,10 @@ function jobLines(it: Carried): string[] {
 
 const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
 
-/** What to type next, in another terminal, while the demo's home is there: to be copied, so no line is broken or cut. */
+/**
+ * Returns the commands to try next in another terminal while the demo's home exists. Lines are not
+ * broken or cut, so that they can be copied.
+ */
 function nextCommands(env: Record<string, string>, { session_id: session, handoff, job }: Summary, cli: Cli): string[] {
   const { paint } = cli.screen
   const known = findProgram('baton', cli.env) !== null

@@ -5,7 +5,7 @@ import { newTrial, type Trial } from '../../testing/cli-home.js'
 import { plain } from '../render/screen.js'
 import { checkLines, verdict } from './doctor.js'
 
-/** A machine with a client that only knows its version. */
+/** Creates a machine with a client that only reports its version. */
 function withClient(): Trial {
   const trial = newTrial()
   chmodSync(trial.put(join(trial.dir, 'bin', 'claude'), '#!/bin/sh\necho "2.1.325 (Claude Code)"\n'), 0o755)
@@ -13,7 +13,7 @@ function withClient(): Trial {
   return trial
 }
 
-test('nothing installed: it says so, says what to do, and ends with 1', async () => {
+test('without an installation doctor says so, says what to do, and exits with 1', async () => {
   const trial = newTrial()
   const ran = await trial.run(['doctor', '--json'])
   expect(ran).toMatchObject({ code: 1, stderr: '' })
@@ -28,7 +28,7 @@ test('nothing installed: it says so, says what to do, and ends with 1', async ()
   expect(text.stdout).toMatch(/checks of \d+ found something\.\n$/)
 })
 
-test('installed: all is well, and a signal is proven to arrive', async () => {
+test('after an install doctor finds no problem and proves that a signal arrives', async () => {
   const trial = withClient()
   await trial.run(['install'])
   const ran = await trial.run(['doctor'])
@@ -36,7 +36,7 @@ test('installed: all is well, and a signal is proven to arrive', async () => {
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n\nAll is well\.\n$/), stderr: '' })
 })
 
-test('--fix mends what it can', async () => {
+test('doctor --fix restores a missing launcher', async () => {
   const trial = withClient()
   await trial.run(['install'])
   rmSync(join(trial.env.BATON_HOME!, 'bin', 'hook'))
@@ -49,7 +49,7 @@ test('--fix mends what it can', async () => {
   })
 })
 
-test('a check is told with its remedy below it, and long sentences are broken', () => {
+test('a doctor check shows its remedy below it, and long sentences are wrapped', () => {
   const screen = { terminal: true, columns: 40, rows: 10, paint: plain }
   const check = {
     name: 'launcher',

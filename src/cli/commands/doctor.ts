@@ -39,7 +39,7 @@ interface Checked {
 
 const NAME_WIDTH = 14
 
-/** One check as a person reads it: what was found and, below it, what to do. */
+/** Renders one check for the user: the finding and, below it, the remedy. */
 export function checkLines(
   { name, ok, detail, fix, fixed }: Checked,
   { paint, columns }: Screen,

@@ -23,7 +23,7 @@ const lines = (text: string): Event[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 
-test('JSON is one event a line, ids rising, times in UTC', async () => {
+test('events --json prints one event per line with rising ids and UTC times', async () => {
   const trial = happened()
   const ran = await trial.run(['events', '--json'])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -46,7 +46,7 @@ test('JSON is one event a line, ids rising, times in UTC', async () => {
   }
 })
 
-test('a session, an event or a time narrows it', async () => {
+test('events can be limited by session, event id or time', async () => {
   const trial = happened()
   const all = lines((await trial.run(['events', '--json'])).stdout)
   const ask = async (...args: string[]) => lines((await trial.run(['events', '--json', ...args])).stdout)
@@ -59,7 +59,7 @@ test('a session, an event or a time narrows it', async () => {
   expect(await trial.run(['events', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('more events than one page are all there', async () => {
+test('events prints all events when there are more than one page', async () => {
   const trial = newTrial()
   trial.fill((app) =>
     app.store.transaction(() => {
@@ -81,7 +81,7 @@ test('more events than one page are all there', async () => {
   ).toHaveLength(3)
 })
 
-test('people read lines with local times, the session and what happened', async () => {
+test('without --json events shows local time, session and event', async () => {
   const trial = happened()
   const { stdout } = await trial.run(['events', '--session', A])
   expect(stdout).toMatch(
@@ -93,7 +93,7 @@ test('an empty store has no events', async () => {
   expect(await newTrial().run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
 })
 
-test('--follow goes on with what happens next and ends with 0 at Ctrl-C', async () => {
+test('events --follow prints new events and exits with 0 at Ctrl-C', async () => {
   const trial = happened()
   const following = trial.start(['events', '--follow', '--json', '--since', '1h'])
   await until('what was there', () => lines(following.stdout()).length === 3)
@@ -102,17 +102,17 @@ test('--follow goes on with what happens next and ends with 0 at Ctrl-C', async 
   expect(await following.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('--follow ends by itself when its reader leaves', async () => {
+test('events --follow ends when its reader closes the pipe', async () => {
   const trial = happened()
   const following = trial.start(['events', '--follow', '--json'])
   await following.firstLine()
   following.child.stdout!.destroy()
-  // the next event finds nobody
+  // Writing the next event fails, because the reader has exited.
   trial.fill((app) => tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }))
   expect(await following.done).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('an empty list says why it is empty and what to do', async () => {
+test('an empty event list says why it is empty and what to do', async () => {
   const fresh = newTrial()
   const empty = await fresh.run(['events'])
   expect(empty).toMatchObject({ code: 0, stdout: '' })

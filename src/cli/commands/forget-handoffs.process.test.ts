@@ -14,7 +14,10 @@ const D = 'dddddddd-ef1f-4334-9716-3be98836406b'
 const SECRET = 'never-say-this-again'
 const LONG = `${SECRET} ${'x'.repeat(8_500)} ${SECRET}`
 
-/** A handed over to B, B to D, and the earlier brief of A was given to C by hand. */
+/**
+ * Stores handoffs from A to B and from B to D, and an earlier brief of A that was given to C by
+ * hand.
+ */
 function handedOver(store: Store): void {
   const seatId = store.session(A)!.seatId
   const coverage = { score: 0.5, missing: [{ kind: 'todo' as const, text: SECRET }], unsupported: [SECRET], byKind: {} }
@@ -70,7 +73,7 @@ function handedOver(store: Store): void {
   })
 }
 
-test('forgets the briefs of a session as others were given them, drafts and reasons, to the last byte of the store', async () => {
+test('forget deletes a session’s briefs with all their copies, drafts and reasons from the store', async () => {
   const trial = newTrial()
   for (const session of [A, B, C]) trial.fill((app) => tell(app, { session, project: trial.project }))
   trial.fill((app) => handedOver(app.store))
@@ -85,7 +88,8 @@ test('forgets the briefs of a session as others were given them, drafts and reas
   writeFileSync(join(laid, 'UserPromptSubmit'), SECRET)
   writeFileSync(join(laid, 'ids'), 'm3\n')
   expect(words()).toBe(true)
-  // Somebody else has the store open, so that closing it does not tidy up behind the command.
+  // Keep the store open in another connection, so that closing it does not clean up for the
+  // command.
   const other = openStore(join(home, 'baton.db'))
   expect(other.session(A)).not.toBeNull()
   expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 0 })
@@ -123,7 +127,7 @@ test('forgets the briefs of a session as others were given them, drafts and reas
   expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 3 })
 })
 
-test('of a handoff without a brief, what the agent gave first is quoted too', async () => {
+test('forget also deletes the first draft of a handoff that has no brief', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project }))
   trial.fill(({ store }) =>

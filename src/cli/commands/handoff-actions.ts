@@ -32,7 +32,7 @@ import { wrap } from '../render/text.js'
 import { openEditor } from '../terminal.js'
 import { bodyIn, callerOf, textOf, whatNext } from './handoffs.js'
 
-/** Briefs of the past that nobody asks for every day. */
+/** Number of past briefs that are listed without `--all`. */
 const SHOWN = 20
 const OUT = new Set<BriefStatus>(['superseded', 'cancelled', 'failed'])
 
@@ -72,7 +72,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = briefNamed(app, call.words[1]!)
     const { verdict, body, text, origin, addenda } = readWhole(app, record)
-    // An agent may run this too: what Baton did not keep so is data.
+    // Mark a changed file as data, because an agent may also run this command.
     const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
     const brief = viewBrief(record)
     const last = app.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
@@ -100,7 +100,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** As it stands in the file. */
+/** Returns the front matter with the key names of the file. */
 function spelled(origin: BriefOrigin): Record<string, unknown> {
   const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(origin).map(([key, value]) => [snake(key), value]))
@@ -186,7 +186,7 @@ export async function approve(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** By its brief, or by the seat whose work would be handed over. */
+/** Cancels a handoff, named by its brief or by its seat. */
 export async function cancel(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const caller = callerOf(cli)
@@ -223,7 +223,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
       kept = true
       return code
     } finally {
-      // What somebody has just written is not thrown away because it could not be used.
+      // Keep the user's text in its file when it could not be used.
       if (!kept) endEditing(app.engine.deps, old.briefId)
       if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
       else cli.note(`Your text is still in ${copy}.`)
@@ -255,7 +255,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
   return EXIT.done
 }
 
-/** A brief without a model, of a session that runs or ran. */
+/** Writes a brief without a model, for a running or ended session. */
 export async function write(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
@@ -274,7 +274,7 @@ export async function write(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** A running session is given a brief that lies there. */
+/** Gives an existing brief to a running session. */
 export async function use(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const { briefId } = briefNamed(app, call.words[1]!)

@@ -7,7 +7,7 @@ import { signBrief } from '../../briefs/sign.js'
 import { A, atWork, B, ended, inside, REQUEST, state, THIN, WHOLE, working } from '../../testing/cli-handoffs.js'
 import { newTrial } from '../../testing/cli-home.js'
 
-test('an agent gives its brief: JSON tells where it is kept, what it lacked and what comes next', async () => {
+test('handoff --json reports the brief’s path, its missing facts and the next step', async () => {
   const trial = atWork()
   const file = trial.put(join(trial.dir, 'elsewhere', 'brief.md'), THIN)
   const ran = await trial.run(['handoff', file, '--reason', 'half way', '--json'], { env: inside(A) })
@@ -48,7 +48,7 @@ test('an agent gives its brief: JSON tells where it is kept, what it lacked and 
   ])
 })
 
-test('people read the same in sentences, and the end of the turn carries it out', async () => {
+test('handoff tells users the same in sentences, and the handoff happens at the end of the turn', async () => {
   const trial = atWork()
   trial.put(join(trial.project, 'brief.md'), THIN)
   const { code, stdout } = await trial.run(['handoff', 'brief.md', '--session', 'api'])
@@ -73,7 +73,7 @@ test('people read the same in sentences, and the end of the turn carries it out'
   expect((await trial.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
 })
 
-test('an idle session is told of as what it is', async () => {
+test('handoff for an idle session says that it is idle', async () => {
   const trial = atWork()
   ended(trial)
   trial.put(join(trial.project, 'brief.md'), WHOLE)
@@ -83,7 +83,7 @@ test('an idle session is told of as what it is', async () => {
   expect(stdout).not.toContain('lacked')
 })
 
-test('given twice, the last one counts; front matter of its own is dropped', async () => {
+test('of two briefs for a session the last one counts, and its front matter is dropped', async () => {
   const trial = atWork()
   const give = (text: string) => {
     trial.put(join(trial.project, 'brief.md'), text)
@@ -102,7 +102,7 @@ test('given twice, the last one counts; front matter of its own is dropped', asy
   expect(handoffs).toMatchObject([{ brief_id: second.brief_id, state: 'checked' }])
 })
 
-test('a file that cannot be a brief is refused with its own code and sentence, and nothing changes', async () => {
+test('a file that cannot be a brief is refused with its own exit code and changes nothing', async () => {
   const trial = atWork()
   const put = (name: string, bytes: string | Buffer) => writeFileSync(join(trial.project, name), bytes)
   put('empty.md', '')
@@ -131,7 +131,7 @@ test('a file that cannot be a brief is refused with its own code and sentence, a
   expect(state(trial)).toEqual(before)
 })
 
-test('a session that is not the caller’s is refused; its own seat’s and a child’s are not', async () => {
+test('a session may hand off only for its own seat and its children', async () => {
   const trial = atWork()
   working(trial, B, { BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' })
   trial.put(join(trial.project, 'brief.md'), WHOLE)
@@ -147,7 +147,7 @@ test('a session that is not the caller’s is refused; its own seat’s and a ch
   expect((await give(A, 'worker')).json.session_id).toBe(B)
 })
 
-test('nobody to give it for: each case has its own sentence', async () => {
+test('handoff gives each reason for which it finds no usable session its own error message', async () => {
   const trial = newTrial()
   trial.put(join(trial.project, 'brief.md'), WHOLE)
   expect(await trial.run(['handoff'])).toMatchObject({ code: 2, stdout: '' })

@@ -13,7 +13,7 @@ interface View {
 const json = async <T = View>(trial: Trial, ...args: string[]): Promise<T> =>
   JSON.parse((await trial.run([...args, '--json'])).stdout) as T
 
-test('write keeps a brief without a model, which no handoff holds', async () => {
+test('handoffs write stores a brief without a model, outside of any handoff', async () => {
   const trial = atWork()
   const brief = await json(trial, 'handoffs', 'write', '--session', A)
   expect(brief).toMatchObject({ session_id: A, author: 'baton', status: 'written', sequence: 1 })
@@ -23,7 +23,7 @@ test('write keeps a brief without a model, which no handoff holds', async () => 
   expect(listed.handoffs).toEqual([])
 })
 
-test('use gives it to a running session with its next request, once', async () => {
+test('handoffs use gives the brief once to a running session, with its next request', async () => {
   const trial = atWork()
   const { brief_id, path } = await json(trial, 'handoffs', 'write', '--session', A)
   working(trial, B, { BATON_SEAT: 'web' })
@@ -36,7 +36,7 @@ test('use gives it to a running session with its next request, once', async () =
   expect((await trial.run(['handoffs', 'use', brief_id, '--session', B])).code).toBe(4)
 })
 
-test('use takes the newest session that runs, also where another ended after its last signal', async () => {
+test('handoffs use picks the newest running session, also when another ended after its last signal', async () => {
   const trial = atWork()
   const { brief_id } = await json(trial, 'handoffs', 'write', '--session', A)
   working(trial, B, { BATON_SEAT: 'web' })
@@ -49,7 +49,7 @@ test('use takes the newest session that runs, also where another ended after its
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('No session runs in this folder.') })
 })
 
-test('a stranger writes nothing of another session and gives it nothing', async () => {
+test('an agent cannot write or use a brief for another session', async () => {
   const trial = atWork()
   const { brief_id } = await json(trial, 'handoffs', 'write', '--session', A)
   working(trial, B, { BATON_SEAT: 'web' })
@@ -58,7 +58,7 @@ test('a stranger writes nothing of another session and gives it nothing', async 
   expect((await trial.run(['handoffs', 'use', brief_id], { env: inside(B) })).code).toBe(0)
 })
 
-test('what was kept of a session is forgotten with it', async () => {
+test('forgetting a session deletes the briefs that were written of it', async () => {
   const trial = atWork()
   const transcript = trial.fill(({ store }) => store.session(A)!.transcriptPath!)
   const message = { role: 'user', content: `Look at this: ${'word '.repeat(80_000)}` }

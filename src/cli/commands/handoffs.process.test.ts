@@ -36,7 +36,7 @@ function cleared(trial: Trial): void {
   })
 }
 
-test('list: newest first, those replaced only with --all, one seat if wanted, and what is under way', async () => {
+test('handoffs list shows the newest first, replaced ones with --all, and the handoff under way', async () => {
   const trial = atWork()
   expect((await trial.run(['handoffs', 'list'])).stdout).toMatch(/^No briefs yet\./)
   expect((await trial.run(['handoffs', 'list', '--json'])).json).toEqual({ briefs: [], handoffs: [] })
@@ -63,7 +63,7 @@ test('list: newest first, those replaced only with --all, one seat if wanted, an
   expect(await trial.run(['handoffs', 'list', '--seat', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('show: text, front matter, check, what Baton added, its handoff; a tampered file is called so', async () => {
+test('handoffs show prints text, front matter, check, additions and handoff, and marks a tampered file', async () => {
   const trial = atWork()
   const { brief_id, path } = await given(trial)
   const short = brief_id.slice(6, 12)
@@ -99,7 +99,7 @@ test('show: text, front matter, check, what Baton added, its handoff; a tampered
   })
 })
 
-test('check: for anyone, against the own, the named or the newest session, and nothing changes', async () => {
+test('handoffs check works for anyone against the own, named or newest session and changes nothing', async () => {
   const trial = atWork()
   trial.put(join(trial.project, 'thin.md'), THIN)
   trial.put(join(trial.project, 'whole.md'), WHOLE)
@@ -128,7 +128,7 @@ test('check: for anyone, against the own, the named or the newest session, and n
   })
 })
 
-test('check tells what the front matter of a file is worth', async () => {
+test('handoffs check reports whether the front matter of a file is valid', async () => {
   const trial = atWork()
   const { path } = await given(trial, WHOLE)
   const verdict = async (text: string) => {
@@ -144,7 +144,7 @@ test('check tells what the front matter of a file is worth', async () => {
   expect((await trial.run(['handoffs', 'check', 'copy.md'])).stdout).toContain('bears no signature')
 })
 
-test('request: the agent is asked, with the reason; a stranger is refused', async () => {
+test('handoffs request asks the agent with the reason, and refuses other agents', async () => {
   const trial = atWork()
   working(trial, B, { BATON_SEAT: 'web' })
   const before = state(trial)
@@ -164,7 +164,7 @@ test('request: the agent is asked, with the reason; a stranger is refused', asyn
   expect(handoffs[0].handoff_id).not.toBe(ran.json.handoff_id)
 })
 
-test('cancel: by brief or by seat, once, and not after it was used', async () => {
+test('handoffs cancel works by brief or by seat, once, and not after the brief was used', async () => {
   const trial = atWork()
   const { brief_id } = await given(trial)
   expect((await trial.run(['handoffs', 'cancel', brief_id, '--json'])).json).toMatchObject({
@@ -192,7 +192,7 @@ test('cancel: by brief or by seat, once, and not after it was used', async () =>
   expect(await trial.run(['handoffs', 'cancel', 'nobody'])).toMatchObject({ code: 3 })
 })
 
-test('approve: lets a brief under review be used, and refuses any other', async () => {
+test('handoffs approve releases a brief under review, and refuses any other', async () => {
   const trial = atWork()
   const { brief_id } = await given(trial)
   expect(await trial.run(['handoffs', 'approve', brief_id])).toMatchObject({
@@ -216,7 +216,7 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   expect((await trial.run(['handoffs', 'show', brief_id, '--json'])).json.status).toBe('used')
 })
 
-test('what is refused names the whole command that helps', async () => {
+test('a refused handoffs command names the whole command that helps', async () => {
   const trial = atWork()
   expect((await trial.run(['handoffs', 'cancel', 'zzzz'])).stderr).toContain(
     'There is no brief, seat or session "zzzz"',
@@ -228,7 +228,7 @@ test('what is refused names the whole command that helps', async () => {
   expect(approved.stderr).toContain('It needs no approval: it is used when the turn of its session ends.')
 })
 
-test('edit: opens the editor on a copy; what is saved is a new brief by the user', async () => {
+test('handoffs edit opens a copy in the editor and saves it as a new brief by the user', async () => {
   const trial = atWork()
   const { brief_id, path } = await given(trial)
   const before = readFileSync(path, 'utf8')
@@ -272,7 +272,7 @@ test('edit: opens the editor on a copy; what is saved is a new brief by the user
   expect(readdirSync(TMPDIR)).toEqual([])
 })
 
-test('without an action they are listed', async () => {
+test('handoffs without an action lists them', async () => {
   const trial = newTrial()
   const listed = await trial.run(['handoffs', 'list'])
   expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('No briefs yet') })
@@ -281,7 +281,7 @@ test('without an action they are listed', async () => {
   expect((await trial.run(['jobs', '--json'])).json).toEqual({ jobs: [] })
 })
 
-test('what is no action, lacks a word or has a foreign option is named', async () => {
+test('an unknown action, a missing argument or a wrong option of handoffs is reported', async () => {
   const trial = newTrial()
   const cases: [string[], string][] = [
     [['handoffs', 'shwo'], 'Did you mean show?'],
@@ -297,7 +297,7 @@ test('what is no action, lacks a word or has a foreign option is named', async (
     })
 })
 
-test('request: an idle session that a waiter has just woken is said to be asked now', async () => {
+test('handoffs request says that a just woken idle session is asked now', async () => {
   const trial = newTrial()
   const env = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
   working(trial, A, env)
@@ -317,7 +317,7 @@ test('request: an idle session that a waiter has just woken is said to be asked 
   expect(next).toMatch(/^It is idle: its agent is asked now/)
 })
 
-test('a seat that is mistyped is answered with the name that was meant', async () => {
+test('a mistyped seat name is reported with the nearest name', async () => {
   const trial = atWork()
   expect((await trial.run(['handoffs', 'list', '--seat', 'apj'])).stderr).toContain('Did you mean api?')
 })

@@ -31,7 +31,7 @@ const options = {
   file: { type: 'string', value: 'FILE', about: 'edit: take the new text from this file instead of opening an editor' },
 } satisfies Record<string, Option>
 
-/** What each action takes: words after it, and options. */
+/** Description, number of arguments and options of each action. */
 const FORMS: Record<Action, { does: string; least: number; most: number; options: (keyof typeof options)[] }> = {
   list: { does: 'list the newest briefs, and the handoffs under way', least: 0, most: 0, options: ['seat', 'all'] },
   show: { does: 'show one brief: where it comes from, its check and its text', least: 1, most: 1, options: [] },
@@ -207,7 +207,7 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
   ]
 }
 
-/** The session this command runs in; null: a person's own terminal. */
+/** Returns the session this command runs in. Null in a user's own terminal. */
 export const callerOf = ({ env }: Cli): Caller => callingSession(env) ?? null
 
 const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' | 'unreadable', ExitCode> = {
@@ -219,7 +219,7 @@ const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' 
   unreadable: EXIT.failed,
 }
 
-/** The text of a file that is to be a brief, read at once. Throws when it cannot be one. */
+/** Reads the text of a file that is meant as a brief. Throws when it cannot be one. */
 export function textOf(cli: Cli, file: string): string {
   const path = resolve(cli.cwd, file)
   const accepted = readOfferedFile(path)
@@ -231,7 +231,7 @@ export function textOf(cli: Cli, file: string): string {
   )
 }
 
-/** The same without front matter it brought along. Throws when that was tampered with. */
+/** Reads the text without its front matter. Throws when that was tampered with. */
 export function bodyIn(app: App, cli: Cli, file: string): string {
   return bodyOf(app, resolve(cli.cwd, file), textOf(cli, file))
 }

@@ -5,13 +5,13 @@ import { commandHelp, GROUPS } from './help.js'
 
 const screen = { columns: 100, paint: plain } as Screen
 
-test('every command stands in exactly one group of the overview', () => {
+test('every command is in exactly one group of the help overview', () => {
   const grouped = GROUPS.flatMap(([, names]) => names)
   expect(grouped.toSorted()).toEqual(COMMAND_NAMES.toSorted())
   expect(GROUPS.find(([title]) => title === 'More')?.[1]).toEqual(['completion', 'help'])
 })
 
-test('what a command does by its first word is explained alone: usage, the options it takes and an example', async () => {
+test('the help of an action shows only its usage, its options and an example', async () => {
   const commands = (await loadAll()).filter(({ forms }) => forms !== undefined)
   expect(commands.map(({ name }) => name)).toEqual(expect.arrayContaining(['handoffs', 'jobs']))
   for (const command of commands) {
@@ -28,7 +28,7 @@ test('what a command does by its first word is explained alone: usage, the optio
   }
 })
 
-test('an option and the JSON of several are told in the words that are about this one', async () => {
+test('the help of an action shows only the part of a shared text that is about it', async () => {
   const handoffs = (await loadAll()).find(({ name }) => name === 'handoffs')!
   const check = commandHelp(handoffs, screen, 'check')
   expect(check).toContain('--session ID  of this session\n')

@@ -77,12 +77,12 @@ async function runCompletion(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-/** Lines longer than this are hard to read, however wide the terminal is. */
+/** Maximum line width. Longer lines are hard to read, however wide the terminal is. */
 const ROOM = 100
-/** An example longer than this does not push the others' notes aside. */
+/** Width up to which an example aligns the notes. Longer examples do not move the others' notes. */
 const LONG = 48
 
-/** Every command has one group; a test names a command that has none. */
+/** Groups of the overview. Every command is in one; a test reports a command that is in none. */
 export const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
   ['See', ['status', 'show', 'events', 'history', 'open', 'statusline']],
@@ -116,7 +116,7 @@ export function overview(commands: readonly Command[], { paint, columns }: Scree
   ].join('\n')
 }
 
-/** `action`: a first word of the command whose own help is wanted; one without any gets the command's. */
+/** Renders the help of a command, or of one of its actions if that has its own help. */
 export function commandHelp(whole: Command, { paint, columns }: Screen, action?: string): string {
   const command = ofAction(whole, action)
   const options = { ...command.options, ...COMMON }
@@ -148,7 +148,7 @@ function spelled(name: string, { short, type, value }: Option): string {
   return `${short ? `-${short}, ` : '    '}--${name}${type === 'string' ? ` ${value ?? 'VALUE'}` : ''}`
 }
 
-/** Beside its line what it does, or below it where there is no room. */
+/** Renders an example with its note beside it, or below it where there is no room. */
 function example(
   line: string,
   does: string,
@@ -161,7 +161,7 @@ function example(
   return [`  ${line.padEnd(width)}  ${note}`]
 }
 
-/** The command as if it had this action alone. */
+/** Returns the command reduced to one action. */
 function ofAction(command: Command, action: string | undefined): Command {
   const form = action === undefined || !Object.hasOwn(command.forms ?? {}, action) ? undefined : command.forms![action]
   if (action === undefined || form === undefined) return command
@@ -181,7 +181,10 @@ function ofAction(command: Command, action: string | undefined): Command {
   }
 }
 
-/** Of `list, show: this; check: that` what is said of one action; all of it where nothing says whom it is about. */
+/**
+ * Returns the part of `list, show: this; check: that` about one action, or the whole text if it
+ * names no actions.
+ */
 function spokenOf(text: string, action: string, actions: readonly string[]): string {
   const named = new RegExp(`^((?:${actions.join('|')})(?:, (?:${actions.join('|')}))*): (.*)$`, 's')
   const parts = text.split('; ').reduce<{ of: string[]; says: string }[]>((all, part) => {
@@ -195,7 +198,10 @@ function spokenOf(text: string, action: string, actions: readonly string[]): str
   return parts.find(({ of }) => of.includes(action))?.says ?? text
 }
 
-/** A script that completes commands, their fixed words, options and option values. It starts nothing when it is used. */
+/**
+ * Returns a script that completes commands, actions, options and values. Completing starts no
+ * process.
+ */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
   return { bash, zsh, fish }[shell](commands)
 }
@@ -206,7 +212,7 @@ const flagsOf = (command: Command): string =>
   optionsOf(command)
     .map(([name]) => `--${name}`)
     .join(' ')
-/** A value is a file unless the option says which values there are. */
+/** Returns the options with values. A value is a file unless the option lists its values. */
 const valuesOf = (command: Command): [string, Option][] =>
   optionsOf(command).filter(([, { type }]) => type === 'string')
 const isFile = ({ value }: Option): boolean => value === 'F' || value === 'FILE'

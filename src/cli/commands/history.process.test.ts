@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newTrial, tell } from '../../testing/cli-home.js'
 
-test('an empty store says what to do; days and timezones that cannot be are refused', async () => {
+test('an empty history says what to do, and impossible days and timezones are refused', async () => {
   const trial = newTrial()
   expect((await trial.run(['history'])).stdout).toContain('Nothing was recorded yet')
   expect(await trial.run(['history', '--days', '0'])).toMatchObject({ code: 2 })
@@ -10,7 +10,7 @@ test('an empty store says what to do; days and timezones that cannot be are refu
   )
 })
 
-test('tells what was spent by day, and the same as JSON', async () => {
+test('history shows the spend by day, and the same as JSON', async () => {
   const trial = newTrial()
   trial.fill((app) => {
     tell(app, { session: 'aaaa-1', project: trial.project, used: 50_000 })

@@ -11,7 +11,7 @@ import { projectName, wrap } from '../render/text.js'
 
 const USUAL = 30
 const MOST = 400
-/** Names what no session record tells the project or the model of. */
+/** Label for usage whose session record has no project or model. */
 const NOT_KNOWN = 'not known'
 
 export const command: Command = {

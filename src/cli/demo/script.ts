@@ -1,19 +1,21 @@
 import type { ScriptInput } from '../../model/script.js'
 
 export const DEMO_MODEL = 'claude-opus-4-6'
-/** What the person forbids, and what the summary below forgets. */
+/** The rule that the user gives, and that the scripted summary leaves out. */
 export const DEMO_RULE = 'Never change the file prices.csv'
 export const DEMO_PROMPT = `Work through the list and note each item in done.txt. ${DEMO_RULE}.`
 export const OFFERS_PROMPT = `Write an offer for each item into offers.txt. ${DEMO_RULE}.`
 export const DEMO_SEAT = 'offers'
-/** What only the first agent knows: where it stands before the second, the brief has arrived. */
+/**
+ * A reason that only the first agent knows. In the second session it proves that the brief arrived.
+ */
 export const WHY = 'because the shop opens on Monday'
 export const LAST_WORDS = 'All offers are written.'
 
-/** What was decided on the way, and what the brief below forgets. */
+/** A decision of the first agent that the scripted brief leaves out. */
 export const DECISION = 'I decided on one offer a line rather than a table, because the shop reads them so.'
 
-/** As briefs can be: good, but for what the agent takes for granted by now. */
+/** A typical brief: good, but it leaves out what the agent takes for granted. */
 const BRIEF = `# Handoff brief
 
 ## Goal and why
@@ -37,8 +39,10 @@ Changed:
 const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers.txt`, used, delay_ms: 250 })
 
 /**
- * Two sessions. The first climbs through all levels, is compacted by the client at 167,000 tokens, and climbs again; the summary is as
- * forgetful as real ones can be. The second climbs to the level for a handoff, gives its brief, and a third goes on from that.
+ * The script of the first two acts. The first session climbs through all levels, is compacted by
+ * the client at 167,000 tokens, and climbs again; its summary leaves out facts, as real ones do.
+ * The second session climbs to the handoff level and writes its brief, and a third continues from
+ * it.
  */
 export const DEMO_SCRIPT: ScriptInput = {
   steps: [
@@ -78,14 +82,17 @@ export const DEMO_SCRIPT: ScriptInput = {
 export const JOB_AGENT = 'clerk'
 export const JOB_PROMPT = `Write the shop's report into report.md: six parts, and a list of contents. ${DEMO_RULE}.`
 export const PARTS = 6
-/** Said in the first session only, and left out of its brief: where the second one reads it, Baton added it. */
+/**
+ * A decision in the first session that its brief leaves out. In the second session it proves that
+ * Baton added it.
+ */
 export const JOB_DECISION =
   'I decided on one sentence a part rather than a page, because the owner reads it on a phone.'
-/** What the check prints that fails first. */
+/** Output of the check that fails first. */
 export const COMPLAINT = 'report.md has no list of contents'
 const JOB_LAST_WORDS = 'Now the list of contents is there too.'
 
-/** As a person writes it for a job of their own. */
+/** Configuration of the job, as a user would write it. */
 export const JOB_CONFIG = `agents:
   - name: ${JOB_AGENT}
     prompt: "${JOB_PROMPT}"
@@ -125,8 +132,8 @@ const asked = (text: string) => [{ when: 'as your whole answer', text, delay_ms:
 const CONTENTS = '{ echo "# Contents"; cat report.md; } > new.md && mv new.md report.md'
 
 /**
- * A job of three sessions: two are full after two parts each and hand over; the third says that it is done before it is, and hears what
- * the check found.
+ * A job of three sessions. Two of them fill up after two parts each and hand off. The third says
+ * that it is done too early, and receives the output of the failed check.
  */
 export const JOB_CONVERSATIONS: NonNullable<ScriptInput['conversations']> = [
   {

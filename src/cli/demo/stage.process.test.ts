@@ -23,7 +23,7 @@ function ran(program: string, args: string[]): Promise<{ code: number | null; sa
 }
 
 test.each(['script', 'python3'].filter((name) => findProgram(name, here) !== null))(
-  'a command runs in a terminal with a size, its words and its end as they are: by %s',
+  '%s runs a command in a terminal with a size, its arguments unchanged and its exit code kept',
   async (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-terminal-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -37,6 +37,6 @@ test.each(['script', 'python3'].filter((name) => findProgram(name, here) !== nul
   },
 )
 
-test('where neither is there, no terminal can be made', () => {
+test('without script and python3 no terminal can be created', () => {
   expect(inTerminal({ program: '/bin/true', args: [] }, () => null)).toBeNull()
 })

@@ -24,16 +24,19 @@ import { cut, wrap } from '../render/text.js'
 import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, JOB_AGENT, JOB_CONFIG, OFFERS_PROMPT } from './script.js'
 import { gaugeLine, OPENING, type Story, tell } from './story.js'
 
-/** A home of its own for the demo: nothing of the person's is read or written, nothing but loopback is spoken to. */
+/**
+ * A temporary home for the demo. The user's files are not read or written, and only loopback is
+ * contacted.
+ */
 export interface Stage {
   home: Home
   env: Record<string, string>
   project: string
-  /** Starts the client without a terminal; its hooks are Baton's. */
+  /** Starts the client without a terminal and with Baton's hooks. */
   start(client: string, url: string): ChildProcess
-  /** Starts it as a person does, in a terminal that nobody looks at. null: none can be made here. */
+  /** Starts the client as a user does, in a hidden terminal. Null when none can be created here. */
   startInTerminal(client: string, url: string): ChildProcess | null
-  /** Starts `baton run` in a folder of its own, as a person does. */
+  /** Starts `baton run` as a user does, in its own folder. */
   startJob(client: string, url: string): ChildProcess
   strike(): Promise<void>
 }
@@ -50,7 +53,7 @@ export function setStage(cli: Cli): Stage {
     TERM: cli.env.TERM ?? 'xterm-256color',
     TMPDIR: root,
     BATON_HOME: join(root, 'baton'),
-    // On a busy machine a hook that gives up waiting for the engine would make the demo fail.
+    // Wait longer for the engine: on a busy machine a hook that times out would fail the demo.
     BATON_PATIENCE: '10',
   }
   demo.prepareUser(user, project)
@@ -102,7 +105,7 @@ export function setStage(cli: Cli): Stage {
       })
     },
     async strike() {
-      // The last hooks' engine may still be at work.
+      // The engine of the last hooks may still be running.
       await awaitEngine(home.root)
       await awaitProcesses(home.root)
       removeFolder(root)
@@ -112,7 +115,10 @@ export function setStage(cli: Cli): Stage {
 
 const ENGINES_MS = 10_000
 
-/** An engine keeps transcripts after it has given its lock back, and would make its folders again. */
+/**
+ * Waits for background engines. They archive transcripts after releasing their lock, and would
+ * create deleted folders again.
+ */
 async function awaitProcesses(home: string): Promise<void> {
   const end = performance.now() + ENGINES_MS
   while (processesWithVariable(`BATON_HOME=${home}`).length > 0 && performance.now() < end)
@@ -124,13 +130,13 @@ interface CommandLine {
   args: string[]
 }
 
-/** A terminal needs a size, or the client draws nothing. */
+/** Sets a terminal size, without which the client draws nothing. */
 const SIZE = 'stty rows 40 cols 120'
 const PYTHON = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
 /**
- * The same command in a terminal that nobody looks at: `script` makes one, which Linux and macOS bring along, or else Python. null: neither
- * is there.
+ * Wraps a command to run in a hidden terminal. `script` creates one, which Linux and macOS include,
+ * or else Python does. Null when neither is installed.
  */
 export function inTerminal(
   { program, args }: CommandLine,
@@ -150,7 +156,10 @@ export function inTerminal(
 
 const quoted = (word: string): string => `'${word.replace(/'/g, `'\\''`)}'`
 
-/** The real client: the one on the PATH, else the one inside the Agent SDK's package beside Baton. */
+/**
+ * Returns the real client: the one on the PATH, or else the one in the Agent SDK's package beside
+ * Baton.
+ */
 export function findClient(env: Record<string, string | undefined>, program: string): string {
   const demo = installers[DEFAULT_AGENT]!.demo!
   const found = findProgram(clients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)
@@ -168,21 +177,27 @@ const SETTLE_MS = 8_000
 const LEAVE_MS = 4_000
 const STOP_MS = 6_000
 
-/** One client, or one command that runs clients, from its start to its end. */
+/** An act of the demo: a client, or a command that runs clients, from its start to its end. */
 export interface Act {
   child: ChildProcess
-  /** How its story begins and goes on; absent: that of a session. */
+  /** Initial state of its story. Absent for a session. */
   opening?: Story
   tell?: typeof tell
-  /** What no event tells, since it was last asked. */
+  /** Returns new lines about things that no event reports. */
   looks?: () => string[]
-  /** Whether all is said; the client is then left as a person leaves it. Absent: it ends by itself. */
+  /**
+   * True when the act is complete, so that the client is exited as a user would. Absent when it
+   * ends by itself.
+   */
   isOver?: () => boolean
-  /** Events that may come after the client has gone. */
+  /** Events that may arrive after the client has exited. */
   awaited: EventType[]
 }
 
-/** Runs the client and tells what Baton's own events say, as they come. Ctrl-C ends the client and cleans up. */
+/**
+ * Runs the client and prints Baton's own events as they arrive. Ctrl-C ends the client and cleans
+ * up.
+ */
 export async function play(act: Act, app: App, show: Display, stopped: Promise<void>): Promise<Story> {
   const { child } = act
   const before = app.store.events().at(-1)?.id ?? 0
@@ -223,11 +238,11 @@ export async function play(act: Act, app: App, show: Display, stopped: Promise<v
   }
 }
 
-/** As a person does; the client is ended if it does not listen. */
+/** Types /exit as a user does. Ends the client by a signal if it does not react. */
 function leave(child: ChildProcess): void {
   child.stdin?.on('error', () => {})
   child.stdin?.write('/exit')
-  // Text and Enter at once are taken for a paste.
+  // The client treats text and Enter in one write as a paste.
   setTimeout(() => child.stdin?.write('\r'), 300)
   const force = setTimeout(() => child.kill('SIGTERM'), LEAVE_MS)
   child.once('close', () => clearTimeout(force))
@@ -247,7 +262,10 @@ function ended(child: ChildProcess): Promise<{ code: number | null; said: string
 const late = (): Promise<'late'> =>
   new Promise((resolve) => setTimeout(() => resolve('late'), scaleTimeout(LONGEST_MS)).unref())
 
-/** The last hook's engine, and the process that keeps transcripts, may still be at work when the client has gone. */
+/**
+ * Waits for awaited events: the last hook's engine and the archiving process may outlive the
+ * client.
+ */
 async function settled(app: App, awaited: EventType[], before: number): Promise<void> {
   const end = Date.now() + scaleTimeout(SETTLE_MS)
   const over = (): boolean => {
@@ -263,7 +281,8 @@ async function settled(app: App, awaited: EventType[], before: number): Promise<
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('close', resolve))
-  // A client ends at the first. A job only stops for it; at the second Ctrl-C it ends all it runs.
+  // A client ends at the first signal. A job only pauses, and ends all its processes at the second
+  // Ctrl-C.
   const told = [
     ['SIGTERM', 0],
     ['SIGINT', 150],
@@ -275,22 +294,22 @@ async function stop(child: ChildProcess): Promise<void> {
   for (const timer of [...signals, force]) clearTimeout(timer)
 }
 
-/** A client may outlive the terminal it was started in. All in this store are the demo's own. */
+/** Ends clients that outlived their terminal. All sessions in this store belong to the demo. */
 function endClients(app: App): void {
   for (const { process: client } of app.store.sessions()) {
     if (client === null || !isAlive(client)) continue
     try {
       process.kill(client.pid, 'SIGKILL')
     } catch {
-      // it has gone meanwhile
+      // The process has already exited.
     }
   }
 }
 
-/** While nothing is told, something moves: a client takes its time to start. */
+/** Spinner frames, shown while there is no event yet, because a client takes time to start. */
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** Lines that stay, and below them, on a terminal, one gauge that is drawn anew. */
+/** Prints permanent lines and, on a terminal, redraws one gauge below them. */
 export class Display {
   private drawn = false
   private frame = 0

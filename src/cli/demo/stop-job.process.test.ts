@@ -22,7 +22,7 @@ function commandOf(pid: number): string {
   }
 }
 
-test('stopped while the job works, its command, its client and its tools are ended', async () => {
+test('stopping the demo during its job ends the command, its client and its tools', async () => {
   const lines: string[] = []
   const cli: Cli = {
     env: { PATH: process.env.PATH },

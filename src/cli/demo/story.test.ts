@@ -26,7 +26,7 @@ const play = (...events: [EventType, Record<string, unknown>][]): { story: Story
   return { story, lines }
 }
 
-test('around the compaction the story tells what is kept, what is lost and what is put back', () => {
+test('around the compaction the story names the archived, lost and restored facts', () => {
   const { story, lines } = play(
     ['compaction_start', {}],
     ['archive_created', { bytes: 325_000 }],
@@ -56,7 +56,7 @@ test('around the compaction the story tells what is kept, what is lost and what 
   expect(story).toMatchObject({ cycle: 2, compactions: 1, used: null })
 })
 
-test('the story says that the summariser was instructed only where it was', () => {
+test('the story mentions instructions to the summariser only if it received them', () => {
   const event: Event = {
     id: 1,
     type: 'cycle_started',
@@ -71,7 +71,7 @@ test('the story says that the summariser was instructed only where it was', () =
   expect(line(false)).not.toContain('summariser')
 })
 
-test('only what speaks to the agent counts as told', () => {
+test('only messages to the agent count as delivered to it', () => {
   const { story, lines } = play(
     ['message_queued', { category: 'context', message_id: 'a' }],
     ['message_queued', { category: 'compaction', message_id: 'b' }],
@@ -82,7 +82,7 @@ test('only what speaks to the agent counts as told', () => {
   expect(lines).toEqual(['  the agent was told, once'])
 })
 
-test('a handoff is told from the request to the fresh session that works, and no end in between', () => {
+test('a handoff is told from its request to the working fresh session, without the end in between', () => {
   const { story, lines } = play(
     ['session_started', { source: 'startup' }],
     ['handoff_requested', { handoff_id: 'h' }],
@@ -104,7 +104,7 @@ test('a handoff is told from the request to the fresh session that works, and no
 
 const jobBriefs: Briefs = () => ({ coverage: { score: 0.9, missing: [] } }) as unknown as ReturnType<Briefs>
 
-test('a job is told by its sessions, its briefs and its end; levels are left aside', () => {
+test('the story of a job shows its sessions, briefs and end, and leaves out levels', () => {
   const events: [EventType, Record<string, unknown>][] = [
     ['job_started', {}],
     ['session_started', { source: 'startup' }],
@@ -140,7 +140,7 @@ test('a job is told by its sessions, its briefs and its end; levels are left asi
   expect(story).toMatchObject({ session: 2, sessionId: 's1', used: null })
 })
 
-test('a round of checks is told with what failed and what becomes of that', () => {
+test('a round of checks shows the failed checks and what happens next', () => {
   const check = (name: string, round: number, ok: boolean) => ({ name, round, ok, exitCode: ok ? 0 : 1 }) as CheckResult
   const checks = [check('a', 1, true), check('b', 1, false), check('a', 2, true), check('b', 2, true)]
   expect(checkLines(checks, 1, plain)).toEqual([

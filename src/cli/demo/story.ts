@@ -8,23 +8,23 @@ import type { Paint } from '../render/screen.js'
 import { keptText } from '../render/session-page.js'
 import { bytesText } from '../render/text.js'
 
-/** What the demo has seen so far of one act, folded from Baton's own events. */
+/** The state of one act of the demo, folded from Baton's own events. */
 export interface Story {
-  /** The session it began with; null: none has begun. */
+  /** The first session of the act. Null before it has started. */
   sessionId: string | null
   used: number | null
   point: number | null
   percent: number | null
   exact: boolean
   cycle: number
-  /** Which session of a job works; null: this is no job. */
+  /** Number of the job's current session. Null when the act is not a job. */
   session: number | null
   readings: number
   compactions: number
   levels: { name: string; cycle: number; used: number }[]
-  /** Messages the client confirmed. */
+  /** Number of messages that the client confirmed. */
   delivered: number
-  /** Messages that speak to the agent; the others are for the person only. */
+  /** Ids of messages to the agent. All others are only for the user. */
   forAgent: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export const OPENING: Story = {
   forAgent: [],
 }
 
-/** A brief by its id. */
+/** Returns a brief by its id. */
 export type Briefs = (briefId: string) => BriefRecord | null
 
 interface StoryStep {
@@ -52,8 +52,8 @@ interface StoryStep {
 }
 
 /**
- * One event: the story goes on, and a line is said where a person should see it. `isInstructed`: true
- * once the summariser was asked to keep what must survive.
+ * Applies an event to the story and returns a line if the user should see one. `isInstructed`
+ * returns true once the summariser was asked to keep the facts that must survive.
  */
 export function tell(
   story: Story,
@@ -150,7 +150,7 @@ function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
   return `  ${paint('checked', 'green')}: the brief covers ${scoreText(brief.coverage)} of what happened${added}`
 }
 
-/** The gauge in its present state. */
+/** Renders the gauge in its current state. */
 export function gaugeLine(story: Story, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
   const tokens =
@@ -161,10 +161,13 @@ export function gaugeLine(story: Story, paint: Paint): string {
   return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }
 
-/** Before the first session of a job. */
+/** Initial story of a job, before its first session. */
 export const JOB_OPENING: Story = { ...OPENING, session: 0 }
 
-/** One event of a job: sessions are numbered, and levels are left aside, as a job is handed over by its own threshold. */
+/**
+ * Applies an event of a job. Sessions are numbered, and levels are ignored because a job hands off
+ * at its own threshold.
+ */
 export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): StoryStep {
   const { data } = event
   switch (event.type) {
@@ -196,7 +199,7 @@ export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs
   }
 }
 
-/** What a round of checks found, in order. */
+/** Renders the results of a round of checks in order. */
 export function checkLines(checks: readonly CheckResult[], round: number, paint: Paint): string[] {
   const these = checks.filter((one) => one.round === round)
   if (these.length === 0) return []

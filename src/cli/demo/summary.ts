@@ -23,11 +23,11 @@ import type { Story } from './story.js'
 
 export interface Handoff {
   handoff: HandedOver | null
-  /** Why no handoff was shown; null: one was. */
+  /** The reason why no handoff was shown. Null when one was. */
   skipped: string | null
 }
 
-/** What came of it, with the model's own log as the witness of what the agent was given. */
+/** Summarises the demo. The model's request log proves what the agent received. */
 export function summarise(
   app: App,
   model: Model,
@@ -86,7 +86,10 @@ export function summarise(
     archives,
     losses,
     recovered,
-    /** Every request after the compaction held what the person forbade, although the summary does not. */
+    /**
+     * True when every request after the compaction contains the user's rule, which the summary
+     * lacks.
+     */
     rule_back: backAgain(requests),
     ...handoff,
     job,
@@ -96,7 +99,9 @@ export function summarise(
 
 export type Summary = ReturnType<typeof summarise>
 
-/** The first request that held the text, counted from 1: proof that the model was given it. */
+/**
+ * Returns the first request that contains the level's message, counted from 1. Null when none does.
+ */
 function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): number | null {
   const index = requests.findIndex(
     (entry) => entry.cycle === level.cycle - 1 && copies(entry, `[baton] Context level "${level.name}"`) > 0,
@@ -106,7 +111,7 @@ function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): 
 
 const MUST_SURVIVE = '[baton] The summary must carry'
 
-/** Whether a request for a summary held what must survive, once. */
+/** True when a summary request contains the facts that must survive, exactly once. */
 export function isInstructed(model: Pick<Model, 'log'>): boolean {
   return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, MUST_SURVIVE) === 1)
 }
@@ -116,7 +121,10 @@ const OPENINGS = {
   2: '[baton] The summary of the last compaction leaves out',
 }
 
-/** What was put back, the request that first held it, and how often it stands in the last one. */
+/**
+ * Lists the restored facts: the first request with them, and the highest number of copies in one
+ * request.
+ */
 function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
   return events.flatMap(({ type, data }) => {
     if (type !== 'recovery_delivered') return []
@@ -127,16 +135,19 @@ function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
   })
 }
 
-/** The summary does not hold the rule: whoever reads it after the compaction reads it from Baton. */
+/**
+ * True when all requests after the compaction contain the rule. The summary lacks it, so Baton
+ * restored it.
+ */
 function backAgain(requests: readonly LogEntry[]): boolean {
   const after = requests.filter((entry) => entry.cycle === 1)
   return after.length > 0 && after.every((entry) => copies(entry, DEMO_RULE) > 0)
 }
 
-/** Without the words around it, which a fact may leave out. */
+/** The decision without its surrounding words, which an extracted fact may leave out. */
 const DECIDED = DECISION.slice('I decided on '.length, DECISION.indexOf(','))
 
-/** What came of the handoff, with the model's log as the witness. null: nothing of it was seen. */
+/** Summarises the handoff, with the model's log as proof. Null when none was seen. */
 export function handedOver(app: App, model: Model) {
   const done = app.store.handoffs().at(-1)
   const seat = done && app.store.seat(done.seatId)
@@ -154,12 +165,12 @@ export function handedOver(app: App, model: Model) {
     brief_id: done.briefId,
     path: brief?.path ?? null,
     author: brief?.author ?? null,
-    /** As the agent gave it; what it lacked is in the file. */
+    /** Coverage of the brief as the agent wrote it, before Baton added the missing facts. */
     coverage: brief?.coverage ? viewCoverage(brief.coverage) : null,
     asked_in_request: indexOf(old, (entry) => copies(entry, 'A handoff brief') > 0),
     tokens_before: done.usedTokens,
     tokens_after: firstReading(app, done.newSessionId),
-    /** The fresh session's first request carries the brief, and what the brief had left out. */
+    /** True when the fresh session's first request contains the brief. */
     brief_in_first_request: first !== undefined && copies(first, WHY) > 0,
     added_in_first_request: first !== undefined && copies(first, DECIDED) > 0,
     requests_after: fresh.length,
@@ -170,7 +181,7 @@ export function handedOver(app: App, model: Model) {
 
 export type HandedOver = NonNullable<ReturnType<typeof handedOver>>
 
-/** What did not happen that should have. */
+/** Lists the expected parts of the handoff that did not happen. */
 function missingIn(it: HandedOver | null): string[] {
   if (it === null) return ['no handoff was begun']
   return [
@@ -205,7 +216,10 @@ function indexOf(entries: readonly LogEntry[], fits: (entry: LogEntry) => boolea
 const WITHOUT_REASON = JOB_DECISION.slice('I decided on '.length, JOB_DECISION.indexOf(','))
 const BRIEF = "The shop's report in report.md"
 
-/** What came of the job, with the model's log and the agent's own file as witnesses. null: none was begun. */
+/**
+ * Summarises the job, with the model's log and the agent's file as proof. Null when none was
+ * started.
+ */
 export function carried(app: App, model: Model) {
   const job = app.store.jobs().at(-1)
   if (!job) return null
@@ -239,7 +253,10 @@ export function carried(app: App, model: Model) {
     spend: view.spend,
     sessions,
     checks: view.checks.map(({ name, round, ok, exit_code }) => ({ name, round, ok, exit_code })),
-    /** The request, of the last session's, that first held what the failed check printed. */
+    /**
+     * The first request of the last session that contains the failed check's output, counted from
+     * 1.
+     */
     failure_in_request: failed < 0 ? null : failed + 1,
     parts: partsIn(view.folder),
     ran_ms: view.ran_ms,
@@ -248,7 +265,7 @@ export function carried(app: App, model: Model) {
 
 export type Carried = NonNullable<ReturnType<typeof carried>>
 
-/** What did not happen that should have. */
+/** Lists the expected parts of the job that did not happen. */
 function missingInJob(it: Carried | null): string[] {
   if (it === null) return ['no job was begun']
   const [first, ...later] = it.sessions
