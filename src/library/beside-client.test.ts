@@ -7,8 +7,8 @@ import * as rareWork from '../engine/rare-work.js'
 import { BatonError } from '../lib/errors.js'
 import { type LibraryHome, libraryHome } from './fixtures/library-home.js'
 
-/** A session whose client runs Baton's hooks: a transcript, and an environment this process does not have. */
-function client(home: LibraryHome) {
+/** Starts a session whose client runs hooks in another environment and writes a transcript. */
+function startClient(home: LibraryHome) {
   const app: App = openApp({ env: home.env, loadConfig, rareWork: () => rareWork })
   onTestFinished(() => app.close())
   const transcript = join(home.dir, 's1.jsonl')
@@ -57,9 +57,9 @@ const sdk = (id: string, used: number) => ({
   },
 })
 
-test('an answer told by the library and by the transcript is one reading, one crossing, and spent once', () => {
+test('an answer from both the library and the transcript is one reading and is spent once', () => {
   const home = libraryHome()
-  const session = client(home)
+  const session = startClient(home)
   session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
   const tracker = home.open({ model: 'claude-opus-4-6' })
   for (const [id, used] of [
@@ -87,13 +87,13 @@ test('an answer told by the library and by the transcript is one reading, one cr
   ])
 })
 
-test('what the library counted before the transcript was found is not counted again from it', () => {
+test('answers that the library counted are not counted again when the transcript is found', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.observe(sdk('m1', 20_008))
   tracker.observe(sdk('m2', 30_008))
   expect(tracker.currentState()).toMatchObject({ answers: 2, cumulative_input_tokens: 16 })
-  const session = client(home)
+  const session = startClient(home)
   session.answered('m1', 20_008)
   session.answered('m2', 30_008)
   session.batch()
@@ -107,9 +107,9 @@ test('what the library counted before the transcript was found is not counted ag
   expect(tracker.currentState()).toMatchObject({ used_tokens: 31_008, answers: 3, cumulative_input_tokens: 24 })
 })
 
-test('the compaction point its client told stays, although this process has another environment', () => {
+test('the compaction point that the client reported stays in a process with another environment', () => {
   const home = libraryHome()
-  const session = client(home)
+  const session = startClient(home)
   session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
   session.answered('m1', 60_008)
   session.batch()
@@ -128,9 +128,9 @@ test('the compaction point its client told stays, although this process has anot
   expect(crossings).toHaveLength(3)
 })
 
-test('a compaction its hooks tell is not told again by the messages', () => {
+test('a compaction that hooks reported is not counted again from messages', () => {
   const home = libraryHome()
-  const session = client(home)
+  const session = startClient(home)
   session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
   session.answered('m1', 60_008)
   session.batch()
@@ -142,9 +142,9 @@ test('a compaction its hooks tell is not told again by the messages', () => {
   expect(tracker.currentState()).toMatchObject({ compactions: 1, cycle: 2, used_tokens: null })
 })
 
-test('a session that is measured in its client cannot be reset from outside', () => {
+test('a session that its client measures cannot be reset by the library', () => {
   const home = libraryHome()
-  client(home).hook('SessionStart', { source: 'startup' })
+  startClient(home).hook('SessionStart', { source: 'startup' })
   const tracker = home.open({ session: 'other' })
   expect(() => tracker.resetSession('s1')).toThrow(BatonError)
   expect(tracker.sessionId).toBe('other')

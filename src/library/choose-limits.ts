@@ -1,52 +1,54 @@
 import type { Limits } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'
 
-const SMALL = 200_000
-const LARGE = 1_000_000
-/** How far before its window's end an agent compacts. */
+const SMALL_WINDOW = 200_000
+const LARGE_WINDOW = 1_000_000
+/** Tokens between the compaction point of an agent and the end of its window. */
 export const COMPACTS_BEFORE = 33_000
 
-/** What bears on window and compaction point of a session the library is told of. */
+/** Inputs that decide a session's window and compaction point. */
 interface LimitSources {
-  /** What the caller gave. */
+  /** Window given by the caller. Null when it gave none. */
   window: number | null
   compaction: number | null
   record: SessionRecord | null
-  /** The model as told now; null: not told. */
+  /** Model that the caller named now. Null when it named none. */
   model: string | null
-  /** The present figure. */
+  /** Tokens used now. Null when unknown. */
   used: number | null
-  /** What model, settings and environment say, given the caller's window. */
+  /** Derives limits from model, settings and environment, with the caller's window. */
   derive(): Limits
 }
 
 /**
- * The caller's own word first. Then what the session's client told: this process may have another environment than the
- * client, and derived limits that differ would move the levels back and forth. Then what the model's name says. A session
- * of which nothing is known is taken for one with a 200k window: a warning that comes too early does less harm than none.
+ * Chooses the limits of a session: the caller's first, then those its client reported, then those
+ * derived from the model. The client's come first because this process may have another
+ * environment, and derived limits that differ would move the levels back and forth.
+ * An unknown session gets a 200k window: a warning too early does less harm than none.
  */
-export function chooseLimits(known: LimitSources): Limits {
-  const kept = known.record?.track.limits ?? null
-  const firm = kept !== null && kept.point !== null && kept.reason !== ASSUMED ? kept : null
-  if (known.compaction !== null)
-    return toldLimits(known.compaction, known.window ?? firm?.window ?? known.derive().window)
-  if (known.window !== null) return known.derive()
-  const sameModel = known.model === null || known.model === known.record?.model
-  if (firm !== null && sameModel && (firm.exact || firm.reason === TOLD || isClients(known.record!))) return firm
-  const derived = known.derive()
+export function chooseLimits(sources: LimitSources): Limits {
+  const stored = sources.record?.track.limits ?? null
+  const reliable = stored !== null && stored.point !== null && stored.reason !== ASSUMED ? stored : null
+  if (sources.compaction !== null)
+    return limitsFromCaller(sources.compaction, sources.window ?? reliable?.window ?? sources.derive().window)
+  if (sources.window !== null) return sources.derive()
+  const sameModel = sources.model === null || sources.model === sources.record?.model
+  if (reliable !== null && sameModel && (reliable.exact || reliable.reason === TOLD || hasClient(sources.record!)))
+    return reliable
+  const derived = sources.derive()
   if (derived.window !== null) return derived
-  return firm ?? assumedLimits(kept?.window ?? SMALL, known.used)
+  return reliable ?? assumedLimits(stored?.window ?? SMALL_WINDOW, sources.used)
 }
 
-/** The client itself was seen: its hooks, its process, its transcript. */
-export function isClients(record: SessionRecord): boolean {
+/** True when the client itself reported to Baton: its transcript or its process is known. */
+export function hasClient(record: SessionRecord): boolean {
   return record.transcriptPath !== null || record.process !== null
 }
 
 const TOLD = 'told by the caller'
 const ASSUMED = 'assumed, because neither model nor window is known'
 
-function toldLimits(point: number, window: number | null): Limits {
+function limitsFromCaller(point: number, window: number | null): Limits {
   return {
     window: window !== null && window < point ? null : window,
     point,
@@ -56,8 +58,8 @@ function toldLimits(point: number, window: number | null): Limits {
   }
 }
 
-/** An answer that was given more than fits proves the larger window. */
+/** Assumes the smallest window, or the large one if an answer had more input than fits. */
 function assumedLimits(least: number, used: number | null): Limits {
-  const window = used !== null && used > least ? LARGE : least
+  const window = used !== null && used > least ? LARGE_WINDOW : least
   return { window, point: window - COMPACTS_BEFORE, mode: 'proactive', exact: false, reason: ASSUMED }
 }

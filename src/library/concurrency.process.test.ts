@@ -61,7 +61,7 @@ function start(
 
 const LEVELS = ['notice', 'warning', 'handoff', 'critical']
 
-test('20 processes with 20 updates each: every answer is counted, every level crossed once, no file is left over', async () => {
+test('20 processes with 20 updates each count every answer, cross levels once and leave no files', async () => {
   const home = libraryHome()
   const runs = Array.from({ length: 20 }, (_, n) =>
     start(home, { sessions: ['one'], updates: 20, from: 10_000 + n, step: 8_000, pauseMs: 300 }),
@@ -83,7 +83,7 @@ test('20 processes with 20 updates each: every answer is counted, every level cr
   expect(home.files().filter((name) => !/^(baton\.db(-wal|-shm)?|run)$/.test(name))).toEqual([])
 })
 
-test('two sessions told by the same processes never touch each other', async () => {
+test('two sessions updated by the same processes do not affect each other', async () => {
   const home = libraryHome()
   const both = ['low', 'high']
   const runs = [
@@ -100,24 +100,24 @@ test('two sessions told by the same processes never touch each other', async () 
   expect(low!.seatId).not.toBe(high!.seatId)
 })
 
-test('a process killed at any moment leaves a store that opens, with every update it was told of', async () => {
+test('a killed process leaves a store that opens and has every update it confirmed', async () => {
   const home = libraryHome()
-  let told = 0
+  let confirmed = 0
   for (let round = 0; round < 6; round++) {
     const run = start(home, { sessions: ['killed'], updates: 100_000, from: 1_000, step: 1 })
     while (run.lines.length < 5 + round * 7) await new Promise((resolve) => setTimeout(resolve, 1 + round))
     run.child.kill('SIGKILL')
     await run.ended
-    told += run.lines.length
+    confirmed += run.lines.length
     const answers = home.open({ session: 'killed' }).currentState().answers
-    expect(answers).toBeGreaterThanOrEqual(told)
-    // one may have been kept and not yet printed
-    expect(answers).toBeLessThanOrEqual(told + 1)
-    told = answers
+    expect(answers).toBeGreaterThanOrEqual(confirmed)
+    // The last update may have been stored but not yet printed.
+    expect(answers).toBeLessThanOrEqual(confirmed + 1)
+    confirmed = answers
   }
 })
 
-test('20 calls at once in one process, through one tracker and through one each', async () => {
+test('20 concurrent calls in one process all count, through one tracker and through 20', async () => {
   const home = libraryHome()
   const shared = home.open()
   const calls = Array.from({ length: 20 }, (_, i) => i)

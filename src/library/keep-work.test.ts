@@ -23,8 +23,8 @@ const LINES = [
   },
 ]
 
-/** A session whose client runs Baton's hooks, with a transcript. */
-function client(home: LibraryHome) {
+/** Starts a session whose client runs hooks and has a transcript. */
+function startClient(home: LibraryHome) {
   const app = openApp({ env: home.env, loadConfig, rareWork: () => rareWork })
   onTestFinished(() => app.close())
   const transcript = join(home.dir, 's1.jsonl')
@@ -39,8 +39,14 @@ function client(home: LibraryHome) {
   )
   writeFileSync(transcript, `${lines.join('\n')}\n`)
   const hook = (event: string, more: object = {}): void => {
-    const said = { session_id: 's1', hook_event_name: event, transcript_path: transcript, cwd: home.project, ...more }
-    const raw = { agent: 'claude-code', kind: event, body: JSON.stringify(said), env: { HOME: home.env.HOME! } }
+    const payload = {
+      session_id: 's1',
+      hook_event_name: event,
+      transcript_path: transcript,
+      cwd: home.project,
+      ...more,
+    }
+    const raw = { agent: 'claude-code', kind: event, body: JSON.stringify(payload), env: { HOME: home.env.HOME! } }
     app.engine.take({ ...raw, at: Date.now() }, { deliver: 'answer' })
   }
   hook('SessionStart', { source: 'startup' })
@@ -48,9 +54,9 @@ function client(home: LibraryHome) {
   return { hook, transcript }
 }
 
-test('shouldAutoPause is false while the session is compacted, and true before', () => {
+test('shouldAutoPause is true before a compaction and false during it', () => {
   const home = libraryHome()
-  const { hook } = client(home)
+  const { hook } = startClient(home)
   const tracker = home.open()
   expect(tracker.currentState()).toMatchObject({ used_tokens: 150_000, threshold_reached: 'handoff' })
   expect(tracker.shouldAutoPause()).toBe(true)
@@ -59,7 +65,7 @@ test('shouldAutoPause is false while the session is compacted, and true before',
   expect(tracker.usageSummary().auto_pause_active).toBe(false)
 })
 
-test('checkThresholds of a given state names the level that state has reached', () => {
+test('checkThresholds names the level that a given state has reached', () => {
   const tracker = libraryHome().open()
   const early = tracker.updateUsage({ input_tokens: 90_000, output_tokens: 1 })
   tracker.updateUsage({ input_tokens: 160_000, output_tokens: 1 })
@@ -71,15 +77,15 @@ test('checkThresholds of a given state names the level that state has reached', 
 
 test('archive stores the transcript of a session as it is now', () => {
   const home = libraryHome()
-  const { transcript } = client(home)
+  const { transcript } = startClient(home)
   const archive = home.open().archive('s1')
   expect(archive).toMatchObject({ session_id: 's1', trigger: 'request', status: 'kept' })
   expect(archive.sha256).toBe(createHash('sha256').update(readFileSync(transcript)).digest('hex'))
 })
 
-test('archive is refused where archiving is turned off, and for a session nobody knows', () => {
+test('archive is refused when archiving is off and for an unknown session', () => {
   const home = libraryHome()
-  client(home)
+  startClient(home)
   home.config('archive: { enabled: false }\n')
   const tracker = home.open()
   expect(() => tracker.archive()).toThrow(/archive\.enabled/)
@@ -88,14 +94,14 @@ test('archive is refused where archiving is turned off, and for a session nobody
 
 test('writeBrief writes a brief from the transcript alone and starts no handoff', () => {
   const home = libraryHome()
-  client(home)
+  startClient(home)
   const brief = home.open().writeBrief('s1', { reason: 'the nightly run ends' })
   expect(brief).toMatchObject({ session_id: 's1', author: 'baton', status: 'written', reason: 'the nightly run ends' })
   expect(brief.text).toContain('Never change the public API')
   expect(home.look((store) => store.openHandoffs())).toEqual([])
 })
 
-test('forecast tells the steps to each level and ends with compaction', () => {
+test('forecast returns the steps to each level and ends with compaction', () => {
   const tracker = libraryHome().open()
   for (const used of [60_000, 70_000, 80_000]) tracker.updateUsage({ input_tokens: used, output_tokens: 1 })
   const { tokens_per_step, levels } = tracker.forecast()
@@ -103,7 +109,7 @@ test('forecast tells the steps to each level and ends with compaction', () => {
   expect(levels.at(-1)).toMatchObject({ name: 'compaction', at_tokens: 167_000, steps: 9 })
 })
 
-test('isEvent knows events of Baton by type and by the shape of their data', () => {
+test('isEvent recognises events by their type and the shape of their data', () => {
   const home = libraryHome()
   home.open().updateUsage({ input_tokens: 90_000, output_tokens: 1 })
   const events: unknown[] = home.look((store) => store.events({}))

@@ -4,7 +4,7 @@ import { libraryHome } from './fixtures/library-home.js'
 
 const answer = (used: number, output_tokens = 10) => ({ input_tokens: 8, output_tokens, cache_read: used - 8 })
 
-test('six answers of 50,008 to 125,008 tokens read 62.5 % of the window, never their sum', () => {
+test('six answers of 50,008 to 125,008 tokens use 62.5 % of the window, never their sum', () => {
   const tracker = libraryHome().open({ model: 'claude-opus-4-6' })
   for (const used of [50_008, 65_008, 80_008, 95_008, 110_008, 125_008]) tracker.updateUsage(answer(used))
   expect(tracker.currentState()).toMatchObject({
@@ -20,7 +20,7 @@ test('six answers of 50,008 to 125,008 tokens read 62.5 % of the window, never t
   })
 })
 
-test('the totals are spend: they grow by every answer and never fill the window', () => {
+test('totals grow by every answer and do not change the use of the window', () => {
   const tracker = libraryHome().open()
   tracker.updateUsage({ input_tokens: 1_000, output_tokens: 200, cache_creation: 5_000, cache_read: 2_000 })
   const state = tracker.updateUsage({ input_tokens: 500, output_tokens: 100, cache_read: 7_000 })
@@ -34,7 +34,7 @@ test('the totals are spend: they grow by every answer and never fill the window'
   })
 })
 
-test('the summary has the shape of the older tracker, and says what its figures are of', () => {
+test('the summary has the shape of older trackers with window and compaction point', () => {
   const tracker = libraryHome().open()
   tracker.updateUsage({ input_tokens: 100_000, output_tokens: 3_000, cache_creation: 5_000, cache_read: 20_000 })
   const summary = tracker.usageSummary()
@@ -52,7 +52,7 @@ test('the summary has the shape of the older tracker, and says what its figures 
   })
 })
 
-test('preset mpm gives the levels of the older tracker, and its auto_pause asks for a pause', () => {
+test('preset mpm has the levels of older trackers, and its auto_pause asks for a pause', () => {
   const home = libraryHome()
   home.config('presets: [mpm]\n')
   const tracker = home.open()
@@ -69,7 +69,7 @@ test('preset mpm gives the levels of the older tracker, and its auto_pause asks 
   ])
 })
 
-test('the configuration of the project applies, and a change of it at once', () => {
+test('a project’s configuration applies, and a change of it takes effect at once', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.updateUsage(answer(60_000))
@@ -78,7 +78,7 @@ test('the configuration of the project applies, and a change of it at once', () 
   expect([tracker.checkThresholds(), tracker.shouldAutoPause()]).toEqual(['early', true])
 })
 
-test('a jump crosses every level it passes, with one warning, and in the events every other path writes', () => {
+test('a jump in use crosses every level it passes, with one warning and the usual events', () => {
   const home = libraryHome()
   const tracker = home.open()
   expect(tracker.updateUsage(answer(160_000)).crossed).toEqual(['notice', 'warning', 'handoff', 'critical'])
@@ -105,7 +105,7 @@ test('a jump crosses every level it passes, with one warning, and in the events 
   ])
 })
 
-test('a level is crossed once a cycle, whichever tracker tells it; a lower figure lowers the threshold and opens nothing', () => {
+test('a level is crossed once a cycle across trackers, even if the use falls in between', () => {
   const home = libraryHome()
   expect(home.open().updateUsage(answer(120_000)).crossed).toEqual(['notice', 'warning'])
   const other = home.open()
@@ -115,7 +115,7 @@ test('a level is crossed once a cycle, whichever tracker tells it; a lower figur
 })
 
 test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY]])(
-  'a count of %s throws and changes nothing',
+  'a token count of %s throws and changes nothing',
   (count) => {
     const home = libraryHome()
     const tracker = home.open()
@@ -128,7 +128,7 @@ test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY]])(
   },
 )
 
-test('an answer told with its id counts once, also when another tracker tells it', () => {
+test('an answer with an id counts once, even from two trackers', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.updateUsage({ ...answer(50_000), answer_id: 'msg_1' })
@@ -137,7 +137,7 @@ test('an answer told with its id counts once, also when another tracker tells it
   expect(home.open({ session: 's2' }).updateUsage({ ...answer(50_000), answer_id: 'msg_1' }).answers).toBe(1)
 })
 
-test('before anything was told, nothing is known and nothing was spent', () => {
+test('a new session has unknown use and no spend', () => {
   const home = libraryHome()
   const tracker = home.open()
   expect(tracker.currentState()).toMatchObject({
@@ -150,7 +150,7 @@ test('before anything was told, nothing is known and nothing was spent', () => {
   expect(home.look((store) => store.session('s1'))).toBeNull()
 })
 
-test('two sessions in one project have each their own figures, levels and seat', () => {
+test('two sessions in one project have their own figures, levels and seats', () => {
   const home = libraryHome()
   const [one, two] = [home.open({ session: 'one' }), home.open({ session: 'two' })]
   one.updateUsage(answer(150_000))
@@ -163,7 +163,7 @@ test('two sessions in one project have each their own figures, levels and seat',
   expect(home.look((store) => new Set(['one', 'two'].map((id) => store.session(id)!.seatId))).size).toBe(2)
 })
 
-test('switched off, a session is measured but neither crosses nor pauses', async () => {
+test('a session is measured but neither crosses levels nor pauses while Baton is off', async () => {
   const home = libraryHome()
   home.config('enabled: false\n')
   const state = home.open().updateUsage(answer(160_000))
@@ -176,14 +176,14 @@ test('switched off, a session is measured but neither crosses nor pauses', async
   })
 })
 
-test('without a session id the agent session it runs in is meant, else a new one each time', () => {
+test('the default session is the one the process runs in, else a new one each time', () => {
   const home = libraryHome()
   expect(home.open({ session: undefined, env: { ...home.env, CLAUDE_CODE_SESSION_ID: 'abc' } }).sessionId).toBe('abc')
   const minted = [home.open({ session: undefined }).sessionId, home.open({ session: undefined }).sessionId]
   expect(new Set(minted).size).toBe(2)
 })
 
-test('a session may sit on a named seat', () => {
+test('a session may belong to a named seat', () => {
   const home = libraryHome()
   home.open({ seat: 'reviewer' }).updateUsage(answer(10_000))
   expect(home.look((store) => store.seatByName('reviewer')?.seatId)).toBe(
@@ -191,7 +191,7 @@ test('a session may sit on a named seat', () => {
   )
 })
 
-test('a wrong configuration leaves the last good one in force and is told', () => {
+test('an invalid configuration is reported, and the last valid one stays in effect', () => {
   const home = libraryHome()
   home.config('presets: [mpm]\n')
   const tracker = home.open()
@@ -202,7 +202,7 @@ test('a wrong configuration leaves the last good one in force and is told', () =
   expect(tracker.configProblems()).toMatchObject([{ key: 'presets[0]', hint: expect.stringContaining('mpm') }])
 })
 
-test('a closed tracker says so', () => {
+test('a call to a closed tracker throws an error that says so', () => {
   const tracker = libraryHome().open()
   tracker.close()
   tracker.close()

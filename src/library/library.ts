@@ -19,12 +19,12 @@ import { viewBrief } from '../engine/views/brief-view.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { resolveLevels } from '../policy/levels.js'
-import { chooseLimits, isClients } from './choose-limits.js'
-import { checkId, type Settled, settleOptions, type TrackerOptions } from './options.js'
+import { chooseLimits, hasClient } from './choose-limits.js'
+import { checkId, type ResolvedOptions, resolveOptions, type TrackerOptions } from './options.js'
 import type { SessionForecast, WrittenBrief } from './session-results.js'
 import {
   blankState,
-  reached,
+  reachedLevels,
   stateOf,
   summaryOf,
   type UsageState,
@@ -32,64 +32,68 @@ import {
   type UsageUpdate,
 } from './usage-state.js'
 
-/** The messages and usage objects that callers of the library hold are the default agent's. */
+/** Decoder of the messages and usage objects that callers pass: those of the default agent. */
 const SDK = clients[DEFAULT_AGENT]!.sdk!
 
-/** No client waits for the library, so it may wait for others: twenty processes at once all get their turn. */
+/** Wait for a locked store. No client waits for the library, so that many processes can queue. */
 const BUSY_MS = 30_000
 
 /**
- * Measures one session from any program. The state is Baton's own store, shared with its hooks, its commands and every other
- * process: each call is one transaction there. Every call but `open` and `updateUsage` throws only a BatonError, whose `hint`
- * says what to do.
+ * Measures one session from any program. The state is in Baton's own store, shared with hooks,
+ * commands and other processes; each call is one transaction. Calls other than `open` and
+ * `updateUsage` throw only BatonError, whose `hint` says what to do.
  */
 export class Tracker {
-  private readonly settled: Settled
-  /** Output that answers of the running turns were counted with so far, by session: a turn's result has all of it. */
-  private readonly counted = new Map<string, number>()
+  private readonly options: ResolvedOptions
+  /** Output tokens counted in the running turn, by session. The turn's result includes them. */
+  private readonly turnOutput = new Map<string, number>()
   private app: App | null
   private session: string
 
-  private constructor(app: App, settled: Settled) {
+  private constructor(app: App, options: ResolvedOptions) {
     this.app = app
-    this.settled = settled
-    this.session = settled.session
+    this.options = options
+    this.session = options.session
   }
 
-  /** Throws a BatonError when the store is damaged, newer or not to be written (it stays as it is), RangeError for impossible figures. */
+  /**
+   * Opens the store. Throws a BatonError when it is damaged, newer or read-only, and leaves it
+   * unchanged then; RangeError for impossible numbers.
+   */
   static open(options: TrackerOptions = {}): Tracker {
-    const settled = settleOptions(options)
-    return new Tracker(openApp({ env: settled.env, loadConfig, rareWork: () => rareWork, busyMs: BUSY_MS }), settled)
+    const resolved = resolveOptions(options)
+    return new Tracker(openApp({ env: resolved.env, loadConfig, rareWork: () => rareWork, busyMs: BUSY_MS }), resolved)
   }
 
-  /** The session the calls speak of. `resetSession` changes it, and so does a message of another session given to `observe`. */
+  /** Session that calls refer to. `resetSession`, and `observe` with another session, change it. */
   get sessionId(): string {
     return this.session
   }
 
   /**
-   * Tells one answer's usage. How full the session is follows from this answer alone; the totals grow by it.
-   * Throws RangeError for a negative, fractional or endless count, TypeError for what is no count; then nothing has changed.
+   * Records the usage of one answer. The context use follows from this answer alone; the totals
+   * grow by it. Throws RangeError for a negative, fractional or infinite count and TypeError for
+   * a value that is no number; then nothing has changed.
    */
   updateUsage(usage: AnswerUsage): UsageUpdate {
     const measured = SDK.measureAnswer(usage)
-    return this.tell({ sessionId: this.session, once: usage.answer_id ?? null, ...measured })
+    return this.record({ sessionId: this.session, once: usage.answer_id ?? null, ...measured })
   }
 
   /**
-   * Tells a message of the Agent SDK (or a line of `claude -p --output-format stream-json`), or the reply to its
-   * `getContextUsage()`. Messages that measure nothing change nothing, and so do those told before.
+   * Records a message of the Agent SDK, a line of `claude -p --output-format stream-json`, or the
+   * reply to `getContextUsage()`. Repeated messages and those without usage change nothing.
    */
   observe(message: unknown): UsageUpdate {
-    const told = SDK.report(message, this.session, this.settled.env, this.counted)
-    if (told === null) return { ...this.currentState(), crossed: [] }
-    this.session = told.sessionId
-    return this.tell({ ...told, event: SDK_MESSAGE })
+    const report = SDK.report(message, this.session, this.options.env, this.turnOutput)
+    if (report === null) return { ...this.currentState(), crossed: [] }
+    this.session = report.sessionId
+    return this.record({ ...report, event: SDK_MESSAGE })
   }
 
   /**
-   * The highest level that the present figure, or that of a given state, has reached. Null when it has
-   * reached none or is not known. A given state is held against the levels in force now.
+   * Returns the highest level that the current use, or that of a given state, has reached. Null
+   * when it has reached none or is unknown. A given state is compared with the current levels.
    */
   checkThresholds(state?: UsageState): string | null {
     if (state === undefined) return this.currentState().threshold_reached
@@ -97,19 +101,19 @@ export class Tracker {
       const { window_tokens: window, compaction_tokens: point, compaction_mode } = state
       const limits = { window, point, mode: compaction_mode ?? 'proactive', exact: state.exact, reason: '' }
       const { policy } = this.policyOf(app, app.store.session(state.session_id))
-      return reached(state.used_tokens, resolveLevels(policy.levels, limits)).at(-1)?.name ?? null
+      return reachedLevels(state.used_tokens, resolveLevels(policy.levels, limits)).at(-1)?.name ?? null
     })
   }
 
   /**
-   * Whether the present figure has reached a level that asks for a handoff. Always false while the
-   * session is compacted.
+   * True when the current use has reached a level that asks for a handoff. Always false while the
+   * session is being compacted.
    */
   shouldAutoPause(): boolean {
     return this.currentState().auto_pause_active
   }
 
-  /** Looks, changes nothing. */
+  /** Returns the state of the session without changing it. */
   currentState(): UsageState {
     return this.store((app) => {
       app.drain()
@@ -121,27 +125,27 @@ export class Tracker {
     return summaryOf(this.currentState())
   }
 
-  /** Goes on with another session, from nothing. An id that was used before starts over, unless its client measures it itself. */
+  /** Continues with another session. A known id starts over, unless its client measures it. */
   resetSession(id: string): UsageState {
     const sessionId = checkId(id)
     const known = this.store((app) => resetSession(app.engine.deps, sessionId))
     this.session = sessionId
     if (known) return this.currentState()
-    const { crossed, ...state } = this.tell({ sessionId, kind: 'session-start', start: { source: 'startup' } })
+    const { crossed, ...state } = this.record({ sessionId, kind: 'session-start', start: { source: 'startup' } })
     return state
   }
 
   /**
-   * Archives the transcript of a session, its subagents' included. Throws when archiving is turned off or
-   * nothing could be stored. The status is `pending` while another process stores the same transcript.
+   * Archives the transcript of a session, its subagents' included. Throws when archiving is off or
+   * nothing could be stored. `pending` means that another process stores the same transcript.
    */
   archive(session: string = this.session): Archive {
     return this.store((app) => archiveNow(app, this.named(app, session)))
   }
 
   /**
-   * Writes a brief from the session's transcript and its repository, without a model. It starts no
-   * handoff; `baton handoffs use` gives it to a session. It replaces the last brief written this way.
+   * Writes a brief from the session's transcript and its repository, without a model. No handoff
+   * starts; `baton handoffs use` gives the brief to a session. Replaces the last one written so.
    */
   writeBrief(session: string = this.session, { reason = null }: { reason?: string | null } = {}): WrittenBrief {
     return this.store((app) => writeBriefNow(app, this.named(app, session), reason))
@@ -155,24 +159,24 @@ export class Tracker {
     })
   }
 
-  /** What is wrong with the configuration files, which is why an earlier state of them, or the defaults, apply. */
+  /** Errors of the configuration files. Until they are fixed the last valid state applies. */
   configProblems(): ConfigProblem[] {
     return this.store(
       ({ policyOf }) =>
-        policyOf({ agent: DEFAULT_AGENT, project: this.settled.project, model: null, seat: null }).problems,
+        policyOf({ agent: DEFAULT_AGENT, project: this.options.project, model: null, seat: null }).problems,
     )
   }
 
-  /** Gives up the store. A process that ends without it loses nothing. */
+  /** Closes the store. A process that ends without closing it loses nothing. */
   close(): void {
     this.app?.close()
     this.app = null
   }
 
-  private tell(told: SdkReport): UsageUpdate {
+  private record(report: SdkReport): UsageUpdate {
     return this.store((app) => {
-      const { record, crossed, repeated } = tellEngine(app, this.settled, told)
-      count(this.counted, told, repeated)
+      const { record, crossed, repeated } = recordReport(app, this.options, report)
+      countOutput(this.turnOutput, report, repeated)
       return { ...this.stateOf(app, record), crossed }
     })
   }
@@ -180,14 +184,14 @@ export class Tracker {
   private policyOf(app: App, record: SessionRecord | null): PolicyInForce {
     const { agent, project, model } = record ?? {
       agent: DEFAULT_AGENT,
-      project: this.settled.project,
-      model: this.settled.model,
+      project: this.options.project,
+      model: this.options.model,
     }
-    const seat = record === null ? this.settled.seat : (app.store.seat(record.seatId)?.name ?? record.seatId)
+    const seat = record === null ? this.options.seat : (app.store.seat(record.seatId)?.name ?? record.seatId)
     return app.policyOf({ agent, project, model, seat })
   }
 
-  /** Throws when no session and no seat has this id or name. */
+  /** Finds a session by its own or its seat's id or name. Throws when there is none. */
   private named(app: App, id: string): SessionRecord {
     app.drain()
     const record = app.find(id)
@@ -216,10 +220,11 @@ export class Tracker {
   }
 }
 
-/** Keeps the count of the running turn: an answer adds to it, a result ends it. */
-function count(counted: Map<string, number>, told: SdkReport, repeated: boolean): void {
-  if (told.kind === 'turn-end' || told.kind === 'turn-failed') counted.delete(told.sessionId)
-  else if (told.spend && !repeated) counted.set(told.sessionId, (counted.get(told.sessionId) ?? 0) + told.spend.output)
+/** Counts the output of the running turn: an answer adds to it, a result ends it. */
+function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeated: boolean): void {
+  const { kind, sessionId, spend } = report
+  if (kind === 'turn-end' || kind === 'turn-failed') turnOutput.delete(sessionId)
+  else if (spend && !repeated) turnOutput.set(sessionId, (turnOutput.get(sessionId) ?? 0) + spend.output)
 }
 
 /**
@@ -259,7 +264,7 @@ function archiveNow(app: App, record: SessionRecord): Archive {
   }
 }
 
-/** Facts are read before the store is locked, however long the transcript is. */
+/** Writes a brief. Facts are read before the store is locked, as a transcript may be long. */
 function writeBriefNow(app: App, { sessionId }: SessionRecord, reason: string | null): WrittenBrief {
   const { store, engine } = app
   const { deps } = engine
@@ -275,28 +280,28 @@ function writeBriefNow(app: App, { sessionId }: SessionRecord, reason: string | 
   throw new BatonError(`The text of ${brief.briefId} is gone (${brief.path}).`, 'Write the brief again.')
 }
 
-interface Heard {
+interface RecordedReport {
   record: SessionRecord | null
-  /** Levels reached by this very call, lowest first. */
+  /** Levels reached by this call, lowest first. */
   crossed: string[]
-  /** It had been told before, and changed nothing. */
+  /** True when the report was recorded before and changed nothing. */
   repeated: boolean
 }
 
-/** The event of what the client's own messages say. */
+/** Event of signals that are made from the client's own messages. */
 const SDK_MESSAGE = 'sdk-message'
 
-/** One call, one transaction: what the session is known by is read and the engine's answer is written without a gap. */
-function tellEngine(app: App, settled: Settled, told: SdkReport): Heard {
-  // Files are read before the store is locked, for the session as it is known now.
-  const before = app.store.session(told.sessionId)
-  const guess = signalOf(app, settled, told, before)
+/** Records a report in one transaction, in which the session is read and written. */
+function recordReport(app: App, options: ResolvedOptions, report: SdkReport): RecordedReport {
+  // Read files before the store is locked, with the session's current record.
+  const before = app.store.session(report.sessionId)
+  const guess = signalOf(app, options, report, before)
   return app.store.transaction(() => {
-    const known = app.store.session(told.sessionId)
-    const signal = JSON.stringify(known) === JSON.stringify(before) ? guess : signalOf(app, settled, told, known)
+    const known = app.store.session(report.sessionId)
+    const signal = JSON.stringify(known) === JSON.stringify(before) ? guess : signalOf(app, options, report, known)
     const taken = app.engine.takeSignal(signal, {
       deliver: 'keep',
-      ...(told.once ? { signalId: `sdk:${told.sessionId}:${told.once}` } : {}),
+      ...(report.once ? { signalId: `sdk:${report.sessionId}:${report.once}` } : {}),
     })
     const crossed = taken.events
       .filter((event) => event.type === 'level_crossed')
@@ -307,56 +312,56 @@ function tellEngine(app: App, settled: Settled, told: SdkReport): Heard {
 
 function signalOf(
   app: App,
-  settled: Settled,
-  { once, windowOf, ...told }: SdkReport,
+  options: ResolvedOptions,
+  { once, windowOf, ...report }: SdkReport,
   known: SessionRecord | null,
 ): Signal {
   const at = app.now().getTime()
-  const model = modelOf(settled, told, known)
+  const model = modelOf(options, report, known)
   const signal: Signal = {
     ...BLANK_SIGNAL,
     agent: known?.agent ?? DEFAULT_AGENT,
     event: 'library',
     at,
-    cwd: known === null ? settled.project : null,
-    project: known?.project ?? settled.project,
+    cwd: known === null ? options.project : null,
+    project: known?.project ?? options.project,
     transcriptPath: known?.transcriptPath ?? null,
-    seat: settled.seat,
-    ...told,
+    seat: options.seat,
+    ...report,
     model,
-    window: settled.window ?? windowOf?.(model) ?? null,
+    window: options.window ?? windowOf?.(model) ?? null,
   }
-  // The client's own hooks tell its turns and compactions; told twice they would count twice.
+  // The client's own hooks report turns and compactions: reported here too they would count twice.
   const plain: Signal =
-    known !== null && isClients(known) ? { ...signal, kind: 'other', compaction: null, start: null } : signal
-  return { ...plain, limits: told.limits ?? limitsOf(app, settled, plain, known) }
+    known !== null && hasClient(known) ? { ...signal, kind: 'other', compaction: null, start: null } : signal
+  return { ...plain, limits: report.limits ?? limitsOf(app, options, plain, known) }
 }
 
-/** What the client itself said of its model outranks what the caller took it for. */
-function modelOf(settled: Settled, told: Partial<Signal>, known: SessionRecord | null): string | null {
-  const said = known !== null && (told.event === SDK_MESSAGE || isClients(known)) ? known.model : null
-  return told.model ?? said ?? settled.model ?? known?.model ?? told.reading?.model ?? null
+/** Returns the model. The one that the client reported outranks the caller's. */
+function modelOf(options: ResolvedOptions, report: Partial<Signal>, known: SessionRecord | null): string | null {
+  const reported = known !== null && (report.event === SDK_MESSAGE || hasClient(known)) ? known.model : null
+  return report.model ?? reported ?? options.model ?? known?.model ?? report.reading?.model ?? null
 }
 
-function limitsOf(app: App, settled: Settled, signal: Signal, record: SessionRecord | null): Limits {
+function limitsOf(app: App, options: ResolvedOptions, signal: Signal, record: SessionRecord | null): Limits {
   const { window = null, model } = signal
   const used = signal.reading?.used ?? null
   return chooseLimits({
     window,
-    compaction: settled.compaction,
+    compaction: options.compaction,
     record,
     model,
     used,
-    derive: () => derive(app, settled, signal, record),
+    derive: () => derive(app, options, signal, record),
   })
 }
 
-/** Asks the agent's adapter to look at settings and environment, and at nothing else. */
-function derive(app: App, settled: Settled, signal: Signal, record: SessionRecord | null): Limits {
+/** Derives limits through the agent's adapter, from settings and environment alone. */
+function derive(app: App, options: ResolvedOptions, signal: Signal, record: SessionRecord | null): Limits {
   const { agents, liveDir } = app.engine.deps
   const agent = agents[signal.agent]!
   const env: Record<string, string> = {}
-  for (const name of agent.environment) if (settled.env[name]) env[name] = settled.env[name]
+  for (const name of agent.environment) if (options.env[name]) env[name] = options.env[name]
   const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env, at: signal.at }
   const window = record?.track.limits.window ?? null
   const known = { cursor: null, subagentCursors: {}, model: record?.model ?? null, window, process: null, liveDir }

@@ -5,7 +5,7 @@ import { libraryHome } from './fixtures/library-home.js'
 
 const answer = (used: number) => ({ input_tokens: used, output_tokens: 1 })
 
-test('a session of which nothing is known is taken for 200k; an answer given more proves the larger window, and re-arms what moved', () => {
+test('an unknown session gets a 200k window until an answer proves a larger one and moves levels', () => {
   const tracker = libraryHome().open()
   expect(tracker.updateUsage(answer(199_000))).toMatchObject({
     window_tokens: 200_000,
@@ -33,7 +33,7 @@ test.each([
   expect(state).toMatchObject({ model, window_tokens, compaction_tokens, compaction_mode })
 })
 
-test('the settings and the environment of the agent decide as in the agent itself', () => {
+test('settings and environment of the agent decide the limits as in the agent itself', () => {
   const home = libraryHome()
   const folder = join(home.env.HOME!, '.claude')
   mkdirSync(folder)
@@ -43,7 +43,7 @@ test('the settings and the environment of the agent decide as in the agent itsel
   expect(home.open({ session: 's2', model: 'opus', env }).updateUsage(answer(1_000)).compaction_tokens).toBe(117_000)
 })
 
-test('what the caller knows outranks the rest, and holds for other trackers of the session', () => {
+test('limits given by the caller come first, also in other trackers of the session', () => {
   const home = libraryHome()
   expect(home.open({ window: 128_000 }).updateUsage(answer(50_000))).toMatchObject({
     window_tokens: 128_000,
@@ -63,7 +63,7 @@ test('what the caller knows outranks the rest, and holds for other trackers of t
   })
 })
 
-test('a compaction point alone places the levels; the window stays unknown', () => {
+test('a compaction point alone places the levels, and the window stays unknown', () => {
   const home = libraryHome()
   const known = { compaction_tokens: 100_000, window_tokens: null, used_percent: null }
   expect(home.open({ compaction: 100_000 }).updateUsage(answer(60_000))).toMatchObject({
@@ -79,7 +79,7 @@ test.each([
   [{ compaction: -1 }, 'compaction must be'],
   [{ window: 100_000, compaction: 100_001 }, 'beyond the window'],
   [{ window: 30_000 }, 'give compaction too'],
-])('%j is refused', (options, text) => {
+])('the options %j are refused', (options, text) => {
   const home = libraryHome()
   expect(() => home.open(options)).toThrow(RangeError)
   expect(() => home.open(options)).toThrow(text)

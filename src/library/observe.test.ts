@@ -54,7 +54,7 @@ test('a tracker follows the session of the messages', () => {
   })
 })
 
-test('an answer sent in several messages is one answer; its output is corrected by the result of the turn', () => {
+test('an answer in several messages counts once, and the turn’s result corrects its output', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.observe(init())
@@ -89,14 +89,14 @@ test.each([
   ['a user message', { type: 'user', session_id: 's1', message: { content: 'go' } }],
   ['nothing', undefined],
   ['a text', 'hello'],
-])('%s moves nothing', (_, message) => {
+])('observing %s changes nothing', (_, message) => {
   const tracker = libraryHome().open()
   tracker.observe(answer('m1', 50_008))
   const before = tracker.currentState()
   expect(tracker.observe(message)).toEqual({ ...before, crossed: [] })
 })
 
-test('a compaction begins a new cycle: the figure is unknown, levels open, and its figures are told', () => {
+test('a compaction starts a new cycle with unknown use and uncrossed levels', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.observe(init())
@@ -121,7 +121,7 @@ test('a compaction begins a new cycle: the figure is unknown, levels open, and i
   ])
 })
 
-test('a failed turn is told as failed, and gives no figure', () => {
+test('a failed turn is recorded as failed and changes no figures', () => {
   const tracker = libraryHome().open()
   tracker.observe(answer('m1', 50_008))
   expect(tracker.observe(result('r1', 0, { is_error: true, terminal_reason: 'api_error' }))).toMatchObject({
@@ -130,7 +130,7 @@ test('a failed turn is told as failed, and gives no figure', () => {
   })
 })
 
-test('the result of a turn tells the window its model’s name did not', () => {
+test('the result of a turn sets the window of a model with an unknown name', () => {
   const tracker = libraryHome().open()
   tracker.observe(init('s1', 'our-proxy-model'))
   expect(tracker.observe(answer('m1', 50_008)).window_tokens).toBe(1_000_000)
@@ -163,16 +163,16 @@ test('the reply to a context-usage query makes window and compaction point exact
   expect(tracker.observe(answer('m2', 51_008)).compaction_tokens).toBe(67_000)
 })
 
-test('exact limits stay, also where derived ones would speak of another kind of compaction', () => {
+test('exact limits stay, even if derived ones have another kind of compaction', () => {
   const tracker = libraryHome().open()
   tracker.observe(init('s1', 'claude-sonnet-4-5'))
-  const told = {
+  const reply = {
     rawMaxTokens: 150_000,
     autoCompactThreshold: 117_000,
     autocompactSource: 'settings',
     model: 'claude-sonnet-4-5',
   }
-  expect(tracker.observe({ ...told, isAutoCompactEnabled: true, apiUsage: null })).toMatchObject({
+  expect(tracker.observe({ ...reply, isAutoCompactEnabled: true, apiUsage: null })).toMatchObject({
     compaction_tokens: 117_000,
   })
   expect(tracker.observe(answer('m1', 50_008))).toMatchObject({ compaction_tokens: 117_000, exact: true })
@@ -182,13 +182,13 @@ test('exact limits stay, also where derived ones would speak of another kind of 
   })
 })
 
-test('the model the messages name stands, whatever the caller took it for', () => {
+test('the model named in messages outranks the caller’s', () => {
   const tracker = libraryHome().open({ model: 'opus' })
   expect(tracker.observe(init())).toMatchObject({ model: 'claude-opus-4-6', window_tokens: 200_000 })
   expect(tracker.observe(answer('m1', 50_008))).toMatchObject({ model: 'claude-opus-4-6', window_tokens: 200_000 })
 })
 
-test('two sessions seen through one tracker stay apart', () => {
+test('two sessions observed by one tracker are not mixed up', () => {
   const tracker = libraryHome().open()
   tracker.observe(answer('m1', 120_008))
   expect(tracker.observe({ ...answer('m1', 30_008), session_id: 's2' })).toMatchObject({

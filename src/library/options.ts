@@ -5,26 +5,26 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { COMPACTS_BEFORE } from './choose-limits.js'
 
 export interface TrackerOptions {
-  /** The folder with Baton's state and the user's `config.yaml`. Default: `BATON_HOME`, else the platform's own places. */
+  /** Folder of Baton's state and `config.yaml`. Default: `BATON_HOME`, else the platform's own. */
   home?: string
-  /** Default: the agent session this process runs in (`CLAUDE_CODE_SESSION_ID`), else a new id. */
+  /** Session id. Default: the session this process runs in (`CLAUDE_CODE_SESSION_ID`), else new. */
   session?: string
-  /** Whose `baton.yaml` applies. Default: the folder this process works in. */
+  /** Folder whose `baton.yaml` applies. Default: the working directory. */
   project?: string
-  /** Decides window and compaction point where neither is given, and which overrides of the configuration apply. */
+  /** Model, which decides missing limits and the overrides of the configuration that apply. */
   model?: string
-  /** The model's window in tokens, where you know better than the name tells. */
+  /** The model's window in tokens, if it differs from what the model's name implies. */
   window?: number
-  /** Where your agent compacts or refuses, in tokens, where you know it. */
+  /** Compaction point in tokens, where your agent compacts or refuses to continue. */
   compaction?: number
-  /** The seat the session belongs to. Default: a seat of its own. */
+  /** Seat of the session. Default: a new seat. */
   seat?: string
-  /** The agent's environment. Default: this process's own. */
+  /** Environment of the agent. Default: that of this process. */
   env?: Record<string, string | undefined>
 }
 
-/** Options checked and filled in. */
-export interface Settled {
+/** Options after validation, with their defaults. */
+export interface ResolvedOptions {
   session: string
   project: string
   model: string | null
@@ -34,10 +34,10 @@ export interface Settled {
   env: Record<string, string | undefined>
 }
 
-const LONGEST_ID = 256
+const MAX_ID_LENGTH = 256
 
-/** Throws RangeError for a figure that cannot be, BatonError for an id that cannot be one. */
-export function settleOptions(options: TrackerOptions): Settled {
+/** Validates options. Throws RangeError for impossible numbers, BatonError for an invalid id. */
+export function resolveOptions(options: TrackerOptions): ResolvedOptions {
   const env = { ...(options.env ?? process.env) }
   if (options.home !== undefined) env.BATON_HOME = resolve(options.home)
   const window = tokens('window', options.window)
@@ -62,10 +62,10 @@ export function settleOptions(options: TrackerOptions): Settled {
 }
 
 export function checkId(id: unknown): string {
-  if (typeof id === 'string' && id.trim() !== '' && id.length <= LONGEST_ID) return id
+  if (typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_LENGTH) return id
   throw new BatonError(
     `${JSON.stringify(id)} is not a session id.`,
-    `Give the agent's own id of the session, or any text of 1 to ${LONGEST_ID} characters.`,
+    `Give the agent's own id of the session, or any text of 1 to ${MAX_ID_LENGTH} characters.`,
     EXIT.usage,
   )
 }

@@ -4,7 +4,7 @@ import { libraryHome } from './fixtures/library-home.js'
 
 const answer = (used: number) => ({ input_tokens: used, output_tokens: 1 })
 
-test('a reset goes on with a new session from nothing, and leaves the old one as it was', () => {
+test('a reset continues with a new session from zero and leaves the old one unchanged', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.updateUsage(answer(150_000))
@@ -23,7 +23,7 @@ test('a reset goes on with a new session from nothing, and leaves the old one as
   expect(home.look((store) => store.events({ sessionId: 's2' }).map((event) => event.type))[0]).toBe('session_started')
 })
 
-test('the same id starts over: figure unknown, totals at zero, levels open, what waited to be told cancelled', () => {
+test('a reset to the same id clears use, totals and levels, and cancels waiting messages', () => {
   const home = libraryHome()
   const tracker = home.open()
   tracker.updateUsage(answer(150_000))
@@ -47,7 +47,7 @@ test('the same id starts over: figure unknown, totals at zero, levels open, what
   })
 })
 
-test('another process that was on the session sees the reset', () => {
+test('another tracker of the session sees the reset', () => {
   const home = libraryHome()
   const [one, two] = [home.open(), home.open()]
   one.updateUsage(answer(150_000))
@@ -55,7 +55,7 @@ test('another process that was on the session sees the reset', () => {
   expect(one.currentState()).toMatchObject({ used_tokens: null, answers: 0 })
 })
 
-test.each([[''], [' '], ['x'.repeat(257)], [undefined], [7]])('%j is no session id', (id) => {
+test.each([[''], [' '], ['x'.repeat(257)], [undefined], [7]])('%j is refused as a session id', (id) => {
   const home = libraryHome()
   const tracker = home.open()
   expect(() => tracker.resetSession(id as string)).toThrow(BatonError)

@@ -1,11 +1,11 @@
 import type { BriefShown } from '../contract/api/briefs.js'
 
-/** Steps and minutes to each level and to compaction, if the session goes on growing as it did. */
+/** Steps and minutes to each level and to compaction, if the session keeps growing as it did. */
 export interface SessionForecast {
   session_id: string
   /** Null until the growth is known. */
   tokens_per_step: number | null
-  /** In the order they are reached; the last is named `compaction`. Figures are null while they are not known. */
+  /** Levels in the order they are reached; the last is `compaction`. Unknown numbers are null. */
   levels: {
     name: string
     at_tokens: number | null

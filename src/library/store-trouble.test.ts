@@ -7,8 +7,8 @@ import { type LibraryHome, libraryHome } from './fixtures/library-home.js'
 
 const usage = { input_tokens: 1_000, output_tokens: 1 }
 
-/** A store with something in it, on disk as one file. */
-function filled(): { home: LibraryHome; path: string } {
+/** Writes a store with one session to disk, as a single file. */
+function writeStore(): { home: LibraryHome; path: string } {
   const home = libraryHome()
   const tracker = home.open()
   for (let i = 0; i < 50; i++) tracker.updateUsage({ ...usage, input_tokens: 1_000 + i })
@@ -35,7 +35,7 @@ function refusal(work: () => unknown): BatonError {
   throw new Error('nothing was thrown')
 }
 
-test('a file that is no store is refused with a hint and keeps its bytes', () => {
+test('a file that is not a store is refused with a hint and keeps its bytes', () => {
   const home = libraryHome()
   const path = join(home.home, 'baton.db')
   writeFileSync(path, 'not a database, but somebody may want it back'.repeat(100))
@@ -45,7 +45,7 @@ test('a file that is no store is refused with a hint and keeps its bytes', () =>
 })
 
 test('a store of a newer version is refused with a hint and keeps its bytes', () => {
-  const { home, path } = filled()
+  const { home, path } = writeStore()
   change(path, 'PRAGMA user_version = 9999')
   change(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const before = readFileSync(path)
@@ -55,8 +55,8 @@ test('a store of a newer version is refused with a hint and keeps its bytes', ()
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-test('a store cut off in the middle is refused with a hint at the latest when it is used, and keeps its bytes', () => {
-  const { home, path } = filled()
+test('a truncated store is refused with a hint when it is opened or used, and keeps its bytes', () => {
+  const { home, path } = writeStore()
   truncateSync(path, 3 * 4096)
   const before = readFileSync(path)
   refusal(() => {
@@ -68,7 +68,7 @@ test('a store cut off in the middle is refused with a hint at the latest when it
 })
 
 test.skipIf(process.getuid?.() === 0)('a store that cannot be written is refused with a hint', () => {
-  const { home, path } = filled()
+  const { home, path } = writeStore()
   chmodSync(path, 0o400)
   chmodSync(home.home, 0o500)
   try {
@@ -78,7 +78,7 @@ test.skipIf(process.getuid?.() === 0)('a store that cannot be written is refused
   }
 })
 
-test('a home that cannot be made is refused with a hint', () => {
+test('a home folder that cannot be created is refused with a hint', () => {
   const home = libraryHome()
   writeFileSync(join(home.dir, 'file'), '')
   refusal(() => home.open({ home: join(home.dir, 'file', 'below') }))

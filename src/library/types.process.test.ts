@@ -8,20 +8,20 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const consumer = mkdtempSync(join(tmpdir(), 'baton-test-types-'))
 const installed = join(consumer, 'node_modules', 'baton-cli')
 
-/** A project that installed the package: its manifest and its declarations, and no types of Node. */
+/** Makes a project that installed the package's manifest and declarations, without Node's types. */
 beforeAll(() => {
   mkdirSync(installed, { recursive: true })
   copyFileSync(join(ROOT, 'package.json'), join(installed, 'package.json'))
   execFileSync(process.execPath, [join(ROOT, 'scripts', 'types.mjs'), join(installed, 'dist', 'types')], {
     stdio: 'pipe',
   })
-  // A dependency of the package, which npm installs with it: the declarations of events refer to it.
+  // The declarations of events refer to valibot, which npm installs with the package.
   symlinkSync(join(ROOT, 'node_modules', 'valibot'), join(consumer, 'node_modules', 'valibot'))
   writeFileSync(join(consumer, 'package.json'), '{"type":"module"}')
 })
 afterAll(() => rmSync(consumer, { recursive: true, force: true }))
 
-function compile(sources: Record<string, string>): { ok: boolean; said: string } {
+function compile(sources: Record<string, string>): { ok: boolean; output: string } {
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(consumer, name), source)
   const flags = [
     '--strict',
@@ -37,7 +37,7 @@ function compile(sources: Record<string, string>): { ok: boolean; said: string }
   ]
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   const run = spawnSync(process.execPath, [tsc, ...flags, ...Object.keys(sources)], { cwd: consumer, encoding: 'utf8' })
-  return { ok: run.status === 0, said: run.stdout }
+  return { ok: run.status === 0, output: run.stdout }
 }
 
 test('a TypeScript program that uses every call compiles against the declarations', () => {
@@ -85,10 +85,10 @@ test('a TypeScript program that uses every call compiles against the declaration
     declare const api: { input_tokens: number; output_tokens: number; cache_creation_input_tokens: number | null; cache_read_input_tokens: number | null; cache_creation: { ephemeral_5m_input_tokens: number } | null }
     tracker.updateUsage(api)
   `
-  expect(compile({ 'program.ts': program })).toEqual({ ok: true, said: '' })
+  expect(compile({ 'program.ts': program })).toEqual({ ok: true, output: '' })
 })
 
-test('what the calls do not take does not compile', () => {
+test('a call with wrong arguments does not compile against the declarations', () => {
   const wrong: [line: string, error: string][] = [
     ['Tracker.open().updateUsage({ input_tokens: 1 })', "Property 'output_tokens' is missing"],
     ["Tracker.open().updateUsage({ input_tokens: '1', output_tokens: 1 })", "Type 'string' is not assignable"],
@@ -107,7 +107,7 @@ test('what the calls do not take does not compile', () => {
     `wrong-${n}.ts`,
     `import { Tracker } from 'baton-cli'\n${line}\nexport { Tracker }\n`,
   ])
-  const lines = compile(Object.fromEntries(sources)).said.split('\n')
+  const lines = compile(Object.fromEntries(sources)).output.split('\n')
   const found = wrong.map((_, n) => lines.find((line) => line.startsWith(`wrong-${n}.ts(2,`)) ?? '')
   for (const [n, [, error]] of wrong.entries()) expect(found[n]).toContain(error)
 })

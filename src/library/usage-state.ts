@@ -4,79 +4,79 @@ import type { CompactionMode, Source } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { fullness } from '../policy/texts.js'
 
-/** A session as the library shows it. How full it is and what it spent are two things; a figure not known is null, never 0. */
+/** State of a session. Context use and spend are separate; an unknown number is null, never 0. */
 export interface UsageState {
   session_id: string
   model: string | null
 
-  /** How full: input + cache creation + cache read of the last answer. null: nothing answered since the start or the last reset. */
+  /** Input, cache creation and cache read of the last answer. Null before the first answer. */
   used_tokens: number | null
   /** The model's window. */
   window_tokens: number | null
-  /** Where the agent compacts, or refuses when `compaction_mode` is off. */
+  /** Point at which the agent compacts, or refuses to continue when `compaction_mode` is off. */
   compaction_tokens: number | null
   compaction_mode: CompactionMode | null
-  /** `used_tokens` of `window_tokens`. */
+  /** Percentage of `window_tokens` that is used. */
   used_percent: number | null
-  /** `used_tokens` of `compaction_tokens`. */
+  /** Percentage of `compaction_tokens` that is used. */
   compaction_percent: number | null
-  /** What is left before compaction, of the compaction point; never negative. */
+  /** Percentage of `compaction_tokens` that is left; never negative. */
   remaining_percent: number | null
-  /** The older tracker's name for `compaction_percent`: the figure levels are written in. */
+  /** Same as `compaction_percent`, under the name of older trackers. Levels refer to it. */
   percentage_used: number | null
-  /** The figures in a sentence, with the reason when they are not of the usual kind. */
+  /** The figures in a sentence, with the reason when they are unusual. */
   description: string
-  /** True only when the client itself told both the figure and the compaction point. */
+  /** True only when the client itself reported both the use and the compaction point. */
   exact: boolean
   source: Source | null
 
-  /** The highest level at or below the present figure. */
+  /** Highest level at or below the current use. Null when there is none. */
   threshold_reached: string | null
-  /** The highest level crossed in this cycle: stays when the figure falls. */
+  /** Highest level crossed in this cycle. It stays when the use falls. */
   level: string | null
   /**
-   * The figure has reached a level that asks for a handoff, Baton is not switched off, and the session
-   * is not being compacted: then the figure is about to fall by itself.
+   * True when the use has reached a level that asks for a handoff and Baton is on. False during a
+   * compaction, because the use is about to fall by itself.
    */
   auto_pause_active: boolean
   cycle: number
   compactions: number
   enabled: boolean
 
-  /** Spend: running totals over all answers of the session. Never a measure of how full it is. */
+  /** Input tokens of all answers of the session: spend, not a measure of context use. */
   cumulative_input_tokens: number
   cumulative_output_tokens: number
   cache_creation_tokens: number
   cache_read_tokens: number
-  /** How many answers were counted. */
+  /** Number of counted answers. */
   answers: number
-  /** What the client says the session cost; null where it does not say. */
+  /** Cost of the session as its client reports it. Null when the client reports none. */
   cost_usd: number | null
 
-  /** ISO 8601, UTC; null: nothing was told of this session yet. */
+  /** Time of the last report, ISO 8601 in UTC. Null before the first one. */
   last_updated: string | null
 }
 
-/** The state after a call that told something. */
+/** State after a call that recorded usage. */
 export interface UsageUpdate extends UsageState {
-  /** Levels reached for the first time in this cycle by this very call, lowest first: act on these once. */
+  /** Levels that this call reached first in this cycle, lowest first. Act on each once. */
   crossed: string[]
 }
 
-/** The older tracker's summary. */
+/** Summary in the shape of older trackers. */
 export interface UsageSummary {
   session_id: string
-  /** How full, as `used_tokens`. */
+  /** Context use, the same as `used_tokens`. */
   total_tokens: number | null
-  /** What `percentage_used` is of: the compaction point. */
+  /** The compaction point, of which `percentage_used` is a part. */
   budget: number | null
   percentage_used: number | null
   threshold_reached: string | null
   auto_pause_active: boolean
-  /** Spend: running totals over all answers. They do not add up to `total_tokens`. */
+  /** Spend of all answers. The numbers do not add up to `total_tokens`. */
   breakdown: { input_tokens: number; output_tokens: number; cache_creation_tokens: number; cache_read_tokens: number }
   last_updated: string | null
-  /** The model's window, and `total_tokens` of it. */
+  /** The model's window. `used_percent` is the used part of it. */
   window_tokens: number | null
   used_percent: number | null
 }
@@ -97,10 +97,10 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
     description: fullness(track),
     exact: session.exact,
     source: session.source,
-    threshold_reached: reached(track.used, levels).at(-1)?.name ?? null,
+    threshold_reached: reachedLevels(track.used, levels).at(-1)?.name ?? null,
     level: session.level,
     auto_pause_active:
-      session.enabled && session.state !== 'compacting' && reached(track.used, levels).some(asksForHandoff),
+      session.enabled && session.state !== 'compacting' && reachedLevels(track.used, levels).some(asksForHandoff),
     cycle: session.cycle,
     compactions: session.compactions,
     enabled: session.enabled,
@@ -114,8 +114,8 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
   }
 }
 
-/** Levels at or below the figure, lowest first. */
-export function reached(used: number | null, levels: readonly ResolvedLevel[]): ResolvedLevel[] {
+/** Levels at or below the used tokens, lowest first. */
+export function reachedLevels(used: number | null, levels: readonly ResolvedLevel[]): ResolvedLevel[] {
   return used === null ? [] : levels.filter((level) => level.atTokens !== null && level.atTokens <= used)
 }
 
@@ -123,7 +123,7 @@ function asksForHandoff(level: ResolvedLevel): boolean {
   return level.actions.some((action) => action === 'request-handoff' || action === 'hand-off' || action === 'pause')
 }
 
-/** A session nobody has told anything of. */
+/** State of a session without any report. */
 export function blankState(sessionId: string, enabled: boolean): UsageState {
   return {
     session_id: sessionId,
