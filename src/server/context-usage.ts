@@ -8,10 +8,11 @@ import type { ServerDependencies } from './dependencies.js'
 const MAX_TOKENS = 10_000_000
 
 /**
- * The two endpoints of older context monitors. A monitor reads a session, and posts
- * `{session_id, used_percentage, total_input_tokens, …}` or `{session_id, event: "compaction"}`. Its
- * scripts know no token, so any process of the user may call both: a report counts as an estimate,
- * changes neither window nor compaction point, and never leads to a handoff.
+ * Builds the two endpoints of older context monitors. A monitor reads a session, and posts
+ * `{session_id, used_percentage, total_input_tokens, …}` or
+ * `{session_id, event: "compaction"}`. Its scripts know no token, so any process of the user may
+ * call both. A report counts as an estimate, changes neither window nor compaction point, and
+ * never leads to a handoff.
  */
 export function contextUsage(deps: ServerDependencies): Hono {
   const app = new Hono()

@@ -130,7 +130,7 @@ function parseObject(data: string): object | null {
   }
 }
 
-/** One message of a stream of server-sent events. */
+/** Message of a stream of server-sent events. */
 interface SseMessage {
   event: string
   data: string

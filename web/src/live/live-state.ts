@@ -188,7 +188,7 @@ function recordEvent(next: NextState, event: Event): void {
   if (event.id > next.rowsUpTo) applyEvent(next, event)
 }
 
-/** Applies what an event alone proves about its job and session. The server sends the rest as rows. */
+/** Applies what an event proves about its job and session. The server sends the rest as rows. */
 function applyEvent(next: NextState, event: Event): void {
   const job = event.job_id === null ? undefined : next.jobs.get(event.job_id)
   const changedJob = job && applyJobEvent(job, event)

@@ -1,4 +1,4 @@
-/** Reads what this address keeps in the browser. Null when nothing is stored, or storage is blocked. */
+/** Reads a text stored for this address. Null when none is stored, or storage is blocked. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(name)

@@ -37,7 +37,7 @@ const COLUMNS: Column<Level>[] = [
   { id: 'from', head: 'Set in', cell: ({ from }) => <ConfiguredIn from={from} /> },
 ]
 
-/** Where a level is configured: `project file baton.yaml, levels[0]`. The full path is on hover. */
+/** Place of a level's configuration: `project file baton.yaml, levels[0]`. The full path is on hover. */
 function ConfiguredIn({ from }: { from: string }) {
   return (
     <span className="nowrap" title={from}>

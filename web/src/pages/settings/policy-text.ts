@@ -1,7 +1,7 @@
 import type { Settings } from '../../../../src/contract/api/settings.js'
 import { bytesText, durationText, groupedText, plural } from '../../parts/format.js'
 
-/** One configured value as a sentence, and the key that changes it. */
+/** A configured value as a sentence, and the key that changes it. */
 interface PolicyStatement {
   key: string
   value: string
