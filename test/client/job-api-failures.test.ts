@@ -9,7 +9,7 @@ const step = (name: string, more = {}) => ({ bash: `echo ${name} >> steps`, used
 const tries = (count: number) => ({ CLAUDE_CODE_MAX_RETRIES: String(count) })
 const ENDLESS = 'while :; do echo tick; sleep 1; done'
 
-test('a provider that fails for a while costs time and nothing else, through both runtimes', async () => {
+test('a job survives temporary provider failures without losing or repeating work, through both runtimes', async () => {
   const busy: Case['script'] = { steps: [step('busy', { fail: [{ kind: 429, retry_after: 1 }, 529, 500] }), 'Done.'] }
   const cases: Case[] = [
     { name: 'cli-busy', script: busy, env: tries(1) },
@@ -43,8 +43,8 @@ test('a provider that fails for a while costs time and nothing else, through bot
   expect(it.left()).toEqual([])
 })
 
-test('a job that meets the limit of a plan waits until the reset the client reports, also in the turn for the brief', async () => {
-  // The clock of the job is two hours ahead when it meets the second limit.
+test('a job that reaches a plan limit waits until the reset that the client reports, also in the turn for the brief', async () => {
+  // The job's clock is two hours ahead when it reaches the second limit.
   const limit = (hours: number) => ({ kind: 429 as const, resets_in: hours * 3_600 })
   const limited: Case = {
     name: 'limited',
@@ -77,10 +77,10 @@ test('a job that meets the limit of a plan waits until the reset the client repo
   expect(briefs.map(({ author }: { author: string }) => author)).toEqual(['agent'])
 })
 
-test('what time alone does not mend ends the job with its reason, what to do, and a way to go on', async () => {
+test('a failure that retries cannot fix ends the job with its reason, the remedy and a way to resume', async () => {
   const many = { bash: 'echo more >> steps', used: 30_008, grow: 100, repeat: 9 }
   const cases: Case[] = [
-    // As the client would ask on for minutes: the fourth refusal is the last.
+    // Limit the client's retries, which would last minutes, to four refusals.
     { name: 'key', script: { steps: [step('key', { fail: { kind: 401, times: 4 } }), 'Done.'] } },
     { name: 'turns', script: { steps: [many, 'Done.'] }, flags: ['--budget-turns', '2'] },
     {
@@ -102,7 +102,7 @@ test('what time alone does not mend ends the job with its reason, what to do, an
   }
   expect(it.left()).toEqual([])
 
-  // Without more it ends as before, and nothing is asked of the model.
+  // A resume without a higher limit ends the same way and sends the model no request.
   const asked = it.model.log().length
   expect(endOf(await resumeCase(it, ran.turns!.job))).toMatchObject(failedAs('max_turns'))
   expect(it.model.log()).toHaveLength(asked)
@@ -115,7 +115,7 @@ test('what time alone does not mend ends the job with its reason, what to do, an
   expect(turns.job.steps).toBe(10)
 })
 
-test('a job whose minutes are over ends also while a tool runs', async () => {
+test('a job that exceeds its time limit ends even while a tool runs', async () => {
   const time: Case = {
     name: 'time',
     script: { steps: [{ bash: 'echo time >> steps; tail -f /dev/null', used: 20_008 }, 'Done.'] },

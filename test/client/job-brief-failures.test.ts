@@ -8,19 +8,19 @@ import { clientsOf, type JobStage } from './job-stage.js'
 const ASKED = 'as your whole answer'
 const brief = (name: string): string =>
   `# Handoff brief\n\n## Goal and why\n\nThe request: Do the task ${name}. Changed: the file steps, on the branch main.\n\n## Next exact step\n\nnext of ${name}.\n`
-/** A first step, and one that fills the session. */
+/** Two steps, of which the second fills the session. */
 const climb = (name: string) => [
   { bash: `echo ${name} 1 >> steps`, used: 60_008 },
   { bash: `echo ${name} 2 >> steps`, used: 155_008 },
 ]
-/** A session that begins with a brief, whoever wrote it, ends at once. */
+/** A session that begins with a brief ends at once, no matter who wrote the brief. */
 const after = (cases: readonly Case[]) => ({
   conversations: cases.map(({ name }) => ({
     when: { seen: `/Do the task ${name}\\.[\\s\\S]*# The brief|# The task[\\s\\S]*Do the task ${name}\\./` },
     steps: ['Done.'],
   })),
 })
-/** Which sessions were asked for the brief of a job's first one, and how it was begun again. */
+/** Lists the sessions that were asked for the first session's brief, and how each was opened. */
 const asked = (it: JobStage, name: string): LogEntry[] =>
   mainRequests(it.model).filter((entry) => copies(entry, `Do the task ${name}.`) > 0 && copies(entry, ASKED) > 0)
 const authors = async (it: JobStage, jobId: string): Promise<string[]> => {
@@ -28,7 +28,7 @@ const authors = async (it: JobStage, jobId: string): Promise<string[]> => {
   return briefs.map(({ author }: { author: string }) => author)
 }
 
-test('whatever happens in the turn for the brief, the next rung of the ladder gives one, and the job goes on in a fresh session', async () => {
+test('after any failure in the turn for the brief the next fallback provides one, and the job continues in a fresh session', async () => {
   const cases: Case[] = [
     {
       name: 'tools',
@@ -72,21 +72,21 @@ test('whatever happens in the turn for the brief, the next rung of the ladder gi
   })
   const first = (name: string): string => ran[name]!.job.sessions[0]!.session_id
   expect(await by('tools')).toEqual({ authors: ['agent'], sessions: 1, requests: 2 })
-  // The session itself, the same opened again, a copy of it: then Baton writes.
+  // Fallbacks in order: the session, the resumed session, a fork of it, Baton's own brief.
   expect(await by('nothing')).toEqual({ authors: ['baton'], sessions: 2, requests: 3 })
   expect(await by('only-tools')).toEqual({ authors: ['baton'], sessions: 2, requests: 12 })
-  // A call that nobody allowed did not happen, and how it ended is known.
+  // A denied call did not run, so its outcome is known.
   const next = it.firsts().find(({ sessionId }) => sessionId === ran.refused!.job.sessions[1]!.session_id)!
   expect(next.text).toContain('next of refused.')
   expect(next.text).not.toContain('nobody knows how they ended')
-  // What did not fit once is not asked for as it is again.
+  // A conversation that did not fit once is not sent again unchanged.
   expect(await by('overflow')).toMatchObject({ authors: ['agent'], sessions: 2 })
   const copy = asked(it, 'overflow').filter(({ session_id }) => session_id !== first('overflow'))
   expect(copy.map((entry) => copies(entry, 'overflow 2'))).toEqual([1])
   expect(it.left()).toEqual([])
 })
 
-test('a copy of a session that only writes a brief is listed nowhere, where hooks are installed too', async () => {
+test('a fork that only writes a brief is never listed as a session, even with hooks installed', async () => {
   const full: Case = {
     name: 'full',
     script: { steps: climb('full'), maximum: 155_500, replies: [{ when: ASKED, text: brief('full') }] },
@@ -103,7 +103,7 @@ test('a copy of a session that only writes a brief is listed nowhere, where hook
 })
 
 test.each(['cli', 'sdk'])(
-  'a client that is killed while it writes its brief is opened again and asked once more; %s',
+  'a client that is killed while it writes its brief is resumed and asked once more; %s',
   async (runtime) => {
     const killed: Case = {
       name: 'killed',
@@ -123,7 +123,7 @@ test.each(['cli', 'sdk'])(
   },
 )
 
-test('a subagent that finishes late: its end is waited for, and what it wakes neither works on nor counts as the brief', async () => {
+test('a handoff waits for a late subagent, and the turn that its end starts neither works on nor counts as the brief', async () => {
   const background = (name: string) => ({ prompt: `look around for ${name}`, background: true })
   const cases: Case[] = [
     {

@@ -3,13 +3,13 @@ import { copies } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { climb, jobStage, upTo } from './job-stage.js'
 
-/** What a long job does through every runtime with a client of its own. */
+/** Tests of a long job that every runtime with a real client must pass. */
 export function climbCases(runtime: 'cli' | 'sdk'): void {
-  // With a window of a million through both: npm run soak -- jobs-climb.
+  // `npm run soak -- jobs-climb` covers the 1M window through both runtimes.
   // A session in such a window is handed off at 300k tokens, with its eighth step.
   const large = runtime === 'cli' ? [['claude-opus-4-8', 40_000, 8] as const] : []
   test.each([['claude-opus-4-6', 15_000, 10] as const, ...large])(
-    'twenty-two steps on %s, each of %d tokens: each once, over sessions that begin with the task and the brief, without a compaction',
+    'a job of twenty-two steps on %s, each of %d tokens, does each step once over several sessions without a compaction',
     async (model, grow, each) => {
       const it = await jobStage(climb({ steps: 22, grow }))
       const task = 'Do all steps.'
@@ -44,7 +44,7 @@ export function climbCases(runtime: 'cli' | 'sdk'): void {
       for (const { text } of firsts.slice(1))
         for (const part of ['All steps, each once', 'Branch main']) expect(text).toContain(part)
       expect(mainRequests(it.model).filter((entry) => copies(entry, 'These calls were made') > 0)).toEqual([])
-      // One request more for each handoff: the brief.
+      // Each handoff costs one more request, for the brief.
       expect(mainRequests(it.model)).toHaveLength(23 + job.handoffs)
       expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])
       expect(it.left()).toEqual([])

@@ -22,12 +22,12 @@ const SCRIPT = {
 
 const SURVIVE = 'Prices are in cents, never in euros.'
 
-/** Installed hooks tell of the same events as the runner. */
+/** Installed hooks report the same events as the runner, which must count them once. */
 test.each([
   ['not installed', false, 'sdk'],
   ['installed too', true, 'cli'],
 ])(
-  'a job that is left to compact is measured once, its summariser is told what must survive, and what the summary dropped is put back; hooks %s',
+  'a job that may compact is measured once, its summary request names what must survive, and lost facts are restored; hooks %s',
   async (_, installed, runtime) => {
     const it = await jobStage(SCRIPT)
     mkdirSync(it.home.batonHome, { recursive: true })

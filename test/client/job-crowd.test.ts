@@ -10,13 +10,13 @@ const agent = (name: string) =>
   `{ name: ${name}, prompt: Do it., model: claude-opus-4-6, permission_mode: bypassPermissions }`
 const YAML = `limits: { jobs: 2, jobs_per_agent: 1 }\nagents: [${agent('left')}, ${agent('right')}]\n`
 
-/** The most that ran at the same moment. */
+/** Returns the highest number of jobs that ran at the same time. */
 function most(jobs: JobShown[]): number {
   const ran = jobs.map(({ started_at, ended_at }) => [Date.parse(started_at!), Date.parse(ended_at!)] as const)
   return Math.max(...ran.map(([at]) => ran.filter(([from, to]) => from <= at && at < to).length))
 }
 
-test('four processes with a job each: two run at once, one of an agent, the oldest first, and all are done', async () => {
+test('of four queued jobs two run at once, one per agent, the oldest first, and all are done', async () => {
   const it = await jobStage({
     steps: [{ bash: 'until [ -e go ]; do sleep 0.05; done; echo did >> steps', used: 20_008 }, 'Done.'],
   })
@@ -30,7 +30,7 @@ test('four processes with a job each: two run at once, one of an agent, the olde
       async () => (await it.jobs()).length > at,
     )
   }
-  // Two that wait for their agent do not hold up another's.
+  // Two jobs that wait for the same agent do not delay a job of another agent.
   await until(
     'both agents have one that runs',
     async () => (await it.jobs()).map(({ status }) => status).join() === 'running,pending,pending,running',

@@ -6,7 +6,7 @@ import { jobStage } from './job-stage.js'
 const MODEL = ['--model', 'claude-opus-4-6']
 const write = (name: string) => ({ tools: [{ name: 'Write', input: { file_path: name, content: 'x' } }], used: 20_008 })
 
-test('a job without a permission mode says before it starts that edits will be denied, ends as refused, and makes them when it is resumed with acceptEdits', async () => {
+test('a job without a permission mode warns that edits will be denied, ends as refused, and makes them when resumed with acceptEdits', async () => {
   const it = await jobStage({
     steps: [write('a.txt'), { bash: 'touch b.txt', used: 20_108 }, 'All done.', write('a.txt'), 'Now it is done.'],
   })
@@ -40,7 +40,7 @@ test('a job without a permission mode says before it starts that edits will be d
   expect(existsSync(path.join(it.home.project, 'a.txt'))).toBe(true)
 })
 
-test('a wrong permission mode is refused with the valid ones before a job is made', async () => {
+test('an unknown permission mode is refused with a list of the valid ones before a job is created', async () => {
   const it = await jobStage({ steps: ['Done.'] })
   const { code, stderr } = await it.baton('run', '--prompt', 'Do it.', '--permission-mode', 'acceptEdit')
   expect(code).toBe(2)

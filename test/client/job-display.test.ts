@@ -9,7 +9,7 @@ import { climb, type JobStage, jobStage } from './job-stage.js'
 
 const exec = promisify(execFile)
 
-/** A command in a terminal of its own, with the environment of the stage and nothing else. */
+/** Runs a command in its own terminal with only the stage's environment. */
 async function inTerminal(it: JobStage, columns: number, args: string[]) {
   const socket = path.join(it.home.dir, 'tmux-job')
   const config = path.join(it.home.dir, 'tmux-job.conf')
@@ -37,7 +37,7 @@ async function inTerminal(it: JobStage, columns: number, args: string[]) {
 }
 
 test.each([80])(
-  'in a terminal of %d columns run shows each step, the call that runs and the checks, and Ctrl-C stays clean',
+  'in a terminal of %d columns baton run shows each step, the running call and the checks, and Ctrl-C leaves a clean screen',
   async (columns) => {
     const it = await jobStage(climb({ steps: 4, grow: 15_000, held: [3] }))
     const flags = [
@@ -59,7 +59,7 @@ test.each([80])(
     await terminal.waitFor(/Pausing after the present step/)
     it.release(3)
     const ended = await terminal.waitFor(/Go on with: baton jobs resume/)
-    // The live line is gone: nothing stands between the last event and how the job ended.
+    // The live line is erased: the job's result directly follows the last event.
     expect(ended).not.toMatch(/^\d+:\d\d → /m)
     expect(ended).toMatch(/✓ Bash until .* steps/)
     expect(it.left()).toEqual([])
@@ -67,7 +67,7 @@ test.each([80])(
 )
 
 test.each(['cli', 'sdk'])(
-  'through %s run prints each step with its mark where there is no terminal',
+  'through %s baton run prints each step with its mark when stdout is no terminal',
   async (runtime) => {
     const it = await jobStage({
       steps: [{ bash: 'echo 1 >> steps', used: 30_008 }, { bash: 'exit 3', used: 31_008 }, 'Done.'],

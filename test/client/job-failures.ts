@@ -5,12 +5,15 @@ import type { ScriptInput } from '../../src/model/script.js'
 import { trustProject } from '../harness/trust.js'
 import { type JobStage, jobStage } from './job-stage.js'
 
-/** One job of several on the same machine. Its name is its task, and by it the model knows what to answer. */
+/**
+ * One of several jobs on the same machine. Its name is its task, by which the model picks its
+ * script.
+ */
 export interface Case {
   name: string
-  /** Of the conversation. */
+  /** The model's script for the job's conversation. */
   script: Omit<ScriptInput, 'conversations' | 'subagents' | 'side'>
-  /** In `baton.yaml`. */
+  /** Keys of the job's agent in `baton.yaml`. */
   agent?: Record<string, unknown>
   flags?: string[]
   env?: Record<string, string>
@@ -24,7 +27,7 @@ export interface Ran {
 export const MODEL = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
 const AT_ONCE = 2
 
-/** Runs them all to their end, two at a time. */
+/** Runs all jobs to their end, two at a time. */
 export async function runCases(
   cases: readonly Case[],
   more: Partial<ScriptInput> = {},
@@ -69,7 +72,7 @@ function told({ code, stdout, stderr }: { code: number | null; stdout: string; s
   }
 }
 
-/** How a job ended, in the few words a test looks at. */
+/** Summarises a job's outcome in the fields that tests compare. */
 export const endOf = ({ code, job }: Ran) => ({
   code,
   status: job.status,

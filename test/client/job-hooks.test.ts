@@ -12,7 +12,7 @@ const SECRETS = {
   MY_PASSWORD: 'very-secret-4',
 }
 
-/** Every file below a folder that holds one of the texts. */
+/** Returns every file below a folder that contains one of the texts. */
 function filesWith(folder: string, texts: string[]): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -39,7 +39,7 @@ const lines = (it: JobStage, name: string): Record<string, never>[] =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('all hooks of a job with the real client: payloads, answers, text before the prompt, and no secret is kept', async () => {
+test('every hook of a job with the real client gets its payload, its answer takes effect, and no secret is stored', async () => {
   const server = await listen(({ path: at }) =>
     at.startsWith('/threshold')
       ? { body: '{"decision":"handoff"}' }
@@ -63,7 +63,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
         },
       ],
     },
-    // The job names no model: the client has its own.
+    // The job names no model, so the client uses its default.
     { ...SECRETS, ANTHROPIC_MODEL: MODEL },
   )
   const [to, headers] = [server.url, `headers: { X-Key: "\${HOOK_KEY}" }`]
@@ -93,7 +93,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
   expect({ code: ran.code, stderr: ran.stderr, ...job }).toMatchObject({ code: 0, status: 'completed', handoffs: 1 })
   const [one, two] = job.sessions as { session_id: string; brief_id: string | null }[]
 
-  // The last hook that says something decides: the agent wrote the brief.
+  // The last hook with an answer decides: the agent writes the brief.
   const names = { agent_name: 'coder', job_id: job.job_id, worktree_path: null, branch_name: null }
   const figures = { input_tokens: 152_016, context_window: 200_000, usage_percent: 0.7601, remaining_percent: 0.2399 }
   const full = JSON.parse(file(it, 'full'))
@@ -105,7 +105,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
   })
   const [second, third] = it.firsts()
   expect(third!.text).toContain('Step 3.')
-  // In order, and before the task.
+  // Texts of the hooks come in order and before the task.
   for (const { text } of [second!, third!])
     expect(text).toMatch(/From the shell\n\[secret\]\n\nRemember \[secret\], said the web\.\n\n[\s\S]*Do all steps\./)
   expect(lines(it, 'started')).toMatchObject([
@@ -157,7 +157,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
   ])
   expect(existsSync(path.join(it.home.project, 'never'))).toBe(false)
 
-  // Told where somebody looks, and without what came from the environment: the store, the logs, the transcripts.
+  // Store, logs and transcripts contain the hooks' output without values from the environment.
   const log = (await it.baton('jobs', 'logs', job.job_id)).stdout
   expect(log).toMatch(/hook `shell 1` \(completed\) failed: exited with 1: \[secret\]/)
   expect(log).toMatch(/hooks: handoff, since the hook `webhook 2` says handoff/)
@@ -176,7 +176,7 @@ test('a hook that answers continue ends the handoff it was asked about with hand
   expect(handoffs[1]).toMatchObject({ job_id: expect.any(String), data: { handoffNumber: 1, newSessionId: null } })
 })
 
-/** Runs a job without a client whose first session is full after one step. */
+/** Runs a job on the scripted runtime whose first session is full after one step. */
 async function scripted(it: JobStage, hooks: string, more = '') {
   write(it, hooks, `    runtime: scripted\n${more}`)
   const script = path.join(it.home.dir, 'script.json')
@@ -190,7 +190,7 @@ async function scripted(it: JobStage, hooks: string, more = '') {
   return { code, stderr, job, log, next: existsSync(next) ? readFileSync(next, 'utf8') : '' }
 }
 
-test('hooks that flood, fail or reach nobody: the job goes on, and what was decided is told', async () => {
+test('a job continues when its hooks flood their output, fail or cannot connect, and reports what was decided', async () => {
   const it = await jobStage({ steps: [] })
   const gone = await listen(() => null)
   await gone.close()
@@ -207,7 +207,8 @@ test('hooks that flood, fail or reach nobody: the job goes on, and what was deci
 `,
   )
   expect(flooded).toMatchObject({ code: 0, stderr: '', job: { status: 'completed', handoffs: 1 } })
-  // No hook that went well decided, and a failing one lets the others go on: no brief of the agent's.
+  // No successful hook decided and a failing hook does not stop the others, so Baton writes the
+  // brief.
   expect(flooded.next).toContain('A hook ended the session')
   expect(flooded.next).toMatch(
     /^\[baton\] The hooks of this job say first:\n\nx{40000}\n\[baton\] \d+ characters of the hooks' output are left out here\.\n\n\[baton\] You go on/,

@@ -21,7 +21,7 @@ interface Http {
   stop(): Promise<void>
 }
 
-/** A server, and whoever asks it with the token. */
+/** Starts a server and returns a function that sends requests with its token. */
 async function serve(it: JobStage): Promise<Http> {
   const server = it.start(['serve', '--port', '0', '--json'])
   const line = await until(
@@ -42,7 +42,7 @@ async function serve(it: JobStage): Promise<Http> {
   }
 }
 
-test('a named agent that is started over HTTP goes through a handoff and a failed check to its end, also while the server is away', async () => {
+test('a named agent that is started over HTTP finishes after a handoff and a failed check, even while the server is stopped', async () => {
   const it = await jobStage(climb({ steps: 8, grow: 30_000, held: [4] }))
   const { project } = it.home
   writeFileSync(path.join(project, 'baton.yaml'), AGENTS)

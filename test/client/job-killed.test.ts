@@ -14,7 +14,7 @@ const reached = (it: JobStage, count: number) =>
     () => it.steps().length >= count,
   )
 
-/** Steps that were done twice, and were not named to the session that did them again. */
+/** Returns steps that were done twice although the repeating session was not warned of them. */
 function unnamed(it: JobStage): string[] {
   const steps = it.steps()
   const twice = [...new Set(steps.filter((step, index) => steps.indexOf(step) !== index))]
@@ -25,7 +25,7 @@ function unnamed(it: JobStage): string[] {
   return twice.filter((step) => !new RegExp(`echo ${step} >> steps.*: (done|outcome unknown)`).test(named))
 }
 
-/** Of what is killed, after which steps, and how. True: Baton has to be started again. */
+/** Processes to kill, after which steps, and how. True when Baton must be started again. */
 const WAYS: [string, number[], (it: JobStage, running: Started) => boolean][] = [
   [
     'Baton, twice',
@@ -55,7 +55,7 @@ const WAYS: [string, number[], (it: JobStage, running: Started) => boolean][] = 
 ]
 
 test.each(WAYS)(
-  'after kill -9 of %s the job is done: no step is lost, and none is done again that was not named',
+  'after kill -9 of %s the job is completed, no step is lost, and only steps of unknown outcome are repeated',
   async (_, kills, kill) => {
     const steps = kills.at(-1)! + 4
     const it = await jobStage(climb({ steps, grow: 30_000, held: kills.map((at) => at + 1) }))
@@ -69,7 +69,7 @@ test.each(WAYS)(
         expect(lost).toMatchObject({ runner: { alive: false } })
         running = it.start(['jobs', 'resume', '--json'])
       }
-      // The step is held until then, so that no client continues without a runner.
+      // The step is held until the kill, so that no client continues without a runner.
       await until('the client is dead', () => !clients.some(alive))
       it.release(at + 1)
     }
@@ -87,7 +87,7 @@ test.each(WAYS)(
   },
 )
 
-test('a call that Baton had not answered yet when it was killed is named to the resumed session', async () => {
+test('the resumed session is informed of a call that was unanswered when Baton was killed', async () => {
   const it = await jobStage(climb({ steps: 5, grow: 1_000 }))
   const gate = faultGate(it.home.dir, 'JOB_CALL')
   const killed = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS], gate.env)

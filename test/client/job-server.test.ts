@@ -24,7 +24,7 @@ async function serve(it: JobStage) {
   return { ...server, get }
 }
 
-test('a server that starts goes on with what a crash left, once, and its end does not stop it', async () => {
+test('a starting server resumes a crashed job once, and the job survives the end of the server', async () => {
   const it = await jobStage(SCRIPT)
   const running = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS])
   await until('three steps', () => it.steps().length >= 3)
@@ -45,7 +45,7 @@ test('a server that starts goes on with what a crash left, once, and its end doe
   server.kill('SIGTERM')
   expect(await server.done).toMatchObject({ code: 0, stderr: '' })
 
-  // Whoever comes next finds it taken.
+  // A second process finds that the job is already running.
   const second = await serve(it)
   expect((await second.get(`/api/jobs/${job.job_id}`)).runner?.pid).toBe(job.runner.pid)
   it.release(6)

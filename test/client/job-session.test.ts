@@ -9,7 +9,7 @@ import { type JobStage, jobStage } from './job-stage.js'
 
 const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions', '--json']
 
-/** One conversation: the first job's step and answer, then the second's. */
+/** Script of one conversation: step and answer of the first job, then of the second. */
 const TWO_TASKS = {
   steps: [
     { bash: 'echo 1 >> steps', used: 30_008 },
@@ -33,7 +33,7 @@ const run = async (it: JobStage, ...args: string[]) => {
 const last = (it: JobStage): string => textsOf(mainRequests(it.model).at(-1)!).join('\n')
 
 test.each(['cli', 'sdk'])(
-  'through %s the next job of a persistent agent continues its session, and pays only for itself',
+  'through %s the next job of a persistent agent continues its session and counts only its own cost',
   async (runtime) => {
     const it = await jobStage(TWO_TASKS)
     agent(it, '{ mode: persistent }')
@@ -50,7 +50,7 @@ test.each(['cli', 'sdk'])(
     })
     expect(it.steps()).toEqual(['1', '2'])
     for (const part of ['Mend the parser.', 'The parser works.', 'Mend the printer.']) expect(last(it)).toContain(part)
-    // The client tells the session's total; the part of the first job is taken off.
+    // The client reports the session's total cost, from which the first job's part is subtracted.
     expect(second.job.spend).toMatchObject({ cache_creation_tokens: 10_000, output_tokens: 100 })
     expect(second.job.spend.cost_usd).toBeLessThan(first.job.spend.cost_usd)
     const shown = JSON.parse((await it.baton('show', second.job.job_id, '--json')).stdout)
@@ -59,7 +59,7 @@ test.each(['cli', 'sdk'])(
   },
 )
 
-test('a persistent session that expired is not continued: the fresh one is given its brief', async () => {
+test('an expired persistent session is not continued, and the fresh one gets its brief', async () => {
   const it = await jobStage({
     ...TWO_TASKS,
     conversations: [{ when: { seen: 'This is a new job' }, steps: ['The printer works too.'] }],
@@ -78,7 +78,7 @@ test('a persistent session that expired is not continued: the fresh one is given
 })
 
 test.each(['cli', 'sdk'])(
-  'through %s a job runs on the session it is given, and on no other folder’s',
+  'through %s a job continues the session that it names, and refuses one of another folder',
   async (runtime) => {
     const it = await jobStage(TWO_TASKS)
     const first = await run(it, '--prompt', 'Mend the parser.', '--runtime', runtime)

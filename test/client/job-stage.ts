@@ -14,21 +14,21 @@ import { mainRequests } from '../harness/stage.js'
 
 export { climb } from './climb-script.js'
 
-/** A machine where Baton is not installed into the client: jobs need no hooks there. */
+/** A machine without Baton's hooks in the client, which jobs do not need. */
 export interface JobStage {
   home: Home
   model: Model
   /** Starts the built command. */
   start(args: string[], env?: Record<string, string>, cwd?: string): Started
-  /** Runs it to its end. */
+  /** Runs the built command to its end. */
   baton(...args: string[]): Promise<Ended>
   jobs(): Promise<JobShown[]>
   job(): Promise<JobShown>
-  /** What the steps of the script wrote, in order. */
+  /** Numbers that the script's steps wrote, in order. */
   steps(): string[]
-  /** Lets a held step of a climb be done. */
+  /** Releases a held step of a climb. */
   release(step: number): void
-  /** Processes of jobs that are still there. */
+  /** Ids of job processes that still run. */
   left(): number[]
   /** The first prompt of each session, in the order they began. */
   firsts(): { sessionId: string; text: string }[]
@@ -112,7 +112,7 @@ function isOfJob(pid: number): boolean {
 
 export const upTo = (last: number): string[] => Array.from({ length: last }, (_, index) => String(index + 1))
 
-/** The client that a job runs now. */
+/** Returns the process id of the job's current client. */
 export function clientsOf(it: JobStage): number[] {
   return it.left().filter((pid) => {
     try {

@@ -7,7 +7,7 @@ import { climb, type JobStage, jobStage, upTo } from './job-stage.js'
 const SCRIPT = climb({ steps: 12, grow: 30_000, held: [4, 7] })
 const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
 const ENDLESS = { steps: [{ bash: 'tail -f /dev/null', used: 20_008 }, 'Done.'] }
-/** A tool that does not end when it is told to, and leaves another behind in a session of its own. */
+/** A tool that ignores SIGTERM and starts another process in a new session. */
 const DEAF = "trap '' TERM INT HUP; while :; do sleep 1; done"
 const STUBBORN = { steps: [{ bash: `setsid sh -c "${DEAF}" & ${DEAF}`, used: 20_008 }, 'Done.'] }
 
@@ -17,7 +17,7 @@ const reached = (it: JobStage, count: number) =>
     () => it.steps().length >= count,
   )
 
-test('Ctrl-C pauses until somebody names the job, the end of the machine until somebody looks for lost ones; every step is done once', async () => {
+test('a job paused by Ctrl-C resumes only by its name, one ended by a shutdown also without, and every step is done once', async () => {
   const it = await jobStage(SCRIPT)
   const running = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS])
   await reached(it, 3)
@@ -33,7 +33,7 @@ test('Ctrl-C pauses until somebody names the job, the end of the machine until s
   })
   expect(stdout).toContain(`baton jobs resume ${job.job_id}`)
   expect(it.left()).toEqual([])
-  // Without a name only those are resumed that nobody paused.
+  // Without a name, `resume` skips jobs that the user paused.
   expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job was cut off/)
   const again = it.start(['jobs', 'resume', job.job_id.slice(4, 12)])
   await reached(it, 6)
@@ -49,7 +49,7 @@ test('Ctrl-C pauses until somebody names the job, the end of the machine until s
   expect(it.steps()).toEqual(upTo(12))
 })
 
-test('a job in the background is listed, followed and cancelled, with the tool it runs', async () => {
+test('a background job is listed, followed and cancelled together with its running tool', async () => {
   const it = await jobStage(ENDLESS)
   const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
   const { job_id, pid } = JSON.parse(began.stdout)
@@ -73,11 +73,11 @@ test('a job in the background is listed, followed and cancelled, with the tool i
   expect((await it.baton('jobs', 'resume', job_id)).code).toBe(4)
 })
 
-test('a tool that does not listen, and what it left in the background, are gone after the command', async () => {
+test('cancelling a job ends a tool that ignores SIGTERM and the processes that it left in the background', async () => {
   const it = await jobStage(STUBBORN)
   const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
   const { job_id } = JSON.parse(began.stdout)
-  // The client, both shells and what they sleep with.
+  // The client, both shells and their sleep processes.
   await until(
     () => `the tool runs: ${it.left()}`,
     () => it.left().length >= 5,
@@ -88,7 +88,7 @@ test('a tool that does not listen, and what it left in the background, are gone 
   expect(it.left()).toEqual([])
 })
 
-test('a job whose runner was killed is cancelled all the same, and its client and tool are gone', async () => {
+test('a job whose runner was killed can be cancelled, which ends its client and tool', async () => {
   const it = await jobStage(ENDLESS)
   const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
   await until('the tool runs', () => it.left().length >= 2)
@@ -100,7 +100,7 @@ test('a job whose runner was killed is cancelled all the same, and its client an
   expect(await it.job()).toMatchObject({ status: 'cancelled', runner: null })
 })
 
-test('Ctrl-C twice cancels, without waiting for the tool', async () => {
+test('a second Ctrl-C cancels the job without waiting for its tool', async () => {
   const it = await jobStage(ENDLESS)
   const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
   await until('the tool runs', () => it.left().length >= 2)
@@ -112,7 +112,7 @@ test('Ctrl-C twice cancels, without waiting for the tool', async () => {
   expect(await it.job()).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
 })
 
-test('a check that fails once sends its output back to the agent, and the job is done when it passes', async () => {
+test('a failed check sends its output to the agent, and the job is done when the check passes', async () => {
   const it = await jobStage({ steps: ['I am done.', { bash: 'echo mended > proof', used: 30_008 }, 'Now I am.'] })
   const ran = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--check', 'ls proof', '--check', 'true', '--json')
   const job = JSON.parse(ran.stdout || '{}')
@@ -129,7 +129,7 @@ test('a check that fails once sends its output back to the agent, and the job is
   expect(job.sessions).toHaveLength(1)
 })
 
-test('a prompt that the client takes for a command of its own is no work done', async () => {
+test('a prompt that the client runs as one of its own commands does not count as completed work', async () => {
   const it = await jobStage(SCRIPT)
   const { code } = await it.baton('run', '--prompt', '/clear', ...FLAGS)
   const { status, exit_reason, detail } = await it.job()

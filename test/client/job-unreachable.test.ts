@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../harness/wait.js'
 import { jobStage } from './job-stage.js'
 
-/** A port of loopback that nobody listens on. */
+/** Returns a loopback port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -9,7 +9,7 @@ import { clientsOf, jobStage, upTo } from './job-stage.js'
 
 const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions', '--json']
 
-test('an agent that never gives a brief and repeats what the brief does not list does no step twice, over a kill in a step and one in the handoff', async () => {
+test('an agent that never gives a brief does no step twice, even when Baton is killed in a step and in a handoff', async () => {
   let answerBriefs = (): void => {}
   const released = new Promise<void>((resolve) => {
     answerBriefs = resolve
@@ -39,8 +39,8 @@ test('an agent that never gives a brief and repeats what the brief does not list
   expect(job.handoffs).toBeGreaterThan(1)
   expect(it.steps()).toEqual(upTo(12))
 
-  // The session that was killed in its handoff was asked again, and then a copy of it that is cut off at an
-  // earlier answer.
+  // The session killed in its handoff was asked again, then a fork of it that ends at an earlier
+  // answer.
   const [one, ...later] = job.sessions as { session_id: string; number: number }[]
   const own = new Set(job.sessions.map(({ session_id }: { session_id: string }) => session_id))
   const beforeNext = model.log().findIndex(({ session_id }) => session_id === later[0]!.session_id)
@@ -60,12 +60,12 @@ test('an agent that never gives a brief and repeats what the brief does not list
   expect(it.left()).toEqual([])
 })
 
-test('a session may read the list of calls that its brief names, also in a permission mode that denies reading elsewhere', async () => {
+test('a session may read the call list that its brief names, even in a permission mode that denies other reads', async () => {
   const calls = Array.from({ length: 70 }, (_, n) => ({
     name: 'Bash',
     input: { command: `echo call-${n} ${'x'.repeat(280)}` },
   }))
-  // The ids of calls hold the place of a conversation in the script, so both scripts have as many.
+  // Call ids encode the position in the script, so both scripts have the same number of steps.
   const conversations = [{ when: { seen: 'a text that nobody says' }, steps: ['Never.'] }]
   const it = await jobStage({ steps: [{ tools: calls, used: 20_008 }, { fail: 'hang' }], conversations })
   const flags = ['--model', 'claude-opus-4-6', '--permission-mode', 'acceptEdits']

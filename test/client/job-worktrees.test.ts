@@ -23,7 +23,7 @@ const agent = (prompt: string): string => `agents:
     hooks: { after_run: [{ type: shell, command: "cat > \\"$(git rev-parse --path-format=absolute --git-common-dir)/../$BATON_JOB_ID.json\\"" }] }
 `
 
-test('two jobs at once in one repository, in a path with spaces and on no branch: each its own worktree over all its sessions; what is not committed stays and is named', async () => {
+test('two simultaneous jobs in a detached repository with spaces in its path keep a worktree each, and uncommitted work stays and is named', async () => {
   const brief = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nStep 3.\n'
   const it = await jobStage(
     {
@@ -78,7 +78,7 @@ test('two jobs at once in one repository, in a path with spaces and on no branch
   expect(left.detail).toBe(`${left.worktree_path} is kept: 1 uncommitted file (left-here)`)
   expect(readFileSync(path.join(left.worktree_path, 'left-here'), 'utf8').trim()).toBe(left.worktree_path)
 
-  // The last hooks ran, whether the worktree was still there or not, and were told which.
+  // The last hooks ran with or without the worktree, and were informed which it was.
   const told = ({ job_id: id }: { job_id: string }) =>
     JSON.parse(readFileSync(path.join(repo, `${id}.json`), 'utf8')).metadata
   expect(told(long)).toMatchObject({
@@ -93,7 +93,7 @@ test('two jobs at once in one repository, in a path with spaces and on no branch
   )
 })
 
-test('a repository without commits is refused before there is a job, with what to do', async () => {
+test('a repository without commits is refused with a remedy before a job is created', async () => {
   const it = await jobStage({ steps: ['Never asked.'] })
   const repo = path.join(it.home.dir, 'new')
   mkdirSync(repo)
@@ -106,7 +106,7 @@ test('a repository without commits is refused before there is a job, with what t
   expect(git(it, repo, 'status', '--porcelain')).toBe('')
 })
 
-test('a job that failed before it left anything in its worktree goes on in the same session, in a new worktree at the same place', async () => {
+test('a job that failed with an empty worktree resumes its session in a new worktree at the same path', async () => {
   const refused = {
     bash: 'git branch --show-current > made; git add -A; git commit -qm Made',
     used: 20_008,

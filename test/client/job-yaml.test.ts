@@ -6,7 +6,7 @@ import { findProgram } from '../../src/lib/find-program.js'
 import { trustProject } from '../harness/trust.js'
 import { type JobStage, jobStage } from './job-stage.js'
 
-/** Files as people have them from elsewhere, with the scripts they name. */
+/** Folder of users' `baton.yaml` files, with the scripts that they run. */
 const FILES = path.join(import.meta.dirname, '..', 'fixtures', 'agents')
 const FLAGS = [
   '--model',
@@ -18,13 +18,13 @@ const FLAGS = [
   '--json',
 ]
 
-/** The scripts of these files need it. */
+/** True if jq is installed, which the files' scripts need. */
 const hasJq = findProgram('jq', process.env) !== null
 
 const git = (it: JobStage, ...args: string[]): string =>
   execFileSync('git', ['-C', it.home.project, ...args], { env: it.home.env, encoding: 'utf8' }).trim()
 
-/** Lays one of the files into the project, word for word but for what `change` says. */
+/** Copies one of the files into the project, modified only by `change`. */
 function lay(it: JobStage, name: string, change: (text: string) => string = (text) => text): void {
   writeFileSync(path.join(it.home.project, 'baton.yaml'), change(readFileSync(path.join(FILES, name), 'utf8')))
   trustProject(it.home.env, it.home.project)
@@ -47,7 +47,7 @@ const SESSIONS = {
 }
 
 test.skipIf(!hasJq)(
-  'a file with hooks of its own, a worktree and a pull request runs as it stands: note saved, loaded, pushed, opened',
+  'an unmodified baton.yaml with hooks, a worktree and a pull request saves, loads, pushes and opens its work',
   async () => {
     const it = await jobStage(SESSIONS)
     const { project, dir, env } = it.home
@@ -81,7 +81,7 @@ test.skipIf(!hasJq)(
     })
     expect(job.worktree_path).toBe(path.join(project, '.worktrees', job.job_id))
 
-    // Both sessions worked in the one worktree, and the second began with what the hooks saved and loaded.
+    // Both sessions used one worktree, and the second began with the note that the hooks saved.
     const [, second] = it.firsts()
     const said = second!.text
     expect(said).toMatch(
@@ -101,14 +101,14 @@ test.skipIf(!hasJq)(
     )
     expect(existsSync(job.worktree_path)).toBe(false)
     expect(git(it, 'status', '--porcelain')).toBe('?? baton.yaml')
-    // No token, no message to anybody: the hook fails, and the job does not.
+    // The notification hook fails without a token, and the job continues.
     const log = await it.baton('jobs', 'logs', job.job_id)
     expect(log.stdout).toMatch(/hook `slack 1` \(completed\) failed: SLACK_BOT_TOKEN: not set in the environment/)
     expect(log.stdout).toMatch(/hooks: abort, since no hook decided/)
   },
 )
 
-test('every other file is taken as it stands too, and carries a job through its hooks', async () => {
+test('every other baton.yaml example is accepted unmodified and runs a job with its hooks', async () => {
   const it = await jobStage({ steps: [] })
   cpSync(path.join(FILES, 'scripts'), path.join(it.home.project, 'scripts'), { recursive: true })
   const script = path.join(it.home.dir, 'script.json')
@@ -143,7 +143,7 @@ test('every other file is taken as it stands too, and carries a job through its 
   expect(asked.stdout).toMatch(/`Notify monitoring` \(context_threshold\) failed: MONITORING_TOKEN: not set/)
 })
 
-test('what is written wrong is told with its place, and no job is begun', async () => {
+test('an error in baton.yaml is reported with its line, and no job is started', async () => {
   const it = await jobStage({ steps: [] })
   lay(it, 'worktree.yaml', (text) =>
     text.replace('push_on_success', 'push_on_sucess').replace('context_threshold: 0.10', 'context_threshold: 10'),

@@ -35,7 +35,7 @@ test.each(PAIRS)('recall finds a session that ended and one that was killed: %s'
     const shown = await it.show(killed)
     return shown.transcript_path === null ? null : shown
   })
-  // The client writes its transcript a moment after it showed the answer.
+  // The client writes its transcript shortly after it shows the answer.
   await until('the answer is on the disk', () => readFileSync(transcript!, 'utf8').includes('leaves in August'))
   const { pid } = second.registry()!
   process.kill(pid, 'SIGKILL')

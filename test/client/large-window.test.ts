@@ -15,7 +15,7 @@ async function levelsOf(it: Stage): Promise<unknown[]> {
   return (await it.events('level_crossed')).map(({ data }) => [data.level, data.at_tokens])
 }
 
-test('in a 1M window the client is told at 150k and 225k and offered a handoff at 300k', async () => {
+test('in a 1M window the agent is warned at 150k and 225k tokens and offered a handoff at 300k', async () => {
   const it = await stage(climb, { handoff: true })
   const tui = await startTui(it.home, { model: MODEL })
   await tui.submit('go')
@@ -28,7 +28,7 @@ test('in a 1M window the client is told at 150k and 225k and offered a handoff a
     ['handoff', 300_000],
   ])
   for (const level of ['notice', 'warning', 'handoff']) expect(Math.max(...told(it.model, level))).toBe(1)
-  // The request after the one that reached the level carries it.
+  // The warning is in the request after the one that reached the level.
   expect(told(it.model, 'notice').slice(0, 3)).toEqual([0, 0, 0])
   expect(told(it.model, 'handoff').slice(0, 7)).toEqual([0, 0, 0, 0, 0, 0, 0])
   const offers = (await it.messages()).filter(({ user_text }) => user_text?.includes('/handoff'))

@@ -29,7 +29,7 @@ function crossings(home: Home, session: string): unknown[] {
   }
 }
 
-test('the messages of a real run are measured: climb, parallel tools, a subagent apart, spend as the client sums it', async () => {
+test('the library measures a real run with parallel tools and a separate subagent, and sums the cost as the client does', async () => {
   const { home, messages, sessionId, tracker } = await run({
     steps: [
       { bash: ['echo 1', 'echo 2', 'echo 3'], used: 50_008, output: 70 },
@@ -76,7 +76,7 @@ test('the messages of a real run are measured: climb, parallel tools, a subagent
   ])
 })
 
-test('a compaction in a real run opens the levels once more, and seeing all messages again changes nothing', async () => {
+test('a compaction in a real run re-arms the levels, and replaying all messages changes nothing', async () => {
   const { home, messages, sessionId, tracker } = await run({
     steps: [{ bash: 'echo {{n}}', used: 90_008, grow: 40_000, repeat: 3 }, 'Never reached before the compaction.'],
     summary: 'The user wants it all.',

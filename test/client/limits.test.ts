@@ -8,12 +8,12 @@ interface Case {
   window: number
   point: number
   mode: 'proactive' | 'reactive' | 'off'
-  /** What the agent is told lies ahead. */
+  /** The limit that the warning names to the agent. */
   says: RegExp
 }
 
 const summarised = /At that point the client replaces the earlier conversation by a summary/g
-/** One of each kind: test/client/claude-code/limits.test.ts compares all with what the client says. */
+/** One case of each kind; test/client/claude-code/limits.test.ts compares all with the client. */
 const CASES: [string, Case][] = [
   [
     'a model asked for with 1M',
@@ -48,7 +48,7 @@ const CASES: [string, Case][] = [
   ],
 ]
 
-/** With the mod the client itself reports its point: once a point that was set, once no point at all. */
+/** Cases where the plugin module reports the client's point: one with a point, one without. */
 const WITH_MOD = ['--autocompact', 'compaction off in the settings']
 
 const WITH_AND_WITHOUT = [
@@ -59,7 +59,7 @@ const WITH_AND_WITHOUT = [
 ]
 
 test.each(WITH_AND_WITHOUT)(
-  '%s: window and compaction point are the client’s',
+  'with %s, context window and compaction point equal the client’s',
   async (_, mod, { run, settings, window, point, mode, says }) => {
     const used = Math.round(point * 0.6)
     const it = await stage(
@@ -73,7 +73,7 @@ test.each(WITH_AND_WITHOUT)(
       window_tokens: window,
       compaction_tokens: point,
       compaction_mode: mode,
-      // the refusal point is told by nobody
+      // No source reports the point at which the API refuses.
       exact: mod && mode !== 'off',
       level: 'notice',
     })

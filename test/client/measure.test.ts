@@ -6,7 +6,7 @@ import { mainRequests, PAIRS, type Stage, stage, told } from '../harness/stage.j
 
 const figures = (events: Event[]): unknown[] => events.map((event) => event.data.used_tokens)
 
-/** What the model itself reported for the main chain, added up. */
+/** Sums the usage that the model reported for the main conversation. */
 function spent(it: Stage): Record<string, number> {
   const sum = { input_tokens: 0, output_tokens: 0, cache_creation_tokens: 0, cache_read_tokens: 0 }
   for (const { answer } of mainRequests(it.model)) {
@@ -18,53 +18,56 @@ function spent(it: Stage): Record<string, number> {
   return sum
 }
 
-test.each(PAIRS)('six answers up to 125,008 tokens read 62.5% of the window, never a sum: %s', async (_, how) => {
-  const it = await stage(
-    {
-      steps: [
-        {
-          thinking: 'Hm.',
-          text: 'On it.',
-          bash: ['echo a', 'echo b', 'echo c'],
-          used: 50_008,
-          grow: 15_000,
-          repeat: 5,
-        },
-        { thinking: 'So.', text: 'Done.', used: 125_008 },
-      ],
-    },
-    how,
-  )
-  const run = await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
-  expect([run.code, run.stderr]).toEqual([0, ''])
-  const session = await it.session()
-  expect(session).toMatchObject({
-    session_id: run.sessionId,
-    state: 'ended',
-    model: 'claude-opus-4-6',
-    used_tokens: 125_008,
-    window_tokens: 200_000,
-    used_percent: 62.5,
-    compaction_tokens: 167_000,
-    compaction_percent: 74.9,
-    remaining_percent: 25.1,
-    compaction_mode: 'proactive',
-    exact: how.mod,
-    // Both hold the last answer; which is read last depends on the moment.
-    source: how.mod ? expect.stringMatching(/^(?:mod|transcript)$/) : 'transcript',
-    cycle: 1,
-    compactions: 0,
-  })
-  const read = figures(await it.events('reading'))
-  expect(read).toEqual([...new Set(read)].sort((a, b) => Number(a) - Number(b)))
-  expect(read.at(-1)).toBe(125_008)
-  expect([50_008, 65_008, 80_008, 95_008, 110_008, 125_008]).toEqual(expect.arrayContaining(read))
-  expect(session.spend).toMatchObject(spent(it))
-  expect(session.spend.cost_usd).toBe(how.mod ? run.result!.total_cost_usd : null)
-  expect(it.strays().filter((name) => !name.startsWith('outbox'))).toEqual([])
-})
+test.each(PAIRS)(
+  'six answers up to 125,008 tokens are shown as 62.5% of the window, and never added up: %s',
+  async (_, how) => {
+    const it = await stage(
+      {
+        steps: [
+          {
+            thinking: 'Hm.',
+            text: 'On it.',
+            bash: ['echo a', 'echo b', 'echo c'],
+            used: 50_008,
+            grow: 15_000,
+            repeat: 5,
+          },
+          { thinking: 'So.', text: 'Done.', used: 125_008 },
+        ],
+      },
+      how,
+    )
+    const run = await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
+    expect([run.code, run.stderr]).toEqual([0, ''])
+    const session = await it.session()
+    expect(session).toMatchObject({
+      session_id: run.sessionId,
+      state: 'ended',
+      model: 'claude-opus-4-6',
+      used_tokens: 125_008,
+      window_tokens: 200_000,
+      used_percent: 62.5,
+      compaction_tokens: 167_000,
+      compaction_percent: 74.9,
+      remaining_percent: 25.1,
+      compaction_mode: 'proactive',
+      exact: how.mod,
+      // Both sources hold the last answer; which one is read last depends on timing.
+      source: how.mod ? expect.stringMatching(/^(?:mod|transcript)$/) : 'transcript',
+      cycle: 1,
+      compactions: 0,
+    })
+    const read = figures(await it.events('reading'))
+    expect(read).toEqual([...new Set(read)].sort((a, b) => Number(a) - Number(b)))
+    expect(read.at(-1)).toBe(125_008)
+    expect([50_008, 65_008, 80_008, 95_008, 110_008, 125_008]).toEqual(expect.arrayContaining(read))
+    expect(session.spend).toMatchObject(spent(it))
+    expect(session.spend.cost_usd).toBe(how.mod ? run.result!.total_cost_usd : null)
+    expect(it.strays().filter((name) => !name.startsWith('outbox'))).toEqual([])
+  },
+)
 
-test('a subagent has figures of its own, moves its parent by nothing and is told nothing', async () => {
+test('a subagent has its own figures, does not change its parent’s and gets no warnings', async () => {
   const it = await stage(
     {
       steps: [
@@ -106,7 +109,7 @@ test('a subagent has figures of its own, moves its parent by nothing and is told
   expect(inside.map((entry) => copies(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
 })
 
-test('failed requests and the lines they leave never give 0', async () => {
+test('failed requests and their transcript lines never produce a reading of 0', async () => {
   const it = await stage(
     {
       steps: [
@@ -123,13 +126,13 @@ test('failed requests and the lines they leave never give 0', async () => {
   expect(await it.session()).toMatchObject({ used_tokens: 70_008, used_percent: 35, cycle: 1, compactions: 0 })
   expect([60_008, 70_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
 
-  // resumed: the old figure stands until the next answer, and again no zero
+  // After a resume the old figure stays until the next answer, without a reading of 0.
   await runPrint(it.home, { prompt: 'again', model: 'claude-opus-4-6', args: ['--resume', run.sessionId!] })
   expect(await it.session()).toMatchObject({ used_tokens: 70_008, cycle: 1 })
   expect([60_008, 70_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
 })
 
-test('an answer made in several rounds counts as its last one', async () => {
+test('an answer of several rounds counts with the figure of its last round', async () => {
   const it = await stage(
     {
       steps: [

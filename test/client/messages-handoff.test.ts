@@ -19,7 +19,7 @@ Note item 2 in done.txt.
 > Work through the list and note each item in done.txt.
 `
 
-test('a message sent while the work is handed over is read after the brief, by the fresh session', async () => {
+test('a message that is sent during a handoff is read by the fresh session after the brief', async () => {
   const it = await stage(
     {
       steps: [

@@ -11,7 +11,7 @@ const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: strin
 const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
 const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
 
-/** Returns once a turn that began after `since` is over and Baton knows it. */
+/** Waits until a turn that began after `since` has ended and Baton has recorded it. */
 async function knownIdle(it: Stage, tui: Tui, since: number): Promise<void> {
   await tui.waitTurnEnd(since)
   await until('it is known to be idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
@@ -69,7 +69,7 @@ test('a busy session reads each message at the moment its mode names', async () 
   ])
 })
 
-test('a text longer than the client takes is read from a file of its own', async () => {
+test('a message that is too long for the client is read from a file', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL })
   await hello(it, tui)
@@ -81,14 +81,14 @@ test('a text longer than the client takes is read from a file of its own', async
   expect(statSync(text_file!).mode & 0o777).toBe(0o600)
 })
 
-test('without the mod an idle session in tmux is told by keys, and a draft is left alone', async () => {
+test('without the plugin module an idle session in tmux gets a message by keys, and a draft stays unchanged', async () => {
   const it = await stage(
     { rest: { text: 'All right.', used: 20_008 } },
     { server: true, mod: false, env: { BATON_SEAT: 'api' } },
   )
   const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
   await hello(it, tui)
-  // The sender may have another configuration of the client than the session.
+  // The sender may use another client configuration than the session.
   const own = it.home.env.CLAUDE_CONFIG_DIR!
   it.home.env.CLAUDE_CONFIG_DIR = path.join(it.home.dir, 'of-another-shell')
   const since = Date.now()

@@ -14,7 +14,7 @@ test.each([
     ', also where Baton is off for the child',
     'handoff: {mode: off}\noverrides: [{when: {seat: child}, enabled: false}]\n',
   ],
-])('an idle parent hears of its child’s compaction%s', async (_, config) => {
+])('an idle parent is informed of its child’s compaction%s', async (_, config) => {
   const script: ScriptInput = {
     rest: { text: 'Heard.', used: 20_008 },
     conversations: [

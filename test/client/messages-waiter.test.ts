@@ -16,14 +16,16 @@ const delivered = (it: Stage, id: string) =>
 const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
 const sessionIn = (it: Stage, text: string) => requestsWith(it, text)[0]!.session_id
 
-/** Process ids of the waiters that sleep. */
+/** Returns the process ids of the sleeping waiters. */
 function waiters(it: Stage): number[] {
   const folder = path.join(it.home.batonHome, 'waiters')
   const names = readdirSync(it.home.batonHome).includes('waiters') ? readdirSync(folder) : []
   return names.flatMap((name) => /^\d+\.(\d+)$/.exec(name)?.[1] ?? []).map(Number)
 }
 
-/** Returns once a turn that began after `since` is over, Baton knows it, and a waiter sleeps again. */
+/**
+ * Waits until a turn that began after `since` has ended, is recorded, and a waiter sleeps again.
+ */
 async function idle(it: Stage, tui: Tui, since: number): Promise<void> {
   await tui.waitTurnEnd(since)
   await until('the session is known as idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
@@ -38,7 +40,7 @@ const begin = async (it: Stage): Promise<Tui> => {
   return tui
 }
 
-test('a message wakes an idle session beside which a waiter sleeps, once; after /clear only the fresh one', async () => {
+test('a message wakes an idle session with a waiter once, and after /clear only the fresh session', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await begin(it)
   const first = tui.sessionId()!
@@ -79,7 +81,7 @@ test('two messages at once are read once each, in their order', async () => {
   const since = Date.now()
   const [one, two] = await Promise.all([sent(it, 'api', 'first words'), sent(it, 'api', 'second words')])
   for (const { message_id } of [one, two]) expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
-  // The second message may begin a turn of its own after the first.
+  // The second message may start its own turn after the first.
   await until('a request holds both', () =>
     requestsWith(it, 'first words').some((one) => copies(one, 'second words') > 0),
   )
@@ -87,14 +89,14 @@ test('two messages at once are read once each, in their order', async () => {
   for (const words of ['first words', 'second words']) expect(copies(mainRequests(it.model).at(-1)!, words)).toBe(1)
 })
 
-test('a waiter that was killed: the message waits, and comes with the next prompt; the next turn has a waiter again', async () => {
+test('after a waiter was killed its message arrives with the next prompt, and the next turn has a waiter again', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL, env: { TMUX_PANE: '', TMUX: '' } })
   const since = Date.now()
   await tui.submit('hello')
   await idle(it, tui, since)
   process.kill(waiters(it)[0]!, 'SIGKILL')
-  await tui.type('x') // a draft: nothing may be typed
+  await tui.type('x') // A draft, so Baton may type nothing.
   await tui.waitFor(/❯\s+x/)
   const { message_id } = await sent(it, 'api', 'for whoever comes next')
   await until('it waits again', async () => (await statusOf(it, message_id)).status === 'queued')
@@ -108,7 +110,7 @@ test('a waiter that was killed: the message waits, and comes with the next promp
   expect(await delivered(it, again.message_id)).toMatchObject({ via: 'waiter' })
 })
 
-test('a person asks an idle session for a brief: it is woken and gives it', async () => {
+test('an idle session whose brief the user requests is woken and gives it', async () => {
   const brief = '# Handoff brief\n\n## Goal and why\nGreet.\n\n## Next exact step\nNothing.'
   const it = await stage(
     {
@@ -129,7 +131,7 @@ test('a person asks an idle session for a brief: it is woken and gives it', asyn
   )
 })
 
-test('a print run does not wait for a waiter; uninstall ends those that sleep and gives back the settings', async () => {
+test('a print run does not wait for a waiter, and uninstall ends sleeping waiters and restores the settings', async () => {
   const settings = { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, settings })
   const file = path.join(it.home.configDir, 'settings.json')
@@ -145,7 +147,7 @@ test('a print run does not wait for a waiter; uninstall ends those that sleep an
   expect(tui.registry()?.status).toBe('idle')
 })
 
-test('a client that is killed keeps its messages for the next one in the seat', async () => {
+test('messages for a killed client are delivered to the next one in the seat', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await begin(it)
   process.kill(tui.pid, 'SIGKILL')

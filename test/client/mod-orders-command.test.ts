@@ -9,7 +9,7 @@ import { orderStage, REQUEST } from './mod-orders-stage.js'
 
 const MODEL = 'claude-opus-4-6'
 
-test('/handoff leaves a request, answers in a line and asks the agent for the brief', async () => {
+test('/handoff writes a request file, answers in one line and asks the agent for the brief', async () => {
   const it = await orderStage({ steps: ['Here is the brief.'] })
   const tui = await startTui(it.home, { model: MODEL })
   const session = tui.sessionId()!
@@ -34,7 +34,7 @@ test.each([
     'skills/handoff/SKILL.md',
     '---\nname: handoff\ndescription: mine\n---\nDo it the way I wrote.',
   ],
-])("a user's own /handoff stays as it is: %s", async (_, where, file, text) => {
+])("a user's own /handoff is not replaced: %s", async (_, where, file, text) => {
   const it = await orderStage({ steps: ['Done.'] })
   const root = where === 'home' ? it.home.configDir : path.join(it.home.project, '.claude')
   mkdirSync(path.dirname(path.join(root, file)), { recursive: true })

@@ -8,8 +8,8 @@ import { type OrderStage, orderStage, PROMPT } from './mod-orders-stage.js'
 const MODEL = 'claude-opus-4-6'
 
 /**
- * Makes the mod wait for a file of this name in the live folder before it comes to `call`;
- * `<name>.held` says so.
+ * Makes the plugin module wait before `call` for a file of this name in the live folder. The file
+ * `<name>.held` shows that it waits.
  */
 const holdBefore = (call: string, name: string) => (program: string) => {
   expect(program).toContain(call)
@@ -20,10 +20,12 @@ const holdBefore = (call: string, name: string) => (program: string) => {
   )
 }
 
-/** How many fresh sessions were given the prompt. */
+/** Counts the fresh sessions that got the prompt. */
 const given = (it: OrderStage): number => new Set(it.requestsWith(PROMPT).map((entry) => entry.session_id)).size
 
-/** How many sessions the client has begun; not asked of hooks, which die with it. */
+/**
+ * Counts the sessions that the client began, from live files, because hooks die with the client.
+ */
 const sessions = (it: OrderStage): number =>
   readdirSync(it.liveDir).filter((name) => /^[\w-]+\.json$/.test(name)).length
 
@@ -36,7 +38,7 @@ test.each([
   ['when the session is cleared', holdBefore(SUBMIT, 'gate')],
   ['when the fresh session has the prompt', null],
 ] as const)(
-  'a client killed around an order carries it out at most once, also when it is resumed: %s',
+  'a client that is killed around an order carries it out at most once, even after a resume: %s',
   async (when, change) => {
     const it = await orderStage(
       {
@@ -76,7 +78,7 @@ test.each([
       return
     }
     expect(begun).not.toBeNull()
-    // The mod looks for orders at the end of each turn, so it has looked when the second is over.
+    // The plugin module checks for orders at each turn's end, so it has checked after the second.
     for (const prompt of ['a first turn', 'a second turn']) {
       await again.submit(prompt)
       await again.waitIdle()

@@ -10,23 +10,23 @@ import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
 import { startTape, type Tape } from './claude-code/tape.js'
 
-/** A client with the mod, hooks that write down what they are told, and nothing else of Baton. */
+/** A client with the plugin module and recording hooks, without the rest of Baton. */
 export interface OrderStage {
   home: Home
   model: Model
   tape: Tape
   liveDir: string
-  /** Gives an order to a session; the rest is chosen. Returns it as given. */
+  /** Writes an order for a session, with defaults for omitted fields, and returns it. */
   order(session: string, change?: Partial<Order>): Order
   answer(order: Order): OrderAnswer | null
   /**
-   * The hindrance of the order, as the mod wrote beside it; null if it has not seen it, or nothing
-   * hindered it.
+   * The reason why the plugin module delays the order, which it writes beside it. Null when it has
+   * not seen the order or has no reason.
    */
   hindrance(order: Order): string | null
-  /** The requests on the main chain that carry a text. */
+  /** Returns the requests of the main conversation that contain a text. */
   requestsWith(text: string): LogEntry[]
-  /** How often the client has begun a session by a clear. */
+  /** Number of sessions that the client began after /clear. */
   clears(): number
 }
 
@@ -35,7 +35,7 @@ export const REQUEST = '[baton] Please write a handoff brief as your answer.'
 
 let orders = 0
 
-/** `change` edits the program of the mod before the client loads it. */
+/** Starts the stage. `change` edits the plugin module's code before the client loads it. */
 export async function orderStage(
   script: ScriptInput,
   change: (program: string) => string = (program) => program,

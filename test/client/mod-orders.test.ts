@@ -9,7 +9,7 @@ import { until } from '../harness/wait.js'
 import { type OrderStage, orderStage, PROMPT } from './mod-orders-stage.js'
 
 const MODEL = 'claude-opus-4-6'
-/** The steps of the fresh session that is given the brief. */
+/** Steps of the fresh session that gets the brief. */
 const FRESH = { when: 'Go on with the parser', steps: [{ bash: 'echo fresh > fresh.txt', used: 20_008 }, 'Went on.'] }
 
 async function afterTurn(
@@ -25,7 +25,8 @@ async function afterTurn(
 const firstRequest = (it: OrderStage, text: string) => until(`a request with ${text}`, () => it.requestsWith(text)[0])
 
 /**
- * Two turns: the mod looks for orders at the end of each, so it has looked when the second is over.
+ * Runs two turns. The plugin module checks for orders at each turn's end, so it has checked after
+ * the second.
  */
 async function turns(tui: Tui): Promise<void> {
   for (const prompt of ['a first turn', 'a second turn']) {
@@ -34,7 +35,7 @@ async function turns(tui: Tui): Promise<void> {
   }
 }
 
-/** The fresh session has done its work. */
+/** Waits until the fresh session has done its work. */
 async function wentOn(it: OrderStage): Promise<void> {
   await until('the fresh session works', () => existsSync(path.join(it.home.project, 'fresh.txt')))
 }
@@ -47,7 +48,7 @@ const told = (it: OrderStage): string[] =>
     return event === 'Stop' ? ['stop'] : []
   })
 
-test('an idle session is handed over: cleared, the prompt in the first request, and the agent goes on by itself', async () => {
+test('an order to an idle session clears it, and the fresh session gets the prompt in its first request and continues', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   const before = told(it).length
@@ -60,12 +61,12 @@ test('an idle session is handed over: cleared, the prompt in the first request, 
   expect(told(it).slice(before)).toEqual(['end clear', 'start clear', 'prompt [baton] Go ', 'stop'])
   expect(request.session_id).toBe(tui.sessionId())
   expect(request.session_id).not.toBe(session)
-  // The model reads the words as they were given, and nothing of the old session.
+  // The model gets the unmodified prompt and nothing of the old session.
   expect(textsOf(request)).toContain(PROMPT)
   expect(textsOf(request)).not.toContain('go')
 })
 
-test('an order given while the turn is busy waits for its end', async () => {
+test('an order that is given during a turn waits for its end', async () => {
   const it = await orderStage({
     steps: [{ text: 'First.', used: 20_008, hold: 'turn' }],
     conversations: [FRESH],
@@ -88,7 +89,7 @@ test('an order given while the turn is busy waits for its end', async () => {
   expect(it.clears()).toBe(1)
 })
 
-test('an open menu holds the order', async () => {
+test('an open menu delays the order', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   await tui.submit('/help')
@@ -100,7 +101,7 @@ test('an open menu holds the order', async () => {
   await until('the answer', () => it.answer(order)?.state === 'done')
 })
 
-test('a mod that is replaced while the client runs still carries out an order, once', async () => {
+test('a plugin module that is replaced while the client runs still carries out an order once', async () => {
   const it = await orderStage({ steps: ['Done.'], rest: 'Done again.', conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   const program = path.join(it.home.configDir, 'skills', 'baton', 'hooks', 'register.js')
@@ -120,7 +121,7 @@ test('a mod that is replaced while the client runs still carries out an order, o
   expect(it.clears()).toBe(1)
 })
 
-test('the same order given twice is carried out once; a withdrawn, a late and an unknown one never', async () => {
+test('a repeated order is carried out once, and a withdrawn, an expired or an unknown one never', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   await tui.type('xyz')
@@ -146,7 +147,7 @@ test('the same order given twice is carried out once; a withdrawn, a late and an
   expect([it.clears(), tui.sessionId()]).toEqual([1, session])
 })
 
-test('a prompt is said when the session is idle, and what the user types stays', async () => {
+test('a prompt order is submitted when the session is idle, and the user’s draft stays', async () => {
   const it = await orderStage({ steps: ['Done.', 'Heard.'] })
   const { tui, session } = await afterTurn(it)
   await tui.type('half a thought')

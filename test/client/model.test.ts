@@ -21,7 +21,7 @@ const figures = (entries: LogEntry[]) => entries.map((e) => e.answer?.used)
 const main = (model: Model) => model.log().filter((e) => e.kind === 'main')
 const given = (entries: LogEntry[]) => entries.filter((e) => e.outcome === 'answered')
 
-/** What the transcript says each answer used, one entry per answer. */
+/** Returns the tokens of each answer according to the transcript. */
 function usedInTranscript(transcript: string | null): number[] {
   const seen = new Map<string, number>()
   for (const line of (transcript ?? '').split('\n').filter(Boolean)) {
@@ -33,7 +33,7 @@ function usedInTranscript(transcript: string | null): number[] {
   return [...seen.values()]
 }
 
-test('the client runs parallel tools and keeps thinking blocks', async () => {
+test('the client runs the scripted model’s parallel tools and keeps its thinking blocks', async () => {
   const { model, home } = await scripted({
     steps: [
       {
@@ -54,7 +54,7 @@ test('the client runs parallel tools and keeps thinking blocks', async () => {
   expect(usedInTranscript(home.transcript(run.sessionId!))).toEqual([60_008, 61_008])
 })
 
-test('a subagent has its own answers and figures and takes no step of its parent', async () => {
+test('a scripted subagent has its own answers and figures and consumes no step of its parent', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'true', used: 40_008 }, { agent: 'count the files' }, { text: 'Done.', used: 45_008 }],
     subagents: [
@@ -76,7 +76,7 @@ test('a subagent has its own answers and figures and takes no step of its parent
   expect(copies(main(model).at(-1)!, 'There is one.')).toBe(1)
 })
 
-test('a proactive model compacts each time the figures cross its point, and then takes the next list of steps', async () => {
+test('the client compacts each time a proactive model crosses its point, and the next list of steps follows', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'echo {{n}}', used: 140_008, grow: 15_000, repeat: 9 }],
     summary: 'The user wants it all.',
@@ -94,7 +94,7 @@ test('a proactive model compacts each time the figures cross its point, and then
   expect(copies(main(model)[3]!, 'The user wants it all.')).toBe(1)
 })
 
-test('a reactive model compacts after the API refused, and climbs again', async () => {
+test('the client compacts after a reactive model refused a request, and the figures climb again', async () => {
   const { model, home } = await scripted({
     maximum: 200_000,
     steps: [{ bash: 'echo {{n}}', used: 180_008, grow: 15_000, repeat: 9 }],
@@ -107,7 +107,7 @@ test('a reactive model compacts after the API refused, and climbs again', async 
   expect(figures(given(main(model)))).toEqual([180_008, 195_008, 30_008, 31_008])
 })
 
-test('whatever way a request fails, the client asks again and gets the same step', async () => {
+test('the client retries a request that failed in any way and gets the same step', async () => {
   const { model, home } = await scripted({
     steps: [
       { bash: 'echo 1', used: 50_008, fail: { kind: 429, times: 2, retry_after: 0 } },
@@ -125,7 +125,7 @@ test('whatever way a request fails, the client asks again and gets the same step
   expect(failed).toEqual(['429', '429', '500', '529', 'drop', 'drop-midstream', 'stream-error'])
 })
 
-test('an interactive session goes on with the steps over turns, a compaction by hand, and begins anew after a clear', async () => {
+test('scripted steps continue over turns and a manual compaction of an interactive session, and restart after a clear', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'echo 1', used: 50_008 }, 'First turn.', 'Second turn.'],
     after_compaction: [{ bash: 'echo 2', used: 20_008 }, 'Third turn.', 'Fourth turn.'],
@@ -149,7 +149,7 @@ test('an interactive session goes on with the steps over turns, a compaction by 
   expect(copies(model.log().find((e) => e.kind === 'compaction')!, 'keep the names')).toBe(1)
 })
 
-test('a compaction before a prompt keeps the last text, which counts for the old cycle', async () => {
+test('a compaction before a prompt keeps the last answer, which counts for the old cycle', async () => {
   const { model, home } = await scripted({
     steps: [
       { bash: 'echo 1', used: 150_008 },
@@ -176,7 +176,7 @@ test('a compaction before a prompt keeps the last text, which counts for the old
   ])
 })
 
-test('a resumed and a forked session go on where the conversation stood', async () => {
+test('a resumed and a forked session continue at the script position of their conversation', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'echo 1' }, 'First.', { bash: 'echo 2' }, 'Second.', 'Third.'],
   })
@@ -192,7 +192,7 @@ test('a resumed and a forked session go on where the conversation stood', async 
   expect(model.log()).toHaveLength(5)
 })
 
-test('subagents at once, in the background too, each get their own answers', async () => {
+test('simultaneous subagents, in the background too, each get their own answers', async () => {
   const { model, home } = await scripted({
     steps: [
       { agent: ['count alpha', { prompt: 'count beta', type: 'Explore' }], used: 40_008 },
@@ -220,7 +220,7 @@ test('subagents at once, in the background too, each get their own answers', asy
   expect(figures(sub).sort()).toEqual([11_008, 11_008, 11_008, 12_008, 12_008, 12_008, 13_008, 13_008])
 })
 
-test('asking for a name of the session takes no step', async () => {
+test('a request for the session’s title consumes no step', async () => {
   const { model, home } = await scripted({ steps: ['First.', 'Second.'], side: 'scripted-name' })
   const tui = await startTui(home, { model: 'claude-opus-5-5' })
   await tui.submit('go')
@@ -243,7 +243,7 @@ test('a context the API refuses even after compaction ends the turn', async () =
   expect(model.log().filter((e) => e.kind === 'compaction').length).toBeGreaterThan(0)
 })
 
-test('the script in the documentation does what is said of it', async () => {
+test('the example script of the documentation behaves as documented', async () => {
   const page = readFileSync(path.join(REPOSITORY, 'docs', 'model.md'), 'utf8')
   const { model, home } = await scripted(
     parseScript(/```json\n([\s\S]*?)```/.exec(page)![1]!, 'docs/model.md') as ScriptInput,

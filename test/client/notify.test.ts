@@ -22,7 +22,7 @@ notify:
 
 const SCRIPT = {
   steps: [
-    // Neighbouring answers round to the same percentage: one signal may bring the readings of both.
+    // Adjacent answers round to the same percentage, because one signal may carry both readings.
     { read: 'README.md', used: 120_008 },
     { bash: 'touch asked.txt', used: 120_108 },
     { read: 'README.md', used: 150_008 },
@@ -31,14 +31,14 @@ const SCRIPT = {
   ],
 }
 
-/** What the command of the configuration was given, one line a notice. */
+/** Returns the input of the configured notify command, one line per notice. */
 function toldTo(it: Pick<Stage, 'home'>): SentNotice[] {
   const file = path.join(it.home.home, 'told')
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
   return lines.filter(Boolean).map((line) => JSON.parse(line) as SentNotice)
 }
 
-/** Until nothing is left to be sent, so that no further notice can follow. */
+/** Waits until every notice is sent, so that no further one can follow. */
 async function allSent(it: Pick<Stage, 'home'>): Promise<void> {
   const senders = (): number[] =>
     withEnvironment(`HOME=${it.home.home}`).filter((pid) => /hook-engine\S*\0notify\0/.test(commandLine(pid)))
@@ -50,7 +50,9 @@ async function allSent(it: Pick<Stage, 'home'>): Promise<void> {
   }
 }
 
-/** A turn that crosses two levels, needs a permission between them, and ends with a brief to review. */
+/**
+ * A turn that crosses two levels, needs a permission between them, and ends with a brief to review.
+ */
 async function toldOutside(server: boolean): Promise<void> {
   const args = ['--permission-mode', 'default']
   const it = await tmuxStage(SCRIPT, { server, config: CONFIG, env: { BATON_SEAT: 'api' } }, { bypass: false, args })
@@ -79,15 +81,15 @@ async function toldOutside(server: boolean): Promise<void> {
   expect(new Set(told.map(({ session_id }) => session_id))).toEqual(new Set([it.old]))
 }
 
-test('a level, a permission dialog and a brief to review are told outside the client once each, with and without a server', async () => {
+test('a level, a permission dialog and a brief to review each send one notice outside the client, with and without a server', async () => {
   await Promise.all([toldOutside(false), toldOutside(true)])
 })
 
-test('a turn that a usage limit ends is told once', async () => {
+test('a turn that a usage limit ends sends one notice', async () => {
   const limit = { kind: 429 as const, resets_in: 7_200, times: 'always' as const }
   const steps = [{ text: 'Never said.', fail: limit }]
   const it = await stage({ steps }, { config: CONFIG, env: { CLAUDE_CODE_MAX_RETRIES: '0' } })
-  // In a terminal: a print run ends without waiting for the hook of the turn that failed.
+  // A terminal is needed, because a print run ends without waiting for the failed turn's hook.
   const tui = await startTui(it.home, { model: MODEL })
   await tui.submit('go')
   await until('the limit is told', () => toldTo(it).length > 0)

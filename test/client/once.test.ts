@@ -7,7 +7,7 @@ import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
 
-test('servers that come and go and an upgrade in between repeat nothing and forget nothing', async () => {
+test('server restarts and an upgrade in between neither repeat nor lose a warning', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo a', used: 90_008, grow: 100, repeat: 3 },
@@ -47,7 +47,7 @@ const KILLED = [
 ] as const
 
 test.each(KILLED)(
-  'the client killed before it could ask: told again, marked, only where it was lost: %s',
+  'a warning is repeated with a mark only if it was lost when the client was killed before its request: %s',
   async (_, server, held) => {
     const it = await stage(
       {
@@ -60,8 +60,8 @@ test.each(KILLED)(
       },
       { server, config: 'levels: [{ name: notice, at: 84200 }]\n' },
     )
-    // Another hook of the user holds the client, so that it dies between our answer and its next request. The hook
-    // ends with the folder.
+    // Another hook of the user holds the client, so that it dies between our answer and its next
+    // request. The hook ends with the folder.
     const mine = it.home.readSettings() as { hooks: Record<string, unknown[]> }
     const holding = { hooks: [{ type: 'command', command: 'while [ -e hold ]; do sleep 0.1; done' }] }
     it.home.settings({ hooks: { ...mine.hooks, PostToolBatch: [...mine.hooks.PostToolBatch!, holding] } })
@@ -72,7 +72,7 @@ test.each(KILLED)(
     run.kill('SIGKILL')
     await run.done
     expect(told(it.model, 'notice').at(-1)).toBe(0)
-    // the client writes its transcript a moment late: what it had not written when it died is missing
+    // The client writes its transcript late, so lines may be missing when it dies.
     const { transcript_path } = await it.session()
     const lines = transcript().split('\n')
     if (!held) writeFileSync(transcript_path!, lines.filter((line) => !line.includes('[baton]')).join('\n'))
@@ -87,7 +87,7 @@ test.each(KILLED)(
   },
 )
 
-test('the client killed after it had asked: the conversation holds the warning once', async () => {
+test('the conversation contains a warning once when the client was killed after its request', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo a', used: 90_008, grow: 100, repeat: 3 },

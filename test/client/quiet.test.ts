@@ -5,7 +5,7 @@ import { LEVELS, stage } from '../harness/stage.js'
 
 const MODEL = 'claude-opus-4-6'
 
-test('hooks without a reading raise one alarm after twenty tool calls', async () => {
+test('twenty tool calls without a reading raise one alarm', async () => {
   const it = await stage(
     {
       steps: [
@@ -15,7 +15,7 @@ test('hooks without a reading raise one alarm after twenty tool calls', async ()
     },
     { mod: false, server: true },
   )
-  // such a session has no transcript
+  // A session without persistence has no transcript.
   const run = await runPrint(it.home, { prompt: 'go', model: MODEL, args: ['--no-session-persistence'] })
   expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
   expect(await it.session()).toMatchObject({ used_tokens: null, used_percent: null, level: null })
@@ -28,7 +28,7 @@ test('hooks without a reading raise one alarm after twenty tool calls', async ()
   expect(it.model.log().every((entry) => copies(entry, '[baton]') === 0)).toBe(true)
 })
 
-test('a session of a job is measured and told nothing', async () => {
+test('a session of a job is measured and gets no warnings', async () => {
   const it = await stage(
     {
       steps: [

@@ -9,7 +9,7 @@ import { type Stage, stage } from '../harness/stage.js'
 
 const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
 
-test('the package removed without uninstall: hooks and status line are silent and keep nothing', async () => {
+test('hooks and status line print and store nothing after the package was removed without uninstall', async () => {
   const it = await stage({ steps: [{ bash: 'echo a', used: 150_008 }, { bash: 'echo b', used: 151_008 }, 'Done.'] })
   const copy = path.join(it.home.dir, 'package')
   cpSync(path.dirname(BATON), path.join(copy, 'dist'), { recursive: true })

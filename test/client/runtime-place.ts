@@ -12,7 +12,7 @@ export interface RealPlace extends RuntimePlace {
   model: Model
 }
 
-/** The real client, talking to the scripted model in a home of its own. */
+/** The real client with the scripted model in an isolated home. */
 export async function realPlace(plan: Plan, open: (home: Home, plan: Plan) => Promise<Runtime>): Promise<RealPlace> {
   const model = await startModel({
     script: {

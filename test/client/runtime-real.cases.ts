@@ -10,7 +10,7 @@ import { alive } from '../harness/processes.js'
 import { until } from '../harness/wait.js'
 import type { RealPlace } from './runtime-place.js'
 
-/** What every runtime with a client of its own does. */
+/** Tests that every runtime with a real client must pass. */
 export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
   const sessionOptions = (at: RealPlace): SessionOptions => ({
     sessionId: randomUUID(),
@@ -34,7 +34,7 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
     }
   }
 
-  test('a client killed from outside is told with its signal, and kill ends the tool it left', async () => {
+  test('a client that is killed from outside is reported with its signal, and kill ends its orphaned tool', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
     const recorded = recordSession(at.runtime.start(sessionOptions(at), recordingListener()))
     expect(isAlive(recorded.session.process!)).toBe(true)
@@ -57,7 +57,7 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
   test.each([
     ['never comes', 'hang'],
     ['stops in the middle', 'stall'],
-  ] as const)('an interrupt ends a turn whose answer %s, and the session can be spoken to again', async (_, fail) => {
+  ] as const)('an interrupt ends a turn whose answer %s, and the session accepts another prompt', async (_, fail) => {
     const at = await place({
       steps: [{ text: 'Never said.', fail }],
       replies: [{ when: 'still there?', text: 'Here again.' }],
@@ -82,7 +82,7 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
     await until('the tool is gone', () => !alive(tool))
   })
 
-  test('a client that ends at once tells why, and one that cannot be started throws', async () => {
+  test('a client that exits at once is reported with its reason, and one that cannot be started throws', async () => {
     const at = await place({ steps: [{ text: 'Done.' }] })
     const recorded = recordSession(
       at.runtime.start({ ...sessionOptions(at), sessionId: 'no UUID' }, recordingListener()),

@@ -29,7 +29,7 @@ test.each(PAIRS)('a program on the Agent SDK is measured and warned by the userâ
   expect(shown).toHaveLength(1)
 })
 
-test('without any settings asked for nothing of Baton runs', async () => {
+test('nothing of Baton runs in an SDK program that loads no settings', async () => {
   const it = await stage(SCRIPT)
   const run = await runSdk(it.home, { prompt: 'go', options: { model: 'claude-opus-4-6', settingSources: [] } })
   expect([run.error, run.result?.result]).toEqual([null, 'Done.'])

@@ -9,7 +9,7 @@ import { mainRequests, type Stage, stage } from '../harness/stage.js'
 const MODEL = 'claude-opus-4-6'
 const SCRIPT = { steps: [{ bash: 'echo a', used: 50_008 }, 'One.', { bash: 'echo b', used: 60_008 }, 'Two.'] }
 
-/** A process with the command line of a client. */
+/** Starts a process with the command line of a client. */
 const client = (it: Stage, ...args: string[]): number =>
   spawn('sh', ['-c', 'sleep 300; :', 'claude', ...args], { env: it.home.env, stdio: 'ignore' }).pid!
 
@@ -24,14 +24,14 @@ test('a seat is named by BATON_SEAT, holds a chain of sessions, and is kept by a
   expect(seat.chain.map((link) => link.session_id)).toEqual([first.sessionId, second.sessionId])
   expect((await it.show(other.sessionId!)).seat_id).not.toBe(seat.seat_id)
 
-  // resumed without the name, in another process
+  // Resume the session without the name, in another process.
   await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', first.sessionId!] })
   const resumed = await it.show(first.sessionId!)
   expect(resumed).toMatchObject({ seat_id: seat.seat_id, used_tokens: 61_008, cycle: 1 })
   expect(await it.sessions()).toHaveLength(3)
 })
 
-test('a fork is a seat of its own under the one it was forked from', async () => {
+test('a fork gets its own seat below the seat it was forked from', async () => {
   const it = await stage(SCRIPT, { mod: false })
   const first = await runPrint(it.home, { prompt: 'go', model: MODEL })
   const fork = await runPrint(it.home, {
@@ -45,11 +45,11 @@ test('a fork is a seat of its own under the one it was forked from', async () =>
   expect(to.seat_id).not.toBe(from.seat_id)
   expect(from).toMatchObject({ used_tokens: 51_008, parent_seat_id: null })
   expect(to).toMatchObject({ used_tokens: 61_008 })
-  // what was spent before the fork was spent by the other
+  // Cost before the fork belongs to the original session.
   expect([from.spend.input_tokens, to.spend.input_tokens]).toEqual([16, 16])
 })
 
-test('a fork whose past is copied in late still begins with its present figure', async () => {
+test('a fork whose history is copied late still begins with its current figure', async () => {
   const it = await stage({})
   const parent = pretend(it.home, client(it))
   await parent.hook('SessionStart', { source: 'startup' })
@@ -78,7 +78,7 @@ test('a fork whose past is copied in late still begins with its present figure',
   expect((await it.events('level_crossed', fork.id)).map((event) => event.data.level)).toEqual(['notice'])
 })
 
-test('a parent hears of the compaction of its child with its next prompt', async () => {
+test('a parent is informed of its child’s compaction with its next prompt', async () => {
   const it = await stage(
     {
       steps: ['Never.'],

@@ -8,7 +8,7 @@ import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
 
-/** One turn to its end, and what it asked the model. */
+/** Runs one turn to its end and returns its requests to the model. */
 async function turn(it: Stage, tui: Tui, prompt: string): Promise<{ notice: number[]; warning: number[] }> {
   const before = mainRequests(it.model).length
   await tui.submit(prompt)
@@ -17,7 +17,7 @@ async function turn(it: Stage, tui: Tui, prompt: string): Promise<{ notice: numb
   return { notice: since('notice'), warning: since('warning') }
 }
 
-/** The same figure on the status line as in the store. */
+/** Checks that the status line shows the figure of the store. */
 async function expectLine(it: Stage, tui: Tui, line: RegExp): Promise<string> {
   const screen = await tui.waitFor(line)
   const session = await it.show(tui.sessionId()!)
@@ -29,7 +29,7 @@ async function expectLine(it: Stage, tui: Tui, line: RegExp): Promise<string> {
 test.each([
   ['mod, no server', { mod: true, server: false }],
   ['no mod, server', { mod: false, server: true }],
-] as const)('a day in the terminal: %s', async (_, how) => {
+] as const)('an interactive session is measured and warned over several turns: %s', async (_, how) => {
   const it = await stage(
     {
       steps: [
@@ -59,7 +59,8 @@ test.each([
   expect(screen).toMatch(/FORMER/)
   expect(screen).toMatch(/\[baton\] notice: 5\d% full, about \d\dk tokens until compaction/)
 
-  // reached by the turn's last answer: no turn is forced, the next prompt brings it
+  // The turn's last answer reached the level: no turn is forced, the next prompt carries the
+  // warning.
   const two = await turn(it, tui, 'on')
   expect(two.warning).toEqual([0, 0])
   await expectLine(it, tui, /120k\/~?167k · warning/)
@@ -97,7 +98,7 @@ test.each([
   expect((await it.sessions()).map((session) => session.state)).toEqual(['ended', 'ended'])
 })
 
-test('switched off it is silent and says so; switched on every level is open again', async () => {
+test('a switched-off Baton says so and sends no warnings, and switching it on re-arms every level', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo a', used: 90_008, grow: 1000, repeat: 3 },
@@ -128,7 +129,7 @@ test('switched off it is silent and says so; switched on every level is open aga
   await tui.waitFor(/127k\/167k · warning/)
 })
 
-test('with BATON_DISABLE=1 only the former status line runs', async () => {
+test('with BATON_DISABLE=1 only the user’s own status line runs', async () => {
   const it = await stage(
     { steps: [{ bash: 'echo a', used: 150_008 }, { bash: 'echo b', used: 151_008 }, 'Done.'] },
     { settings: { statusLine: { type: 'command', command: 'echo FORMER' } } },
@@ -143,7 +144,7 @@ test('with BATON_DISABLE=1 only the former status line runs', async () => {
   expect(it.strays()).toEqual([])
 })
 
-test('another model moves the levels: those now above the figure are open again', async () => {
+test('a change of the model moves the levels and re-arms those above the current figure', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo a', used: 90_008, grow: 1000, repeat: 3 },

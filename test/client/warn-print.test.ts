@@ -6,13 +6,13 @@ import { LEVELS, mainRequests, type Stage, stage, told, VARIANTS } from '../harn
 
 const MODEL = 'claude-opus-4-6'
 
-/** What the person before `-p` is shown, in order. */
+/** Returns the texts that `-p` shows the user, in order. */
 const shown = (run: PrintRun): string[] =>
   run.messages.flatMap((m) =>
     m.subtype === 'informational' && String(m.content).includes('[baton]') ? [String(m.content)] : [],
   )
 
-/** One answer a figure; the last ends the turn. */
+/** Builds one answer per figure, of which the last ends the turn. */
 const climb = (...figures: number[]): ScriptInput => ({
   steps: figures.map((used, i) => (i < figures.length - 1 ? { bash: `echo ${i}`, used } : { text: 'Done.', used })),
 })
@@ -26,7 +26,7 @@ function expectOnce(it: Stage, level: string, crossedBy: number): void {
 }
 
 test.each(VARIANTS)(
-  'each level is told once, two tool batches after the answer that crossed it at the latest: %s',
+  'each level is reported once, at most two tool batches after the answer that crossed it: %s',
   async (_, how) => {
     const figures = [
       60_008, 70_008, 84_008, 90_008, 95_008, 118_008, 120_008, 125_008, 143_008, 146_008, 150_008, 159_008, 160_008,
@@ -54,7 +54,7 @@ test.each(VARIANTS)(
   },
 )
 
-test('a jump over three levels gives one message with the present figure', async () => {
+test('a jump over three levels gives one message with the current figure', async () => {
   const it = await stage(climb(50_008, 150_008, 151_008, 152_008, 153_008), { mod: false, server: true })
   const run = await runPrint(it.home, { prompt: 'go', model: MODEL })
   expectOnce(it, 'handoff', 1)
@@ -69,7 +69,7 @@ test('a jump over three levels gives one message with the present figure', async
   expect(compactionTokens).toBe(167_000)
 })
 
-test('what the last answer of a turn reached forces no turn and is told with the next prompt, once', async () => {
+test('a level that the last answer of a turn reached forces no turn and is reported once with the next prompt', async () => {
   const it = await stage(
     {
       steps: [
@@ -93,14 +93,14 @@ test('what the last answer of a turn reached forces no turn and is told with the
   expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1])
   await runPrint(it.home, { prompt: 'once more', model: MODEL, args: ['--resume', first.sessionId!] })
   expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1, 1])
-  // in `-p` the client prints nothing of what a session start says, but keeps it
+  // With `-p` the client stores the output of SessionStart hooks without printing it.
   const kept = it.home.transcript(first.sessionId!)!.split('"type":"hook_system_message","content":"[baton] notice: ')
   expect(kept).toHaveLength(2)
   expect(await it.events('context_warning')).toHaveLength(1)
   expect(await it.messages()).toMatchObject([{ status: 'delivered', repeated: false }])
 })
 
-test('a lower figure alone re-arms nothing', async () => {
+test('a lower figure alone re-arms no level', async () => {
   const it = await stage(climb(90_008, 91_008, 60_008, 61_008, 92_008, 93_008, 94_008))
   await runPrint(it.home, { prompt: 'go', model: MODEL })
   expectOnce(it, 'notice', 0)

@@ -24,7 +24,7 @@ const EVENTS = [
   'SessionEnd',
 ]
 
-/** Every hook of the home answers as the adapter would have it, naming its event. */
+/** Makes every hook of the home print the adapter's answer with the name of its event. */
 async function stage(script: ScriptInput): Promise<{ home: Home; model: Model }> {
   const model = await startModel({ script })
   onTestFinished(() => model.close())
@@ -46,7 +46,7 @@ const CLIMB: ScriptInput = {
   after_compaction: ['Done again.'],
 }
 
-test('print mode: every answer that can reach the agent does, and none makes it go on', async () => {
+test('in print mode every hook answer that can reach the agent does, and none makes the agent continue', async () => {
   const { home, model } = await stage(CLIMB)
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(run.code).toBe(0)
@@ -57,7 +57,7 @@ test('print mode: every answer that can reach the agent does, and none makes it 
   expect(copies(requests.at(-1)!, '[baton] for the agent at SessionStart.')).toBe(1)
 })
 
-test('what was given to the agent is found in the transcript afterwards', async () => {
+test('the transcript contains the hook answers that the agent received', async () => {
   const { home } = await stage(CLIMB)
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   const transcript = path.join(
@@ -74,7 +74,7 @@ test('what was given to the agent is found in the transcript afterwards', async 
   }
 })
 
-test('the terminal shows the user what an answer can carry', async () => {
+test('the terminal shows the user every part of a hook answer that is meant for the user', async () => {
   const { home } = await stage(CLIMB)
   const tui = await startTui(home, { model: 'claude-opus-4-6', rows: 200 })
   await tui.submit('go')

@@ -9,7 +9,7 @@ import { type Home, makeHome } from '../../harness/home.js'
 import { startPrint } from '../../harness/run-print.js'
 import { until } from '../../harness/wait.js'
 
-/** What the real client says of itself, and what is derived from outside of the same running process. */
+/** Limits that the real client reports, and those derived from outside for the same process. */
 async function both(
   home: Home,
   args: string[],
@@ -78,14 +78,17 @@ const CASES: [string, string[], Record<string, string>, Record<string, unknown>]
   ],
 ]
 
-test.each(CASES)('derived from outside as the client itself says: %s', async (_, args, env, settings) => {
-  const home = makeHome()
-  home.settings(settings)
-  const { told, derived } = await both(home, args, env)
-  expect(derived).toMatchObject({ window: told.window, point: told.point, mode: told.mode, exact: false })
-})
+test.each(CASES)(
+  'limits derived from outside equal those that the client reports: %s',
+  async (_, args, env, settings) => {
+    const home = makeHome()
+    home.settings(settings)
+    const { told, derived } = await both(home, args, env)
+    expect(derived).toMatchObject({ window: told.window, point: told.point, mode: told.mode, exact: false })
+  },
+)
 
-test('what is switched per project is seen too', async () => {
+test('compaction settings of a project are applied to the derived limits', async () => {
   const home = makeHome()
   home.settings({ autoCompactWindow: 300_000 })
   const { mkdirSync } = await import('node:fs')
@@ -105,7 +108,7 @@ const CLIMBS: [string, string, string[], Record<string, string>, number][] = [
   ['an unknown model', 'my-model', [], { CLAUDE_CODE_MAX_CONTEXT_TOKENS: '128000' }, 95_000],
 ]
 
-test.each(CLIMBS)('the client really compacts there: %s', async (_, name, args, env, point) => {
+test.each(CLIMBS)('the client really compacts at the derived point: %s', async (_, name, args, env, point) => {
   const model = await startModel({
     script: {
       steps: [{ bash: 'echo below', used: point - 3_000 }, { bash: 'echo above', used: point + 1_000 }, 'Never said.'],

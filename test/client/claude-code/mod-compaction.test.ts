@@ -18,20 +18,23 @@ const AFTER: ScriptInput['after_compaction'] = [{ bash: 'echo c', used: 30_008 }
 interface Heard {
   event: string
   body: Record<string, unknown>
-  /** What the mod had written down when the hook ran. */
+  /** Note that the plugin module had written when the hook ran. */
   note: string | null
 }
 
 interface Stage {
   home: Home
   model: Model
-  /** What the hooks heard from the start of the compaction on, in order. */
+  /** Hook calls from the start of the compaction on, in order. */
   heard(): Heard[]
   sessionId(): string
   note(): LiveSummary | null
 }
 
-/** Every hook writes down what it hears beside the mod's note; the one of `SessionStart` answers with the summary it finds there. */
+/**
+ * Makes every hook record its input and the plugin module's note. The `SessionStart` hook answers
+ * with the summary in the note.
+ */
 async function stage(script: ScriptInput): Promise<Stage> {
   const model = await startModel({ script })
   onTestFinished(() => model.close())
@@ -169,7 +172,7 @@ test.each(WAYS)(
   },
 )
 
-test('a second compaction finds its own summary, not the first one’s', async () => {
+test('the note of a second compaction has its own summary, not the first one’s', async () => {
   const it = await stage({
     ...PROACTIVE,
     after_compaction: [
@@ -191,7 +194,7 @@ test('a second compaction finds its own summary, not the first one’s', async (
   expect(second).toBeGreaterThan(first)
 })
 
-test('a summariser that also asks for a tool ends unheard: then the summary is told in the end', async () => {
+test('a summary request whose answer also calls a tool leaves no early note, and the summary is reported at the end', async () => {
   const it = await stage({ ...PROACTIVE, summary: { text: 'So far.', bash: 'echo no' } })
   await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
   const [, start, end] = it.heard()
@@ -199,7 +202,7 @@ test('a summariser that also asks for a tool ends unheard: then the summary is t
   expect(it.note()).toMatchObject({ summary: summaryText(String(end!.body.compact_summary)), kept: { whole: true } })
 })
 
-test('a compaction another hook blocks leaves no note', async () => {
+test('a compaction that another hook blocks leaves no note', async () => {
   const it = await stage(PROACTIVE)
   const hooks = it.home.readSettings().hooks as Record<string, unknown[]>
   const block = { hooks: [{ type: 'command', command: 'echo no >&2; exit 2' }] }

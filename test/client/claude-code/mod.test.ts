@@ -25,7 +25,7 @@ const report = (told: TapedEvent) => (told.live === null ? null : parseLive(told
 const batches = (tape: Tape): TapedEvent[] =>
   tape.told().filter(({ event, body }) => event === 'PostToolBatch' && body.agent_id === undefined)
 
-test('the client accepts the mod', () => {
+test('the client accepts the plugin module', () => {
   const home = makeHome()
   putMod(home)
   const said = execFileSync(clientBinary(), ['plugin', 'validate', path.join(home.configDir, 'skills', 'baton')], {
@@ -36,7 +36,7 @@ test('the client accepts the mod', () => {
   expect(said).not.toMatch(/✘/)
 })
 
-test('at every tool batch the report already holds the answer that asked for it, and a subagent never moves it', async () => {
+test('the live report at every tool batch includes the answer that started it, and a subagent never changes it', async () => {
   const { home, tape } = await stage({
     steps: [
       { bash: ['echo a', 'echo b'], used: 50_008 },
@@ -51,12 +51,12 @@ test('at every tool batch the report already holds the answer that asked for it,
   const inside = tape.told().filter(({ body }) => body.agent_id !== undefined)
   expect(inside.length).toBeGreaterThan(0)
   expect(new Set(inside.map((told) => report(told)?.reading.used))).toEqual(new Set([60_008]))
-  // hooks of tools that run side by side read the report in any order; batches come one after another
+  // Hooks of parallel tools read the report in any order; batches are sequential.
   const stamps = batches(tape).flatMap((told) => report(told)?.reading.stamp ?? [])
   expect(stamps).toEqual([...stamps].sort((a, b) => a - b))
 })
 
-test('after a compaction the figure is unknown, then the new one; at the end it stays', async () => {
+test('the live report has no figure right after a compaction, then the new one, which stays at the end', async () => {
   const { home, tape, liveDir } = await stage({
     steps: [{ bash: 'echo a', used: 160_008 }, { bash: 'echo b', used: 169_008 }, 'Never said.'],
     after_compaction: [{ bash: 'echo c', used: 30_008 }, 'Done.'],
@@ -65,7 +65,8 @@ test('after a compaction the figure is unknown, then the new one; at the end it 
   expect(batches(tape).map((told) => report(told)?.reading.used)).toEqual([160_008, 169_008, 30_008])
   const last = JSON.parse(readFileSync(path.join(liveDir, `${run.sessionId}.json`), 'utf8'))
   expect(last).toMatchObject({ epoch: 1, problem: null })
-  // the client ends without waiting for its mods: the report of the very last answer may not be written any more
+  // The client exits without waiting for plugin modules, so the last answer's report may be
+  // missing.
   expect([30_008, 31_008]).toContain(last.tokens)
   expect(last.cost).toBeGreaterThan(0)
 })
@@ -98,7 +99,7 @@ const POINTS: [string, Omit<PrintOptions, 'prompt'>, Record<string, unknown>][] 
   ],
 ]
 
-test.each(POINTS)('the client tells the compaction point of %s', async (_, options, told) => {
+test.each(POINTS)('the live report has the client’s compaction point of %s', async (_, options, told) => {
   const { home, tape } = await stage({ steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'] })
   await runPrint(home, { prompt: 'go', ...options })
   const [batch] = batches(tape)
@@ -106,7 +107,7 @@ test.each(POINTS)('the client tells the compaction point of %s', async (_, optio
   expect(report(batch!)?.model).toBe(options.model)
 })
 
-test('interactive: told at the start, reset by /compact, a new report after /clear that never shows the old figure', async () => {
+test('the live report of an interactive session exists at its start, is reset by /compact, and is new after /clear', async () => {
   const { home, tape, liveDir } = await stage({
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'],
     after_compaction: [{ bash: 'echo b', used: 30_008 }, 'Done again.'],
@@ -139,7 +140,7 @@ test('interactive: told at the start, reset by /compact, a new report after /cle
   expect(live(first)?.reading.used).toBe(31_008)
 })
 
-test('a resumed session is told at once, before any answer', async () => {
+test('the live report of a resumed session exists before its first answer', async () => {
   const { home, liveDir } = await stage({ steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'] })
   const { sessionId } = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   const file = path.join(liveDir, `${sessionId}.json`)
@@ -152,7 +153,7 @@ test('a resumed session is told at once, before any answer', async () => {
   expect(after).toMatchObject({ tokens: 51_008, window: 200_000, compaction: { threshold: 167_000 } })
 })
 
-test('a switch of the model is told with the next turn', async () => {
+test('the live report has a changed model with the next turn', async () => {
   const { home, liveDir } = await stage({
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.', { bash: 'echo b', used: 60_008 }, 'Done.'],
   })

@@ -15,7 +15,7 @@ interface Look {
   observed: TranscriptEvent[]
 }
 
-/** Runs the real client, then looks at every event with the transcript as it was on disk at that moment. */
+/** Runs the real client, then replays every event with its transcript of that moment. */
 async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]> {
   const model = await startModel({ script: { delay_ms: 150, ...script } })
   onTestFinished(() => model.close())
@@ -28,7 +28,7 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
   let size = 0
   const found: Look[] = []
   for (const told of tape.told()) {
-    // hooks of one moment run side by side: a copy may be older than the one before it
+    // Hooks of one event run in parallel, so a copy may be older than the previous one.
     if (told.transcript !== null && statSync(told.transcript).size > size) {
       size = statSync(told.transcript).size
       copyFileSync(told.transcript, at)
@@ -53,7 +53,7 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
 const figures = (observed: TranscriptEvent[]) =>
   observed.map((one) => (one.type === 'answer' ? one.reading.used : one.type))
 
-test('six requests climb to 125,008 tokens, each seen once, whatever the answers are made of', async () => {
+test('six requests up to 125,008 tokens are each observed once, whatever their answers contain', async () => {
   const found = await looks(
     {
       steps: [
@@ -70,7 +70,7 @@ test('six requests climb to 125,008 tokens, each seen once, whatever the answers
   expect(figures(all).length).toBeGreaterThanOrEqual(5)
 })
 
-test('a batch called settled has brought its own answer; one that is not is told as such', async () => {
+test('a settled tool batch includes its own answer, and any other batch is marked as unsettled', async () => {
   const steps = Array.from({ length: 8 }, (_, i) => ({ bash: `echo ${i}`, used: 20_008 + i * 1_000 }))
   const found = await looks({ steps: [...steps, 'Done.'] }, { prompt: 'go', model: 'claude-opus-4-6' })
   let seen = 0
@@ -85,7 +85,7 @@ test('a batch called settled has brought its own answer; one that is not is told
   expect(found.some(({ signal, settled }) => signal.event === 'PostToolBatch' && settled)).toBe(true)
 })
 
-test('a compaction appears once, between what was before and after it', async () => {
+test('a compaction is observed once, between the readings before and after it', async () => {
   const found = await looks(
     {
       steps: [{ bash: 'echo a', used: 160_008 }, { bash: 'echo b', used: 169_008 }, 'Never said.'],

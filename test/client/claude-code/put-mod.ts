@@ -3,7 +3,7 @@ import path from 'node:path'
 import { MOD_NAME, modFiles } from '../../../src/agents/claude-code/mod/mod.js'
 import type { Home } from '../../harness/home.js'
 
-/** Puts the mod where the client loads it by itself. Returns the folder of its live reports. */
+/** Installs the plugin module where the client loads it. Returns the folder of its live reports. */
 export function putMod(home: Home): string {
   const liveDir = path.join(home.batonHome, 'live')
   const folder = path.join(home.configDir, 'skills', MOD_NAME)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Home } from '../../harness/home.js'
 import { until } from '../../harness/wait.js'
 
-/** Every event the client has a hook for that Baton may meet. */
+/** Every hook event of the client that Baton may receive. */
 const EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
@@ -22,16 +22,16 @@ const EVENTS = [
   'SessionEnd',
 ]
 
-/** One thing the client told a hook, and what could be read at that moment. */
+/** One hook call of the client, with the files that were readable at that moment. */
 export interface TapedEvent {
   /** The client's event, or `status-line`. */
   event: string
   body: Record<string, unknown>
   json: string
   env: Record<string, string>
-  /** The session's live report at that moment; null: there was none. */
+  /** The session's live report at that moment. Null when there was none. */
   live: string | null
-  /** Copy of the session's transcript at that moment; null: there was none. */
+  /** Copy of the session's transcript at that moment. Null when there was none. */
   transcript: string | null
 }
 
@@ -40,7 +40,10 @@ export interface Tape {
   waitFor(what: string, fits: (told: TapedEvent[]) => boolean): Promise<void>
 }
 
-/** Makes every hook of a home write down what it is given, beside copies of live report and transcript. Call before the client starts. */
+/**
+ * Makes every hook of a home record its input with copies of live report and transcript. Call it
+ * before the client starts.
+ */
 export function startTape(home: Home, liveDir: string): Tape {
   const dir = path.join(home.dir, 'tape')
   mkdirSync(dir, { recursive: true })

@@ -6,7 +6,7 @@ import { runPrint } from '../../harness/run-print.js'
 
 const ANSWER = JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolBatch', additionalContext: 'HEARD' } })
 
-test('a hook may leave most of its input unread: the client hears its answer and complains of nothing', async () => {
+test('the client accepts the answer of a hook that leaves most of its input unread, without an error', async () => {
   const large = [...'abcdefghijklmn'].map((sign) => `head -c 28000 /dev/zero | tr '\\0' '${sign}'`)
   const model = await startModel({
     script: {
