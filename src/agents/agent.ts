@@ -24,8 +24,8 @@ export interface KnownSession {
 }
 
 /**
- * The list that running clients of an agent keep of their own processes. Returns only processes of
- * this user that run now.
+ * The list that running clients of an agent keep of their own processes.
+ * Returns only processes of this user that run now.
  */
 export interface ClientRegistry {
   /** Returns the session that this process shows. Null when the process is not listed. */
@@ -46,7 +46,8 @@ export interface Say {
 export interface Waiter {
   /**
    * Returns `asleep` when a waiter runs beside the client, and `known` when the client has waiters
-   * and the next may be about to start. Null when it has none.
+   * and the next may be about to start.
+   * Null when the client has no waiters.
    */
   of(liveDir: string, clientPid: number): 'asleep' | 'known' | null
   /** Stores a text for the waiter and notifies it. Throws when the text cannot be written. */
@@ -60,10 +61,12 @@ export interface Waiter {
 }
 
 /**
- * Everything Baton knows about one coding agent, split by capability. An agent that omits an
- * optional capability does not have it. Every hook loads this interface. `AgentClient`,
- * `AgentInstaller`, `AgentRuntimes` and `TranscriptReader` are needed only by longer work, so each
- * has its own registry. No method throws on bad input.
+ * Everything Baton knows about one coding agent, split by capability.
+ * An agent that omits an optional capability does not have it.
+ * Every hook loads this interface.
+ * `AgentClient`, `AgentInstaller`, `AgentRuntimes` and `TranscriptReader` are needed only by longer
+ * work, so each has its own registry.
+ * No method throws on bad input.
  */
 export interface Agent
   extends MeasuringAgent,
@@ -73,19 +76,21 @@ export interface Agent
     Partial<UserRequests> {
   readonly id: string
   /**
-   * A program that waits beside an idle client and prompts it. Absent when no client of this agent
-   * supports that.
+   * A program that waits beside an idle client and prompts it.
+   * Absent when no client of this agent supports that.
    */
   readonly waiter?: Waiter
   /**
-   * Returns the client's own registry of its processes. Null when the client keeps none. `env` is
-   * as in the signal, `transcriptPath` as stored before the signal. Absent when no client of this
-   * agent keeps a registry.
+   * Returns the client's own registry of its processes.
+   * Null when the client keeps no registry.
+   * `env` is as in the signal, `transcriptPath` as stored before the signal.
+   * Absent when no client of this agent keeps a registry.
    */
   registry?(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null
   /**
-   * Returns whether the client continues by itself after a usage limit, by its settings. Null when
-   * the settings do not say. Absent when no client of this agent has such a setting.
+   * Returns whether the client continues by itself after a usage limit, by its settings.
+   * Null when the settings do not say.
+   * Absent when no client of this agent has such a setting.
    */
   continuesAfterLimit?(session: { transcriptPath: string | null; project: string | null }): boolean | null
   /** Returns whether the process that ran a session still runs. */
@@ -101,8 +106,8 @@ export interface MeasuringAgent {
   /** Decodes a payload. Null when it is undecodable or has no session id. */
   open(raw: RawSignal): Signal | null
   /**
-   * Reads transcript, live report, settings and process, and writes nothing. The work is bounded,
-   * whatever the size of the transcript.
+   * Reads transcript, live report, settings and process, and writes nothing.
+   * The work is bounded, whatever the size of the transcript.
    */
   observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation
   /** Lists the transcripts of a session's subagents. `name` distinguishes them. */
@@ -118,8 +123,8 @@ export interface MeasuringAgent {
 /** Puts Baton's texts into the output of a hook. */
 export interface AnsweringAgent {
   /**
-   * Returns the hook's output for this event, '' for none. Drops a text for the agent if the event
-   * cannot deliver one (see `carries`).
+   * Returns the hook's output for this event, '' for none.
+   * Drops a text for the agent if the event cannot deliver one (see `carries`).
    */
   answer(event: string, say: Say): string
   /**
@@ -141,11 +146,12 @@ export interface CompactionSteering {
    * Null when this event cannot pass it.
    */
   instruct(event: string, text: string): string | null
-  /** Returns the hook output that blocks a starting compaction. Null when this event cannot. */
+  /** Returns the hook output that blocks a starting compaction. Null when this event cannot do that. */
   block(event: string, reason: string): string | null
   /**
-   * Returns the hook output that makes the agent continue with this text at the end of a turn. Null
-   * when this event cannot. `user` is shown to the user at the same time.
+   * Returns the hook output that makes the agent continue with this text at the end of a turn.
+   * Null when this event cannot do that.
+   * `user` is shown to the user at the same time.
    */
   insist(event: string, text: string, user?: string | null): string | null
 }
@@ -153,13 +159,13 @@ export interface CompactionSteering {
 /** Sends orders to the plugin module that runs inside the client. */
 export interface OrderChannel {
   /**
-   * Returns whether the plugin module runs in the client and executes orders. `process` is the
-   * client's process.
+   * Returns whether the plugin module runs in the client and executes orders.
+   * `process` is the client's process.
    */
   takesOrders(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
   /**
-   * Returns whether the plugin module was removed from a running client, so that pending orders
-   * will not be executed. False when nothing is known about it.
+   * Returns whether the module was removed from a running client, so that orders stay undone.
+   * False when nothing is known about it.
    */
   hasLostMod(liveDir: string, sessionId: string): boolean
   /** Gives an order to the plugin module. Throws when the order cannot be written. */
@@ -167,15 +173,16 @@ export interface OrderChannel {
   /** Returns whether the order is stored where the plugin module reads it. */
   hasOrder(liveDir: string, sessionId: string, orderId: string): boolean
   /**
-   * Withdraws an order. True when it will never be executed, even if it is written after this call.
+   * Withdraws an order.
+   * True when it will never be executed, even if it is written after this call.
    * False when its execution has started.
    */
   withdraw(liveDir: string, sessionId: string, orderId: string): boolean
   /** Returns the result of an order. Null when its execution has not started. */
   orderAnswer(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
   /**
-   * Returns the reason why an order is not executed yet. Null when the plugin module has not
-   * confirmed that it knows the order.
+   * Returns the reason why an order is not executed yet.
+   * Null when the plugin module has not confirmed that it knows the order.
    */
   hindrance(liveDir: string, sessionId: string, orderId: string): string | null
   /** Returns whether the plugin module reports such reasons. Earlier versions do not. */
@@ -187,8 +194,9 @@ export interface OrderChannel {
 /** Reads commands that the user types inside the client. */
 export interface UserRequests {
   /**
-   * Returns the user's request by a command inside the client, until it is dropped. Null when there
-   * is none. `at` distinguishes two requests.
+   * Returns the user's request by a command inside the client, until it is dropped.
+   * Null when the user has requested nothing.
+   * `at` distinguishes two requests.
    */
   readRequest(liveDir: string, sessionId: string): { words: string; at: number } | null
   dropRequest(liveDir: string, sessionId: string, at: number): void
@@ -209,18 +217,15 @@ export interface AgentClient {
   readonly signs: readonly string[]
   /** Variables with the client's folders. A server keeps them across restarts. */
   readonly places: readonly string[]
-  /**
-   * Returns the environment without the variables by which a client describes itself to its
-   * commands.
-   */
+  /** Returns the environment without the variables that a client sets for its commands. */
   withoutClient(env: Env): Record<string, string>
   /** Returns whether a client with one of these environments lists this process as its own. */
   isClient?(pid: number, environments: readonly Env[]): boolean
   /** Returns the configuration folder of a client with this environment. Null when not known. */
   configDir?(env: Env): string | null
   /**
-   * Reads the screen and the state of a client that Baton types into. Absent when Baton cannot type
-   * into this client.
+   * Reads the screen and the state of a client that Baton types into.
+   * Absent when Baton cannot type into this client.
    */
   terminal?(client: TypedClient): Terminal
   readonly fork?: ForkStarter
@@ -230,8 +235,9 @@ export interface AgentClient {
 }
 
 /**
- * A client that Baton types into. `configDir` is that client's own configuration folder. The folder
- * of the typing process may differ, because users can have several.
+ * A client that Baton types into.
+ * `configDir` is that client's own configuration folder.
+ * The folder of the typing process may differ, because users can have several.
  */
 export interface TypedClient {
   pid: number
@@ -267,8 +273,8 @@ export interface ForkableClient {
 /** Starts a copy of a session that answers one prompt and changes nothing. */
 export interface ForkStarter {
   /**
-   * Returns the session's client, as the model for starting the fork. A string says why there is
-   * none, as a half sentence.
+   * Returns the session's client, as the model for starting the fork.
+   * A string says why there is none, as a half sentence.
    */
   client(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string
   arguments(of: ForkOf, settingsFile: string): string[]
@@ -284,8 +290,8 @@ export interface SdkReport extends Partial<Signal> {
   /** Idempotency key: the report counts once under it, whoever sends it. */
   once?: string | null
   /**
-   * Returns the client's own window for a model name. Only the session's record says which model
-   * runs.
+   * Returns the client's own window for a model name.
+   * Only the session's record says which model runs.
    */
   windowOf?: (model: string | null) => number | null
 }
@@ -315,14 +321,15 @@ export interface MeasuredAnswer {
 
 export interface SdkReader {
   /**
-   * Reads a report from an SDK message. Null when the message has no figures. `current` is the
-   * session for messages that name none. `counted` is the output already counted for answers of the
-   * running turn, by session.
+   * Reads a report from an SDK message.
+   * Null when the message has no figures.
+   * `current` is the session for messages that name none.
+   * `counted` is the output already counted for answers of the running turn, by session.
    */
   report(message: unknown, current: string, env: Env, counted: ReadonlyMap<string, number>): SdkReport | null
   /**
-   * Measures one answer. Throws RangeError for an impossible count, TypeError for a value that is
-   * no count.
+   * Measures one answer.
+   * Throws RangeError for an impossible count, TypeError for a value that is no count.
    */
   measureAnswer(usage: AnswerUsage): MeasuredAnswer
 }
@@ -330,16 +337,17 @@ export interface SdkReader {
 /** Runs sessions of an agent for jobs. */
 export interface AgentRuntimes {
   /**
-   * Opens a runtime. Null when this agent has no runtime of that name. `binary` is its program,
-   * null when not found.
+   * Opens a runtime.
+   * Null when this agent has no runtime of that name.
+   * `binary` is its program, null when not found.
    */
   open(
     name: Exclude<RuntimeName, 'scripted'>,
     options: { project: string; binary: string | null; log?: Log },
   ): Promise<Runtime | null>
   /**
-   * Returns the warning shown before a job starts whose edits will be denied. Null when they are
-   * allowed.
+   * Returns the warning shown before a job starts whose edits will be denied.
+   * Null when edits are allowed.
    */
   deniedEdits(spec: JobSpec, env: Env): string | null
 }

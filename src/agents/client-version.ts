@@ -6,8 +6,9 @@ import { clients } from './clients.js'
 const PATIENCE_MS = 3_000
 
 /**
- * Returns the version that the client's `--version` prints. Null when the client is not on the PATH
- * or does not answer within 3 seconds. Never fails.
+ * Returns the version that the client's `--version` prints.
+ * Null when the client is not on the PATH or does not answer within 3 seconds.
+ * Never fails.
  */
 export function clientVersion(
   env: Record<string, string | undefined>,

@@ -10,8 +10,8 @@ export const clients: Record<string, AgentClient> = BY_ID
 type Env = Record<string, string | undefined>
 
 /**
- * Returns the session whose agent runs this command. Undefined when no agent runs it, or the agent
- * does not name its session.
+ * Returns the session whose agent runs this command.
+ * Undefined when no agent runs it, or the agent does not name its session.
  */
 export function callingSession(env: Env): string | undefined {
   const named = Object.values(clients).find(({ sessionVariable }) => env[sessionVariable])

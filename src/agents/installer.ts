@@ -8,8 +8,8 @@ type Env = Record<string, string | undefined>
 export type Scope = 'user' | 'project'
 
 /**
- * A file of the plugin module that runs inside the client. `path` is relative to the module's
- * folder.
+ * A file of the plugin module that runs inside the client.
+ * `path` is relative to the module's folder.
  */
 export interface ModFile {
   path: string
@@ -17,16 +17,16 @@ export interface ModFile {
 }
 
 /**
- * The containers that Baton added to a settings file. Only these are removed when they become
- * empty.
+ * The containers that Baton added to a settings file.
+ * Only these containers are removed when they become empty.
  */
 export interface Created {
   hooks: boolean
   events: string[]
   statusLine: boolean
   /**
-   * The added part of the rule that allows `baton handoff`. Absent when the rule was not wanted or
-   * existed before.
+   * The added part of the rule that allows `baton handoff`.
+   * Absent when the rule was not wanted or existed before.
    */
   rule?: 'rule' | 'allow' | 'permissions' | undefined
 }
@@ -36,8 +36,8 @@ export interface WantedEntries {
   key: string
   by: Recognise
   /**
-   * The status line that the client would read from a file of lower rank. Null when there is none,
-   * or this file has its own.
+   * The status line that the client would read from a file of lower rank.
+   * Null when there is no such status line, or this file has its own.
    */
   inherited: string | null
   /** True when a waiter should run beside idle sessions. */
@@ -78,10 +78,7 @@ export interface AgentInstaller {
   settingsPath(scope: Scope, place: { env: Env; project: string }): string
   /** Returns the environment in which this file is the user's settings file. */
   environmentFor(userSettings: string, env: Env): Env
-  /**
-   * Lists the files of lower rank than the project's settings that may hold a status line, the
-   * highest first.
-   */
+  /** Lists files below the project's settings that may hold a status line, the highest first. */
   inheritedFrom(place: { env: Env; project: string }): string[]
   /** Returns the folder from which the client loads the plugin module of this settings file. */
   modFolder(settingsPath: string): string
@@ -92,13 +89,13 @@ export interface AgentInstaller {
   supportsWaiters(version: string | null): boolean
   launcher(input: { bash: string; home: Home; node: string; engine: string }): string
   /**
-   * Adds Baton's entries. Like `strip` and `sameEntries`, throws SettingsFault when the file must
-   * not be changed.
+   * Adds Baton's entries.
+   * Like `strip` and `sameEntries`, throws SettingsFault when the file must not be changed.
    */
   insert(blank: string, wanted: WantedEntries): InsertedEntries
   /**
-   * Returns the text without any entry of Baton's, and everything else byte for byte. `formerOf`
-   * returns the former status line by key, for forms that do not contain it.
+   * Returns the text without any entry of Baton's, and everything else byte for byte.
+   * `formerOf` returns the former status line by key, for forms that do not contain it.
    */
   strip(text: string, by: Recognise, known: RememberedEntries | null, formerOf: (key: string) => string | null): string
   /** Returns whether both texts hold the same entries of Baton's. */
@@ -113,8 +110,8 @@ export interface AgentInstaller {
   readonly handoffRule: string
   hasHandoffRule(text: string): boolean
   /**
-   * Returns the commands in the settings for the session's start and the status line. Throws
-   * SettingsFault.
+   * Returns the commands in the settings for the session's start and the status line.
+   * Throws SettingsFault.
    */
   commandsIn(text: string, by: Recognise): { hook: string | null; line: string | null }
   /** The event that starts a sample session. */
@@ -144,10 +141,7 @@ export interface AgentCheck {
   look(context: CheckContext): Finding | Promise<Finding>
 }
 
-/**
- * A settings file in which Baton is or should be installed, with the arguments by which install
- * finds it.
- */
+/** A settings file in which Baton is or should be installed, with install's arguments for it. */
 export interface SettingsTarget {
   scope: Scope
   path: string
@@ -163,8 +157,8 @@ export interface CheckContext {
   /** The client found on the PATH. */
   client: { path: string | null; version: string | null }
   /**
-   * The organisation's settings files, which rank above all others. Absent for the client's own
-   * paths.
+   * The organisation's settings files, which rank above all others.
+   * Absent for the client's own paths.
    */
   managed?: string[]
   recognise: Recognise
@@ -176,13 +170,14 @@ export interface CheckContext {
    */
   rehearse(target: SettingsTarget): { files: { path: string; action: string }[]; notes: string[] }
   /**
-   * Returns a fault that running install again fixes. `what` says what it then does, as the end of
-   * a sentence.
+   * Returns a fault that running install again fixes.
+   * `what` says what it then does, as the end of a sentence.
    */
   byInstall(detail: string, what: string, target?: SettingsTarget): Fault
   /**
-   * Returns the bytes of a settings file. Null when it does not exist. Throws InstallProblem when
-   * it cannot be read.
+   * Returns the bytes of a settings file.
+   * Null when the file does not exist.
+   * Throws InstallProblem when it cannot be read.
    */
   readSettings(path: string): Buffer | null
   /** Returns the name of a settings file, the same for every spelling of its path. */

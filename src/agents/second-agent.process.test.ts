@@ -18,8 +18,8 @@ import { agents } from './index.js'
 import { readers } from './readers.js'
 
 /**
- * An agent with other formats, in a folder of its own and registered only in this file. A failure
- * for this agent, but not for Claude Code, shows knowledge of Claude Code outside its folder.
+ * An agent with other formats, in a folder of its own and registered only in this file.
+ * A failure for this agent alone shows knowledge of Claude Code outside its folder.
  */
 let folder: string
 let project: string

@@ -1,13 +1,13 @@
 import type { Entry } from '../contract/conversation.js'
 
 /**
- * Reads the messages and tool calls in one agent's transcripts. Separate from `Agent`, because it
- * is large and a hook rarely needs it.
+ * Reads the messages and tool calls in one agent's transcripts.
+ * Separate from `Agent`, because it is large and a hook rarely needs it.
  */
 export interface TranscriptReader {
   /**
-   * Reads the conversation of a transcript and calls `onEntry` for every entry. A line that cannot
-   * be read is counted and never stops the read.
+   * Reads the conversation of a transcript and calls `onEntry` for every entry.
+   * A line that cannot be read is counted and never stops the read.
    */
   conversation(transcriptPath: string, options: ConversationOptions): ConversationRead
   /** Returns the entries of a single line, as far as they do not depend on the lines around it. */
@@ -20,8 +20,8 @@ export interface TranscriptReader {
   /** Returns the folder in which the session worked. Null when the line does not name it. */
   folderOfLine(line: string): string | null
   /**
-   * Lists the transcripts that clients keep, whether Baton knows them or not. `from` is a folder
-   * with copies, or null for the client's own folder.
+   * Lists the transcripts that clients keep, whether Baton knows them or not.
+   * `from` is a folder with copies, or null for the client's own folder.
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
   /**
@@ -30,8 +30,8 @@ export interface TranscriptReader {
    */
   originOfTranscript(path: string): { folder: string | null; headless: boolean }
   /**
-   * Returns after how many days the client deletes this transcript. `transcriptPath` is null when
-   * it is not known.
+   * Returns after how many days the client deletes this transcript.
+   * `transcriptPath` is null when it is not known.
    */
   cleanupPeriod(transcriptPath: string | null): CleanupPeriod
 }
@@ -70,8 +70,9 @@ export interface ConversationOptions {
   onEntry: (entry: Entry) => void
   /**
    * Called once, after the last line that was read and before the entries that only the end
-   * produces (a prompt that still waits). Another read can continue from a copy of this value. Not
-   * called when the read has a problem.
+   * produces (a prompt that still waits).
+   * Another read can continue from a copy of this value.
+   * Not called when the read has a problem.
    */
   onReached?: (reached: Reached) => void
 }

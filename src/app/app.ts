@@ -12,8 +12,9 @@ import type { OwnProgram } from './own-program.js'
 import { type SettingsUseCases, settingsUseCases } from './settings.js'
 
 /**
- * Use cases that the server's routes call. A record can be named by the beginning of its id. Throws
- * a `BatonError` when a record is missing or an action is impossible.
+ * Use cases that the server's routes call.
+ * A record can be named by the beginning of its id.
+ * Throws a `BatonError` when a record is missing or an action is impossible.
  */
 export interface UseCases
   extends SessionUseCases,

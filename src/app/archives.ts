@@ -18,8 +18,8 @@ import type { Store } from '../store/store.js'
 import type { OwnProgram } from './own-program.js'
 
 /**
- * Opens the archives of the app with the readers of transcripts. Separate from
- * `engine/open-engine.ts`, because a hook only plans archives.
+ * Opens the archives of the app with the readers of transcripts.
+ * Separate from `engine/open-engine.ts`, because a hook only plans archives.
  */
 export function archivesOf(app: App): Archives {
   return makeArchives({
@@ -72,8 +72,8 @@ export function retainArchives(app: App, archives: Archives): Removed {
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Returns whether an archive is older than the cleanup period for transcripts that a user or
- * administrator set. The client's default does not count, because archives are meant to outlive it.
+ * Returns whether an archive exceeds the cleanup period that a user or administrator set.
+ * The client's default does not count, because archives are meant to outlive it.
  */
 function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
   return ({ agent, parts: [main], writtenAt, createdAt }) => {
@@ -136,8 +136,9 @@ export interface ArchiveUseCases {
   archives(query: ArchiveQuery): ReplyOf<'archives'>
   archive(id: string): ArchiveShown
   /**
-   * Reads a page of the transcript. `before` selects the last entries before this line, null those
-   * after `from`. `whole` returns texts uncut.
+   * Reads a page of the transcript.
+   * `before` selects the last entries before this line, null those after `from`.
+   * `whole` returns texts uncut.
    */
   transcript(
     id: string,
@@ -236,8 +237,8 @@ function explain({ archiveId }: ArchiveRecord): (error: unknown) => never {
 }
 
 /**
- * Returns the target path. Requires an absolute path, because the caller does not know the server's
- * folder.
+ * Returns the target path.
+ * Requires an absolute path, because the caller does not know the server's folder.
  */
 function placeFor(to: string, userHome: string | undefined): string {
   const path = to.startsWith('~/') && userHome ? join(userHome, to.slice(2)) : to
@@ -274,7 +275,8 @@ const PAUSE_MS = 250
 
 /**
  * Waits for an archive that another process is writing, until that process finishes or releases it.
- * Returns the unfinished record after a time limit. Null when the archive was forgotten meanwhile.
+ * Returns the unfinished record after a time limit.
+ * Null when the archive was forgotten meanwhile.
  */
 export async function waitForOther({
   store,
@@ -319,8 +321,8 @@ const READ_MS = 5_000
 const MOST_PLANNED = 1_000
 
 /**
- * Archives and indexes new transcript text of all sessions, including killed ones, within the time
- * limit. A background process does the rest.
+ * Archives and indexes new text of all sessions, even killed ones, within the time limit.
+ * A background process does the rest.
  */
 export function readNew({ app, archives, progress }: Opened, within = startTimeLimit(READ_MS)): ReadNew {
   let unplanned: Unread[] = []

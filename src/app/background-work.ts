@@ -24,8 +24,8 @@ interface Keeper {
 type Places = Pick<Home, 'root' | 'config' | 'log'>
 
 /**
- * Starts background processes. Archives are written and long transcripts read in separate
- * processes, so that the server keeps answering.
+ * Starts background processes.
+ * Archives and long transcripts are processed elsewhere, so that the server keeps answering.
  */
 export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
   const keeping = oneAtATime(
@@ -44,8 +44,8 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
     leave: (work) => (work === 'handoff' ? driving : work === 'notice' ? notifying : keeping).leave(),
     stop() {
       keeping.stop()?.kill()
-      // A handoff that is interrupted is worse than one that ends without a server. Stored notices
-      // must still be sent.
+      // A handoff that is interrupted is worse than one that ends without a server.
+      // Stored notices must still be sent.
       driving.stop()
       notifying.stop()
     },
@@ -53,8 +53,9 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
 }
 
 /**
- * Starts a process that outlives this one. `drive` types into clients' terminals until no handoff
- * needs it, `keep` processes transcripts, `notify` sends notices.
+ * Starts a process that outlives this one.
+ * `drive` types into clients' terminals until no handoff needs it, `keep` processes transcripts,
+ * `notify` sends notices.
  */
 export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, home: Places): ChildProcess {
   const child = spawn(process.execPath, [engine, mode], {
@@ -107,9 +108,9 @@ function oneAtATime(
 }
 
 /**
- * Resumes jobs that a crash or reboot interrupted, in one process beside the server. That process
- * outlives the server, and the server keeps answering. A job has one runner: the first process that
- * claims it.
+ * Resumes jobs that a crash or reboot interrupted, in one process beside the server.
+ * That process outlives the server, and the server keeps answering.
+ * A job has one runner: the first process that claims it.
  */
 export function pickUpJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
@@ -145,10 +146,7 @@ const KEEP_MS = 10 * 60_000
 const TIDY_MS = 3_600_000
 const FIRST_TIDY_MS = 60_000
 
-/**
- * Drains signals that arrived without a server, then drains regularly and tidies the home once a
- * day.
- */
+/** Drains signals that arrived without a server, and again regularly. Tidies the home daily. */
 export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   drain(app)
   const keep = (): void => {
@@ -175,8 +173,8 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
 }
 
 /**
- * Returns whether background work is open: the hourly sweep, archives, transcripts or briefs. The
- * process that had to do it may have died.
+ * Returns whether background work is open: the hourly sweep, archives, transcripts or briefs.
+ * The process that had to do it may have died.
  */
 export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
   return (

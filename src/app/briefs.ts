@@ -198,8 +198,8 @@ export function addedIn(text: string | null): string | null {
 const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
 
 /**
- * Returns the text of a brief that may be edited. Called before editing starts; saving checks the
- * conditions again.
+ * Returns the text of a brief that may be edited.
+ * Called before editing starts; saving checks the conditions again.
  */
 export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, brief: BriefRecord): string {
   admitReviewer(app.store, caller, brief)
@@ -221,8 +221,9 @@ export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, b
 }
 
 /**
- * Returns the text without front matter, because only Baton states a brief's origin. `name` names
- * the source in errors. Throws when the front matter was tampered with.
+ * Returns the text without front matter, because only Baton states a brief's origin.
+ * `name` names the source in errors.
+ * Throws when the front matter was tampered with.
  */
 export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): string {
   refuseTampered(app, name, text)
@@ -232,8 +233,9 @@ export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): stri
 }
 
 /**
- * Verifies the front matter. Null when there is none. Without a key on this machine, no signature
- * can be valid.
+ * Verifies the front matter.
+ * Null when the text has no front matter.
+ * Without a key on this machine, no signature can be valid.
  */
 export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | null {
   if (splitFrontMatter(text) === null) return null
@@ -241,10 +243,7 @@ export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | 
   return readFrontMatter(text).signature === null ? 'unsigned' : 'tampered'
 }
 
-/**
- * Refuses a text that claims to be a brief of Baton's but has a wrong signature, so that no agent
- * receives it.
- */
+/** Refuses a text with a wrong signature, so that no agent receives a forged brief. */
 function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): void {
   if (verdictOf(app, text) !== 'tampered') return
   throw new BatonError(
@@ -280,7 +279,7 @@ export function reviseText(app: App, caller: Caller, old: BriefRecord, before: s
   return { ...reviseBrief(deps, { briefId: old.briefId, caller, body, read }), changed: true }
 }
 
-/** Returns the handoff that uses a brief and is cancelled with it. Null when there is none. */
+/** Returns the handoff that uses a brief and is cancelled with it. Null when there is no such handoff. */
 function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecord | null {
   const open = store.openHandoffs({ seatId: brief.seatId })
   const later = open.find(
@@ -297,8 +296,9 @@ function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): Handoff
 }
 
 /**
- * Returns the open handoff of a seat. With two clients in one seat, returns that of the session
- * whose id begins with `session`. Throws when there is none.
+ * Returns the open handoff of a seat.
+ * With two clients in one seat, returns that of the session whose id begins with `session`.
+ * Throws when there is none.
  */
 export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, session: string): HandoffRecord {
   const open = store.openHandoffs({ seatId })
@@ -352,8 +352,8 @@ function seatOrThrow(app: App, name: string): string {
 }
 
 /**
- * Returns facts from which a command says what happens next to a handoff. `caller` is null for the
- * user.
+ * Returns facts from which a command says what happens next to a handoff.
+ * `caller` is null for the user.
  */
 export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller) {
   const session = app.store.session(handoff.sessionId)!

@@ -47,8 +47,8 @@ export function takeOutArchive(
 }
 
 /**
- * Returns the redaction patterns. Throws when the configuration is unusable, because a missing
- * pattern would leak a secret.
+ * Returns the redaction patterns.
+ * Throws when the configuration is unusable, because a missing pattern would leak a secret.
  */
 function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
   const loaded = loadConfig({ home: app.home, project: record.project, env })
@@ -71,8 +71,9 @@ function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: b
 }
 
 /**
- * Archives a session's transcript now. If another process already does so, calls `waiting` and
- * waits for it. `retryAt` is null when nothing will be retried.
+ * Archives a session's transcript now.
+ * If another process already does so, calls `waiting` and waits for it.
+ * `retryAt` is null when nothing will be retried.
  */
 export async function keepSession(opened: Opened, id: string, waiting: () => void) {
   const { app, archives } = opened
@@ -114,8 +115,9 @@ export async function keepSession(opened: Opened, id: string, waiting: () => voi
 const LONG_BYTES = 20_000_000
 
 /**
- * Removes archives, also from the search index. A dry run only computes the figures and has
- * `indexFreed` null. `slow` is called before work that may take a minute.
+ * Removes archives, also from the search index.
+ * A dry run only computes the figures and has `indexFreed` null.
+ * `slow` is called before work that may take a minute.
  */
 export function removeArchives(archives: Archives, records: readonly ArchiveRecord[], dry: boolean, slow: () => void) {
   const before = archives.sizes()

@@ -15,7 +15,8 @@ import { BatonError, EXIT } from '../lib/errors.js'
 
 /**
  * Deletes the messages that this session received: long texts in their own files, and texts
- * prepared for its next hook or waiter. Messages that still wait belong to the seat and stay.
+ * prepared for its next hook or waiter.
+ * Messages that still wait belong to the seat and stay.
  */
 function forgetMessages(app: App, sessionId: string): void {
   const { store, home } = app
@@ -28,8 +29,8 @@ function forgetMessages(app: App, sessionId: string): void {
 }
 
 /**
- * Rewrites the prepared answers of a session after quotes were erased. Deletes them if the session
- * no longer holds its seat.
+ * Rewrites the prepared answers of a session after quotes were erased.
+ * Deletes them if the session no longer holds its seat.
  */
 function rewriteAnswers({ store, home, engine: { deps } }: App, sessionId: string): void {
   const seatId = store.session(sessionId)?.seatId
@@ -96,8 +97,8 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
 }
 
 /**
- * Returns whether the remaining archives need all bytes of these. False for archives without any
- * bytes.
+ * Returns whether the remaining archives need all bytes of these.
+ * False for archives without any bytes.
  */
 export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
   const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
@@ -105,8 +106,8 @@ export function isShared(archives: Archives, records: readonly ArchiveRecord[]):
 }
 
 /**
- * Erases facts and messages that quote the transcripts of these sessions. Returns the number of
- * entries with quotes.
+ * Erases facts and messages that quote the transcripts of these sessions.
+ * Returns the number of entries with quotes.
  */
 function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   const { store, home } = app
@@ -163,8 +164,9 @@ function oneSession(app: App, id: string): Set<string> {
 }
 
 /**
- * Erases quotes of a session, or of all sessions of a project, and returns their archives. Throws
- * when nothing is stored of them. A dry run erases nothing.
+ * Erases quotes of a session, or of all sessions of a project, and returns their archives.
+ * Throws when nothing is stored of them.
+ * A dry run erases nothing.
  */
 export function forgetWords(
   app: App,

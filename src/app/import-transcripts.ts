@@ -16,8 +16,8 @@ type Env = Record<string, string | undefined>
 export type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
 
 /**
- * Archives the transcripts that clients keep on this disk, or in the folder `from`. A dry run only
- * counts: `found` and `bytes` are what would be imported.
+ * Archives the transcripts that clients keep on this disk, or in the folder `from`.
+ * A dry run only counts: `found` and `bytes` are what would be imported.
  */
 export async function importStored(
   opened: Opened,
@@ -50,8 +50,9 @@ export function hasStoredTranscripts(env: Env): boolean {
 }
 
 /**
- * Returns transcripts from before Baton's install to offer for import. Null when there are none or
- * the user was asked before. `remember` stores that the user was asked.
+ * Returns transcripts from before Baton's install to offer for import.
+ * Null when there are no such transcripts or the user was asked before.
+ * `remember` stores that the user was asked.
  */
 export function importOffer(
   { app }: Opened,
@@ -77,8 +78,8 @@ export interface Imported {
 }
 
 /**
- * Archives transcripts one after the other. The import can be stopped between two of them, and
- * another call continues with the rest.
+ * Archives transcripts one after the other.
+ * The import can be stopped between two of them, and another call continues with the rest.
  */
 export async function importTranscripts(
   { app, archives, progress }: Opened,

@@ -130,8 +130,8 @@ interface JobOrder {
 interface StartedRunner {
   jobId: string
   /**
-   * The process that runs the job. Null when it could not be started; the job then waits for `jobs
-   * resume`.
+   * The process that runs the job.
+   * Null when the process could not be started; the job then waits for `jobs resume`.
    */
   pid: number | null
   /** File with the output of that process. */
@@ -146,8 +146,8 @@ interface Starter {
 }
 
 /**
- * Resolves a job request and checks that folder, repository and runtime exist. Throws a
- * `BatonError` otherwise.
+ * Resolves a job request and checks that folder, repository and runtime exist.
+ * Throws a `BatonError` otherwise.
  */
 export async function settleOrder(
   { folder: cwd, agentName, flags = {} }: JobOrder,
@@ -161,8 +161,9 @@ export async function settleOrder(
 }
 
 /**
- * Starts a new job in its own process, which outlives this one. Resolves when it is stored and
- * started. Throws a `BatonError` when it cannot be.
+ * Starts a new job in its own process, which outlives this one.
+ * Resolves when it is stored and started.
+ * Throws a `BatonError` when it cannot be.
  */
 export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
   const spec = await settleOrder(order, starter)
@@ -198,8 +199,8 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
       detached: true,
       stdio: ['ignore', out, out],
     })
-    // Without a listener a failed start would end this process. The job stays in the store for the
-    // next `jobs resume`.
+    // Without a listener a failed start would end this process.
+    // The job stays in the store for the next `jobs resume`.
     child.on('error', () => {})
     child.unref()
     return { jobId, pid: child.pid ?? null, log }
@@ -209,8 +210,8 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
 }
 
 /**
- * Refuses an untrusted project file. Without its checks, hooks and limits the job would be another
- * one.
+ * Refuses an untrusted project file.
+ * Without its checks, hooks and limits the job would be another one.
  */
 function refuseUntrusted(file: ProjectFile | null): void {
   if (file === null || file.trusted || file.ignored.length === 0) return
@@ -269,8 +270,8 @@ export function forgetNamedJob(app: App, name: string): ForgottenJob {
 }
 
 /**
- * Deletes the data of all jobs that ended before a time. `kept` lists why some could not be
- * deleted.
+ * Deletes the data of all jobs that ended before a time.
+ * `kept` lists why some could not be deleted.
  */
 export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
   const kept: string[] = []

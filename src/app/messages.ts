@@ -21,10 +21,7 @@ import { QUIET_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
-  /**
-   * Lists messages to a seat, named as for `baton messages --seat`, or to all seats when null;
-   * oldest first.
-   */
+  /** Lists messages to a seat, named as for `baton messages`, or to all if null; oldest first. */
   allMessages(seat: string | null, limit: number): MessageShown[]
   /** Lists the newest `limit` messages to the seat of a session, oldest first. */
   sessionMessages(of: SessionRecord, limit: number): MessageShown[]
@@ -58,8 +55,9 @@ export function typeSoon(app: App, seatId: string): void {
 }
 
 /**
- * Sends a message to a seat. A text too long for a client is stored in a file, and the message
- * names the file. The file is deleted if the message cannot be stored.
+ * Sends a message to a seat.
+ * A text too long for a client is stored in a file, and the message names the file.
+ * The file is deleted if the message cannot be stored.
  */
 export function sendText(app: App, said: { seatId: string; sender: string; mode: Mode; text: string }): Message {
   const { text } = said
@@ -84,7 +82,8 @@ function keepText({ home }: App, text: string): string {
 
 /**
  * Types waiting messages into the terminal of an idle session when no other channel reaches it: in
- * tmux, with an empty composer, never into a dialog. The client's own event confirms the delivery.
+ * tmux, with an empty composer, never into a dialog.
+ * The client's own event confirms the delivery.
  * False when nothing was typed, so the messages wait for the session's next event.
  */
 export async function typeMessages(app: App, seatId: string): Promise<boolean> {

@@ -27,8 +27,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 /**
- * Stores an ended session that needs a brief. Its transcript is missing, so that the writer
- * finishes at once.
+ * Stores an ended session that needs a brief.
+ * Its transcript is missing, so that the writer finishes at once.
  */
 function storeWantedBrief(app: App): void {
   const body = JSON.stringify({ session_id: 's1', cwd: folder, hook_event_name: 'SessionStart', source: 'startup' })

@@ -3,8 +3,8 @@ import { archivesOf, finishAll, type Opened, type Progress, withProgress } from 
 import { withOpenApp } from './open-app.js'
 
 /**
- * Opens the archives for one command. Writes planned archives first, so that the command shows
- * everything that hooks saw.
+ * Opens the archives for one command.
+ * Writes planned archives first, so that the command shows everything that hooks saw.
  */
 export async function withOpenArchives<T>(
   program: ProgramContext,

@@ -32,9 +32,9 @@ interface JobContext {
   trustWorktree?: JobDependencies['trustWorktree']
   showLine?: JobDependencies['showLine']
   /**
-   * The terminal of this process, which `bell` rings, because the clients of jobs have none. Null
-   * when there is none. A value, because looking it up starts a process on macOS and notices are
-   * stored in transactions.
+   * The terminal of this process, which `bell` rings, because the clients of jobs have none.
+   * Null when this process has no terminal.
+   * Passed as a value, because the lookup starts a process on macOS, too slow in a transaction.
    */
   terminal: string | null
   /** Receives the events of jobs that run here, after they were stored. */
@@ -42,8 +42,8 @@ interface JobContext {
 }
 
 /**
- * Returns the dependencies of jobs. The engine measures their sessions and writes their briefs like
- * all others.
+ * Returns the dependencies of jobs.
+ * The engine measures their sessions and writes their briefs like all others.
  */
 export function jobsOf(app: App, context: JobContext): JobDependencies {
   const { store, log, engine } = app
@@ -144,8 +144,8 @@ function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => S
   const policyHere = ({ agent, project, model, seatId }: SessionRecord) =>
     policyOf({ agent, project, model, seat: seatId }).policy
   /**
-   * Runs `work` in a transaction. Facts are read before the store is locked, because that can take
-   * long.
+   * Runs `work` in a transaction.
+   * Facts are read before the store is locked, because that can take long.
    */
   const at = <T>(sessionId: string, work: (context: PolicyContext, material: BriefMaterial) => T): T => {
     const record = sessionOf(sessionId)
@@ -174,18 +174,15 @@ function keepTranscript(app: App, record: SessionRecord): void {
   app.engine.deps.leaveWork()
 }
 
-/**
- * Maximum wait for a lagging transcript, because a compaction is reported with the figure before
- * it.
- */
+/** Maximum wait for a lagging transcript, which has the figure before a compaction. */
 const BEFORE_COMPACTION_MS = 700
 const STEP_MS = 20
 
 type Observer = Pick<JobDependencies, 'sessionStarted' | 'answerHook' | 'recordUsage' | 'sessionEnded'>
 
 /**
- * Measures the sessions of jobs by the same events as others. Their runner reports these events, so
- * no hook must be installed.
+ * Measures the sessions of jobs by the same events as others.
+ * Their runner reports these events, so no hook must be installed.
  */
 function observer({ store, engine, log, now }: App, env: Record<string, string>): Observer {
   /**

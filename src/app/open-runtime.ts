@@ -10,8 +10,8 @@ import { findProgram } from '../lib/find-program.js'
 import type { Log } from '../lib/log.js'
 
 /**
- * Opens the runtime for a job's sessions. The scripted one plays the file in BATON_JOB_SCRIPT;
- * without a file every session ends at once.
+ * Opens the runtime for a job's sessions.
+ * The scripted one plays the file in BATON_JOB_SCRIPT; without a file every session ends at once.
  */
 export async function openRuntime(
   agent: string,

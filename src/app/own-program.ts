@@ -14,10 +14,11 @@ const OF_A_SESSION = [
 export interface OwnProgram {
   env: Record<string, string | undefined>
   /**
-   * Runs one of Baton's own commands in a separate process and returns its JSON output. For
-   * commands that take long or would block the server. A refusal is thrown as the same
-   * `BatonError`. All users of the machine can read the arguments in the process list, so private
-   * text goes into `input`, the command's standard input.
+   * Runs one of Baton's own commands in a separate process and returns its JSON output.
+   * For commands that take long or would block the server.
+   * A refusal is thrown as the same `BatonError`.
+   * All users of the machine can read the arguments in the process list, so private text goes into
+   * `input`, the command's standard input.
    */
   command(words: readonly string[], input?: string): Promise<unknown>
   /** Starts a new job in its own process. */
@@ -53,8 +54,8 @@ interface OwnFile {
 }
 
 /**
- * Runs commands of this program in other processes and returns their JSON output. Throws their
- * refusals unchanged.
+ * Runs commands of this program in other processes and returns their JSON output.
+ * Throws their refusals unchanged.
  */
 export function ownCommand({
   program,
@@ -79,8 +80,7 @@ export function ownCommand({
       throw new BatonError('That holds a character that no text has.', 'Leave it out.', EXIT.usage)
     await turn()
     try {
-      // The request comes from the user, not from a session in which the server may have been
-      // started.
+      // The request is the user's, even if the server was started inside an agent's session.
       const variables = Object.entries(env).filter(([name]) => !OF_A_SESSION.includes(name))
       const ended = await runCommand({
         command: [process.execPath, program, ...words],

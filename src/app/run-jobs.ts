@@ -28,8 +28,8 @@ type Env = Record<string, string | undefined>
 export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /**
- * Stores a job. With `runsHere` this process is its runner immediately, so that a starting server
- * does not resume it.
+ * Stores a job.
+ * With `runsHere` this process is its runner at once, so that no starting server resumes it.
  */
 export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { runsHere: boolean }): JobRecord {
   const at = app.now().toISOString()
@@ -101,8 +101,9 @@ export function deniedEdits(spec: JobSpec, env: Env): string | null {
 }
 
 /**
- * Runs jobs to their end in this process. If one of several cannot run, it is passed to `refused`,
- * is null in the result, and the others continue. None of them outlives the call.
+ * Runs jobs to their end in this process.
+ * A job that cannot run is passed to `refused` and is null in the result; others continue.
+ * None of them outlives the call.
  */
 export async function runJobsHere(
   app: App,
@@ -139,9 +140,9 @@ export interface ResumeChanges {
 }
 
 /**
- * Returns the jobs to resume, with their changes stored: the named one, or all whose runner died. A
- * job that the user paused must be named. Throws when the named one cannot run now, because a
- * background process could write that only to its log.
+ * Returns the jobs to resume, with their changes stored: the named one, or all whose runner died.
+ * A job that the user paused must be named.
+ * Throws when the named job cannot run now, instead of leaving it to a background log.
  */
 export async function jobsToResume(
   app: App,
@@ -165,10 +166,7 @@ function resumableJob(app: App, name: string): JobRecord {
   return job
 }
 
-/**
- * Settles jobs whose runner died: paused or cancelled ones get that state, and ended ones run their
- * final hooks.
- */
+/** Settles jobs whose runner died: applies a pause or cancellation, or runs the final hooks. */
 async function settleLostJobs(
   app: App,
   env: Env,

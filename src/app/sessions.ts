@@ -16,18 +16,15 @@ import { nearestName } from '../lib/nearest-name.js'
 import { isSilent } from '../policy/silence.js'
 
 /**
- * Sessions as commands and routes show them. Separate from `engine/open-engine.ts`, because a hook
- * shows nothing.
+ * Sessions as commands and routes show them.
+ * Separate from `engine/open-engine.ts`, because a hook shows nothing.
  */
 interface Shown {
   /** Returns a session as a row of the session list. */
   row(record: SessionRecord): SessionRow
   /** Returns the detail that `baton show` prints. */
   detail(record: SessionRecord): SessionDetail
-  /**
-   * Lists live sessions and those of the last 24 hours: waiting, working, idle, ended; newest first
-   * within each.
-   */
+  /** Lists sessions of the last 24 hours by state: waiting, working, idle, ended; newest first. */
   recent(options: { all?: boolean; live?: boolean }): SessionRow[]
   forecast(record: SessionRecord): Forecast
 }
@@ -53,8 +50,8 @@ export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'p
 }
 
 /**
- * Returns a session by id or its beginning, or the newest of a seat. Throws when none or several
- * match.
+ * Returns a session by id or its beginning, or the newest of a seat.
+ * Throws when none or several match.
  */
 export function sessionNamed(app: App, id: string): SessionRecord {
   const found = app.find(id)
@@ -70,8 +67,9 @@ export function sessionNamed(app: App, id: string): SessionRecord {
 }
 
 /**
- * Returns a seat by id or name, or that of a session. The seat may have no session yet, if it was
- * only named as a parent. Throws when there is none.
+ * Returns a seat by id or name, or that of a session.
+ * The seat may have no session yet, if it was only named as a parent.
+ * Throws when there is none.
  */
 export function seatByName(app: App, name: string): string {
   const seat = seatCalled(app.store, name)
@@ -138,8 +136,8 @@ function real(path: string): string {
 }
 
 /**
- * Returns a sentence for each enabled session without readings. Time counts up to the session's
- * last signal, because an idle session sends no readings.
+ * Returns a sentence for each enabled session without readings.
+ * Time counts up to the session's last signal, because an idle session sends no readings.
  */
 export function silentSessions(app: App, sessions: readonly Session[]): string[] {
   return sessions.flatMap((session) => {
@@ -199,7 +197,8 @@ export function sessionMeant(
 }
 
 /**
- * Returns the newest session of the folder's project that satisfies `isMeant`. Null when none does.
+ * Returns the newest session of the folder's project that satisfies `isMeant`.
+ * Null when no session does.
  * Throws when no session was seen there.
  */
 export function newestHere(app: App, cwd: string): SessionRecord

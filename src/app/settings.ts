@@ -48,10 +48,7 @@ export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCase
 
 const HOLDS_MS = 30_000
 
-/**
- * Returns a function that runs doctor once at a time, shares a running examination, and caches the
- * result.
- */
+/** Returns a function that runs doctor once at a time and caches the result. */
 function cachedDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, now: () => Date) {
   let last: Doctor | null = null
   let running: Promise<Doctor> | null = null

@@ -33,7 +33,8 @@ export interface TestedEntry {
 
 /**
  * Returns the notify targets that apply in this folder, and the path of an untrusted project file
- * whose entries are ignored. Throws when the configuration is wrong.
+ * whose entries are ignored.
+ * Throws when the configuration is wrong.
  */
 export function testEntries(
   { home }: App,

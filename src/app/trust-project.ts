@@ -80,10 +80,7 @@ export async function trustBeforeRun(
   storeTrust(home.trust, acceptable, now())
 }
 
-/**
- * Accepts the project's file in a worktree if its bytes equal those that the user accepted in the
- * project.
- */
+/** Accepts the project's file in a worktree if the user accepted the same bytes in the project. */
 export function carryTrust(home: Home, { env, now }: TrustContext, from: string, worktree: string): void {
   const fileIn = (project: string) => loadConfig({ home, project, env }).project
   const [original, copy] = [fileIn(from), fileIn(worktree)]
@@ -133,9 +130,10 @@ function refuseInAgentSession(env: Env): void {
 const SIGNS = [...Object.values(clients).flatMap(({ signs }) => signs), 'BATON_JOB_ID', 'BATON_SEAT']
 
 /**
- * Returns why this process counts as run by an agent. Null when it does not. An agent can unset
- * variables for one command, so the parent processes are checked too: their start environment, and
- * the client's registry.
+ * Returns why this process counts as run by an agent.
+ * Null when no agent runs this process.
+ * An agent can unset variables for one command, so the parent processes are checked too: their
+ * start environment, and the client's registry.
  */
 function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf(process.pid)): string | null {
   const own = findSign(env)

@@ -21,8 +21,8 @@ export function createUserConfig(env: Env): { file: string } {
 }
 
 /**
- * Sets one key of the user's file, which must be valid as a whole afterwards. `written` is YAML, as
- * in the file.
+ * Sets one key of the user's file, which must be valid as a whole afterwards.
+ * `written` is YAML, as in the file.
  */
 export function setUserConfigKey(
   env: Env,
@@ -45,9 +45,9 @@ export function setUserConfigKey(
 }
 
 /**
- * Lets the user edit a copy of the file, and replaces the file if the copy is valid. `openEditor`
- * returns when the editor has ended, and throws when there is none. An unusable text is not
- * deleted: `keptCopy` is called with its path.
+ * Lets the user edit a copy of the file, and replaces the file if the copy is valid.
+ * `openEditor` returns when the editor has ended, and throws when there is none.
+ * An unusable text is not deleted: `keptCopy` is called with its path.
  */
 export function editUserConfig(
   env: Env,
@@ -82,8 +82,8 @@ export function editUserConfig(
 }
 
 /**
- * Writes the file unless another program changed it meanwhile. `before` is null when there was
- * none.
+ * Writes the file unless another program changed it meanwhile.
+ * `before` is null when there was none.
  */
 function writeConfig(env: Env, file: string, text: string, before: Buffer | null): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -117,8 +117,8 @@ function refused(message: string, problems: readonly ConfigProblem[]): BatonErro
 }
 
 /**
- * Parses a key such as `handoff.mode`, `levels[0].at`, `hooks["save"].command`. Throws when it is
- * invalid.
+ * Parses a key such as `handoff.mode`, `levels[0].at`, `hooks["save"].command`.
+ * Throws when it is invalid.
  */
 function keyPath(key: string): KeyPath {
   const steps = [...key.matchAll(/(?:^|\.)([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]

@@ -50,7 +50,7 @@ test('a hook whose signal another engine processed first finds its message in th
   expect(existsSync(join(app.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
 
-test('a session that is first heard of through the spool began with its signal, not with the draining', () => {
+test('a session that is first seen in the spool started with its signal, not with the drain', () => {
   const [first, other] = [spoolToolBatch(20_000), testSession(app, 'bbbbbbbb-0002')]
   const body = { session_id: other.id, cwd: other.project, hook_event_name: 'SessionStart', source: 'startup' }
   const seconds = Number(first.split('.')[1])

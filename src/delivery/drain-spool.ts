@@ -27,10 +27,7 @@ interface SignalTaker {
   readonly deps: { log: Log }
 }
 
-/**
- * Processes all spooled signals, oldest first, each once and in its own transaction, and removes
- * their files.
- */
+/** Processes all spooled signals, oldest first, each once in its own transaction. */
 export function drainSpool(engine: SignalTaker, spool: string, options: DrainOptions = {}): number {
   let taken = 0
   const end = Date.now() + LIFE_MS
@@ -60,8 +57,8 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
     dropSpooled(signal.path)
     return answer
   } catch (error) {
-    // An unusable store affects every signal, so this one stays in the spool. Other errors concern
-    // only this signal.
+    // An unusable store affects every signal, so this one stays in the spool.
+    // Other errors concern only this signal.
     if (error instanceof BatonError) throw error
     engine.deps.log('error', 'a signal could not be taken and was put aside', {
       id: signal.id,
@@ -73,8 +70,8 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
 }
 
 /**
- * Waits until the transcript is complete. The client writes it shortly after its events, and no
- * client waits for this process.
+ * Waits until the transcript is complete.
+ * The client writes it shortly after its events, and no client waits for this process.
  */
 function settle(engine: SignalTaker, signal: Spooled): void {
   const end = Date.now() + scaleTimeout(SETTLE_MS)
@@ -85,10 +82,7 @@ function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/**
- * Processes earlier signals of one session, so that its start is stored before its first status
- * line.
- */
+/** Processes earlier signals of a session: its start comes before its first status line. */
 export function drainSession(engine: SignalTaker, spool: string, session: string): void {
   for (const id of listSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
     if (isAwaited(id, new Date())) return
@@ -115,9 +109,9 @@ export function answerOne(engine: SignalTaker, spool: string, id: string): strin
 }
 
 /**
- * Drains the spool under the launcher's lock. The launcher created the lock and this process
- * replaced it under the same pid. A signal written while the lock is released would be missed, so
- * the spool is read once more after the release.
+ * Drains the spool under the launcher's lock.
+ * The launcher created the lock and this process replaced it under the same pid.
+ * The spool is read again after the release, because a signal may arrive just before it.
  */
 export function drainUnderLock(engine: SignalTaker, spool: string, lock: string): void {
   for (;;) {

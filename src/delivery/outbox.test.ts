@@ -136,8 +136,8 @@ describe('the mark of a near level', () => {
   })
 })
 
-describe('word that a batch need not wait', () => {
-  test('is the figure below which that holds, until hooks have to wait again', () => {
+describe('the mark that a batch need not wait', () => {
+  test('the figure below which a batch need not wait is stored until hooks have to wait again', () => {
     outbox.markFar('s1', 73_480)
     expect(readFileSync(join(dir, 's1.far'), 'utf8')).toBe('73480\n')
     outbox.markFar('s1', null)

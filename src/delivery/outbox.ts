@@ -6,15 +6,14 @@ import { codeOf } from '../lib/errors.js'
 const IN_FLIGHT_MS = 3_000
 
 /**
- * Answers for the next hook of a session when no server runs. The launcher has only milliseconds
- * and cannot open the store, so the engine writes a folder `<session>` with one prepared answer per
- * event.
- * The launcher claims the folder by renaming it to `<session>.taken.<pid>`: only one can win. It
- * prints the answer and then writes a mark, `given.<event>`. A claimed folder without a mark
- * belonged to a launcher that was killed; after 3 seconds it counts as not delivered.
- * Called inside a store transaction, so that two engines never write at once. Irreversible steps
- * wait for the commit: marks are removed after it, and answers are written only for stored
- * messages.
+ * Answers for the next hook of a session when no server runs.
+ * The launcher has only milliseconds and cannot open the store, so the engine writes a folder
+ * `<session>` with one prepared answer per event.
+ * The launcher claims the folder by renaming it to `<session>.taken.<pid>`: only one can win.
+ * The launcher prints the answer and then writes a mark, `given.<event>`.
+ * A claimed folder without a mark is a killed launcher's. After 3 seconds it is undelivered.
+ * Called inside a store transaction, so that two engines never write at once.
+ * After the commit, marks are removed and answers are written for stored messages.
  */
 export function folderOutbox(dir: string, now: () => Date): Outbox {
   const listIn = (folder: string, name: string): string[] | null => {
@@ -27,8 +26,8 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   }
   const idsIn = (folder: string): string[] => listIn(folder, 'ids') ?? []
   /**
-   * Returns the ids delivered for an event. Folders of earlier versions have one list for all
-   * events.
+   * Returns the ids delivered for an event.
+   * Folders of earlier versions have one list for all events.
    */
   const idsGiven = (folder: string, event: string): string[] => listIn(folder, `ids.${event}`) ?? idsIn(folder)
 
@@ -42,10 +41,10 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
 
-  /** An empty text removes the mark. */
+  /** Writes a mark. An empty text removes it. */
   const setMark = (name: string, text: string): void => {
     const mark = join(dir, name)
-    // Asked first: what a failed read costs is a good part of what this costs in all.
+    // Test for the file first, because a failed read takes a large part of this function's time.
     if ((existsSync(mark) ? readFileSync(mark, 'utf8') : '\n') === `${text}\n`) return
     if (text === '') rmSync(mark, { force: true })
     else {
@@ -109,10 +108,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
 
 const allIds = (answers: readonly PreparedAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]
 
-/**
- * Removes a folder after renaming it, like the launcher, so that no launcher claims a half-removed
- * folder.
- */
+/** Renames a folder before removing it, so that no launcher claims a half-removed one. */
 function takeAway(folder: string, aside: string): void {
   rmSync(aside, { recursive: true, force: true })
   try {
@@ -125,8 +121,9 @@ function takeAway(folder: string, aside: string): void {
 }
 
 /**
- * Returns a safe file name. Session ids come from outside, so only harmless characters may reach a
- * path. The launcher does the same.
+ * Returns a safe file name.
+ * Session ids come from outside, so only harmless characters may reach a path.
+ * The launcher does the same.
  */
 export function fileName(sessionId: string): string {
   const name = sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'

@@ -15,10 +15,7 @@ export interface Spooled {
 const TORN_MS = 15_000
 const LARGEST_SIGNAL = 256 * 1024 * 1024
 
-/**
- * Lists the ids of spooled signals, oldest first over all sessions, without those younger than
- * `youngestMs`.
- */
+/** Lists the ids of spooled signals, oldest first, without those younger than `youngestMs`. */
 export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
   if (!existsSync(dir)) return []
   const ids = readdirSync(dir).sort(bySequence)
@@ -28,14 +25,15 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
 }
 
 /**
- * Maximum time that a hook waits for its engine. A process that lives longer than this under the
- * same pid is another one.
+ * Maximum time that a hook waits for its engine.
+ * A process that lives longer than this under the same pid is another one.
  */
 const AWAITED_MS = 30_000
 
 /**
  * Returns whether the answer to this signal must be given immediately: only these events reach a
- * summariser or the session after it. The names come from `launcher.sh`.
+ * summariser or the session after it.
+ * The names come from `launcher.sh`.
  */
 export function isSaidNow(id: string): boolean {
   return /\.(PreCompact|SessionStart-(compact|clear))$/.test(id)
@@ -52,8 +50,9 @@ export function isAwaited(id: string, now: Date): boolean {
 }
 
 /**
- * Reads one signal. Null when it is gone, incomplete, or the id is no signal's name. A signal torn
- * by a kill is deleted after 15 seconds.
+ * Reads one signal.
+ * Null when the signal is gone or incomplete, or the id is no signal's name.
+ * A signal torn by a kill is deleted after 15 seconds.
  */
 export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
   if (!/^[\w.-]+$/.test(id)) return null
@@ -72,8 +71,8 @@ export function sessionOf(id: string): string {
 }
 
 /**
- * Returns when the hook ran, in milliseconds, because two compactions can occur in one second. Null
- * when its shell has only a clock of seconds.
+ * Returns when the hook ran, in milliseconds, because two compactions can occur in one second.
+ * Null when its shell has only a clock of seconds.
  */
 function momentOf(id: string): number | null {
   const [, seconds = '', micros = ''] = id.split('.')
@@ -119,8 +118,8 @@ function parse(text: string): RawSignal | null {
 }
 
 /**
- * Reads a file. Null when it is missing or not a file of this user, because another user could have
- * created it.
+ * Reads a file.
+ * Null when the file is missing or not of this user, because another user could have created it.
  */
 function readIfThere(path: string): string | null {
   return readNamedText(path, { owner: 'this-user', most: LARGEST_SIGNAL })

@@ -28,8 +28,9 @@ export interface Places {
 }
 
 /**
- * Tidies the home once a day. Deletes old readings, files of sessions silent for a week,
- * unprocessable signals and compiled code of other builds. False when it already ran today.
+ * Tidies the home once a day.
+ * Deletes old readings, old session files, unprocessable signals and code of other builds.
+ * False when it already ran today.
  */
 export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: Places, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0

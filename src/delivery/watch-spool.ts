@@ -3,19 +3,20 @@ import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { bySequence } from './spool.js'
 
-/** Signals that hooks left for the server in the spool and did not wait for. */
+/** Signals that hooks spooled for the server without waiting for an answer. */
 export interface LeftSignals {
-  /** The ids of those seen since the last call, oldest first. Some may be gone or not yet whole. */
+  /** Returns new ids since the last call, oldest first. Some may be gone or incomplete. */
   take(): string[]
   close(): void
 }
 
-/** A launcher needs less to write its signal, and the client prepares its next request meanwhile. */
+/** Delay before a read. A launcher writes its signal faster than this. */
 const GATHER_MS = 10
 
 /**
- * Calls `arrived` when hooks have left signals for the server. Returns null where a folder cannot be
- * watched. A signal whose end is not yet written is seen again when it is.
+ * Calls `arrived` when hooks have left signals for the server.
+ * Returns null where a folder cannot be watched.
+ * A signal whose end is not yet written is seen again when it is.
  */
 export function watchSpool(dir: string, log: Log, arrived: () => void): LeftSignals | null {
   const seen = new Set<string>()
@@ -39,7 +40,7 @@ export function watchSpool(dir: string, log: Log, arrived: () => void): LeftSign
     log('warn', 'the spool cannot be watched, so hooks wait for every answer', { reason: reasonOf(error) })
     return null
   }
-  // The server also looks into the spool every few seconds.
+  // The server also drains the spool every few seconds.
   watcher.on('error', (error) => log('warn', 'the spool is no longer watched', { reason: reasonOf(error) }))
   return {
     take() {

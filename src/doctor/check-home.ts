@@ -84,8 +84,9 @@ function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
 }
 
 /**
- * Checks a folder. The home must be closed to others. For folders inside, it is enough that others
- * cannot write.
+ * Checks a folder.
+ * The home must be closed to others.
+ * For folders inside, it is enough that others cannot write.
  */
 function judgeFolder(path: string, isHome: boolean): Fault[] {
   const stat = statSync(path, { throwIfNoEntry: false })
@@ -180,8 +181,8 @@ export function checkLauncher(context: DoctorContext): Finding {
   const wrong = (detail: string, what = ANEW): Finding => {
     const fault = byInstall(context, detail, what)
     const { repair } = fault
-    // Install does not replace a read-only file of the user. The launcher belongs to Baton, so make
-    // it writable.
+    // Install does not replace a read-only file of the user.
+    // The launcher belongs to Baton, so make it writable.
     const anew = (): void | Promise<void> => {
       chmodSync(path, 0o700)
       return repair?.()
@@ -201,9 +202,10 @@ export function checkLauncher(context: DoctorContext): Finding {
 }
 
 /**
- * Returns what is wrong with a launcher's text. Null when it is correct. It may start another node
- * or another copy of the same version: it still works, and a doctor run from a second copy must not
- * move the hooks there.
+ * Returns what is wrong with a launcher's text.
+ * Null when the launcher is correct.
+ * A launcher may start another node or another copy of the same version: it still works, and a doctor
+ * run from a second copy must not move the hooks there.
  */
 export function judgeLauncher(found: string, wanted: string, home: string): string | null {
   if (found === wanted) return null
@@ -217,8 +219,8 @@ export function judgeLauncher(found: string, wanted: string, home: string): stri
 const FRESH_MS = 5_000
 
 /**
- * Checks the lock of an engine that drains the spool. The lock of a dead engine blocks the spool
- * until a hook removes it.
+ * Checks the lock of an engine that drains the spool.
+ * The lock of a dead engine blocks the spool until a hook removes it.
  */
 export function checkDrainLock({ home, now }: DoctorContext): Finding {
   const path = join(dirname(home.server), 'drain')
@@ -298,8 +300,7 @@ const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
  * Checks for answers that no hook fetched. The next signal of a running session withdraws its own.
  */
 export function checkOutbox({ home, now }: DoctorContext): Finding {
-  // The folder behind a symbolic link may hold files of the user, and every short name looks like a
-  // session's.
+  // A linked folder may hold files of the user, and every short name looks like a session's.
   if (lstatSync(home.outbox, { throwIfNoEntry: false })?.isSymbolicLink())
     return noFaults(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
   let names: string[] = []

@@ -72,8 +72,8 @@ function passing(engine: string): string {
 }
 
 /**
- * Reads the parts of the installed launcher. Null when it is missing or not executable, which its
- * own check reports.
+ * Reads the parts of the installed launcher.
+ * Null when the launcher is missing or not executable, which its own check reports.
  */
 export function installedParts({ home }: DoctorContext): LauncherParts | null {
   try {
@@ -134,8 +134,8 @@ function existing(path: string): string {
 }
 
 /**
- * Lists the runtimes that `baton run` can use. A missing one is no fault, because nobody needs all
- * of them.
+ * Lists the runtimes that `baton run` can use.
+ * A missing one is no fault, because nobody needs all of them.
  */
 export async function checkRuntimes({ agent, env, cwd }: DoctorContext): Promise<Finding> {
   const all = await Promise.all(

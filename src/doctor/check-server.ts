@@ -22,8 +22,8 @@ const PORT = 8420
 const ALONE = 'None runs; none is needed.'
 
 /**
- * Checks the server, which only makes hooks faster. A fault is a server that is gone, foreign or
- * too slow, while hooks still call it.
+ * Checks the server, which only makes hooks faster.
+ * A fault is a server that is gone, foreign or too slow, while hooks still call it.
  */
 export async function checkServer(context: DoctorContext): Promise<Finding> {
   const { home, env } = context
@@ -90,8 +90,8 @@ function judgeServer({ port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>, answe
 }
 
 /**
- * Checks the mark that a hook leaves when the server was too slow. Other hooks skip the server for
- * a minute then.
+ * Checks the mark that a hook leaves when the server was too slow.
+ * Other hooks skip the server for a minute then.
  */
 function judgeSlow({ home, now }: DoctorContext, summary: string): Finding {
   const path = join(dirname(home.server), 'slow')
@@ -114,8 +114,8 @@ async function othersOn(port: number): Promise<string> {
 const PATIENCE_MS = 1_500
 
 /**
- * The program that answers on a port of this machine. `other-home` is a Baton that does not know
- * our token.
+ * The program that answers on a port of this machine.
+ * `other-home` is a Baton that does not know our token.
  */
 type Answer =
   | { kind: 'nobody' }
@@ -125,8 +125,9 @@ type Answer =
   | { kind: 'baton'; version: string; pid: number; ms: number }
 
 /**
- * Asks a server for its identity. With a socket, the other end has proven to be our server and gets
- * the token. With a port alone, asks only whether a Baton listens there.
+ * Asks a server for its identity.
+ * With a socket, the other end has proven to be our server and gets the token.
+ * With a port alone, asks only whether a Baton listens there.
  */
 function askPort(at: { port: number } | { socket: Socket; token: string }): Promise<Answer> {
   const startedMs = performance.now()
@@ -167,9 +168,10 @@ function readAccess(text: string, ms: number): Answer {
 }
 
 /**
- * Sends an empty payload through the launcher, as hooks do. The server refuses and discards it.
- * Without a server the launcher spools it in its home, which is a temporary one. Returns
- * milliseconds, or null when the server was not reached.
+ * Sends an empty payload through the launcher, as hooks do.
+ * The server refuses and discards it.
+ * Without a server the launcher spools it in its home, which is a temporary one.
+ * Returns milliseconds, or null when the server was not reached.
  */
 function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buffer): Promise<number | null> {
   return inTemporaryHome(env, async (trial, trialEnv) => {
@@ -184,9 +186,10 @@ function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buff
 const MEND = 'Mend what the other checks name; if they name nothing, the log says more.'
 
 /**
- * Proves that a signal arrives. Runs the commands of the settings like the client does, with the
- * installed launcher and engine, and reads the result from the store. Uses a temporary home, so
- * that no fake session appears in the real one.
+ * Proves that a signal arrives.
+ * Runs the commands of the settings like the client does, with the installed launcher and engine,
+ * and reads the result from the store.
+ * Uses a temporary home, so that no fake session appears in the real one.
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
@@ -215,8 +218,8 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
 }
 
 /**
- * Returns the commands in the settings, or else those that install would write. Missing ones are
- * reported by another check.
+ * Returns the commands in the settings, or else those that install would write.
+ * Missing ones are reported by another check.
  */
 function commandsOf(context: DoctorContext): { hook: string; line: string } {
   const by = recognise(context)
@@ -267,8 +270,8 @@ function look(env: Env, sample: Sample): string | null {
 }
 
 /**
- * Returns why no signal arrived. Hooks are always silent, so the engine is run once more with its
- * output shown.
+ * Returns why no signal arrived.
+ * Hooks are always silent, so the engine is run once more with its output shown.
  */
 async function reason(context: DoctorContext, home: string, sample: Sample, env: Env): Promise<string> {
   const log = join(home, 'baton.log')

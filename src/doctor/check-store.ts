@@ -30,14 +30,14 @@ const NO_STORE = { archives: () => [], segments: () => [], leftovers: () => [] }
 const openRaw = (path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase =>
   withExplainedErrors(openDatabase(path, options), path)
 /**
- * Size up to which the whole store is checked. A check of a larger one takes too long, so only the
- * vital tables are checked.
+ * Size up to which the whole store is checked.
+ * A check of a larger one takes too long, so only the vital tables are checked.
  */
 const WHOLE_CHECK = 256_000_000
 const VITAL = ['sessions', 'seats', 'messages', 'switches']
 /**
- * Checks that the store can be read and written. Never repairs it, because it holds the user's
- * data.
+ * Checks that the store can be read and written.
+ * Never repairs it, because it holds the user's data.
  */
 export function checkStore(context: DoctorContext): Finding {
   const { home, env } = context
@@ -121,8 +121,8 @@ function describeStore(
 }
 
 /**
- * Checks that every file of the archives has its full length, and that every archive on disk is in
- * the store. Only `baton archive verify` checks the content.
+ * Checks that archive files have their full length, and that all archives are in the store.
+ * Only `baton archive verify` checks the content.
  */
 export function checkArchives(context: DoctorContext): Finding {
   const { home } = context
@@ -168,9 +168,9 @@ function archiveFiles({ store }: CheckedApp, folder: string): { all: number; gon
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Compares the transcripts on disk with their archives. `deletedAtMs` is when the client deletes
- * the first unarchived one, null when all are archived. `limits` are configured periods that limit
- * archives.
+ * Compares the transcripts on disk with their archives.
+ * `deletedAtMs` is when the client deletes the first unarchived one, null when all are archived.
+ * `limits` are configured periods that limit archives.
  */
 function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
   const judged = judgeStored(deps, env)
@@ -215,8 +215,8 @@ function when(at: number, now: number): string {
 }
 
 /**
- * Delay after which an overdue handoff is a fault. Any running part of Baton checks handoffs every
- * minute.
+ * Delay after which an overdue handoff is a fault.
+ * Any running part of Baton checks handoffs every minute.
  */
 const LATE_MS = 5 * 60_000
 /** Maximum duration of a state that ends by itself. */

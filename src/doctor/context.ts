@@ -39,8 +39,8 @@ export interface DoctorContext {
   /** The client found on the PATH. */
   client: { path: string | null; version: string | null }
   /**
-   * The organisation's settings files, which rank above all others. Absent for the client's own
-   * paths.
+   * The organisation's settings files, which rank above all others.
+   * Absent for the client's own paths.
    */
   managed?: string[]
   platform?: string
@@ -53,8 +53,8 @@ export interface Check {
 }
 
 /**
- * Runs a query on the store. Null when it is missing or cannot be opened, which another check
- * reports.
+ * Runs a query on the store.
+ * Null when the store is missing or cannot be opened, which another check reports.
  */
 export function withApp<T>(context: DoctorContext, ask: (app: CheckedApp) => T): T | null {
   if (!existsSync(context.home.store)) return null

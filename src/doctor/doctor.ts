@@ -33,8 +33,8 @@ import type { Check, DoctorContext } from './context.js'
 import { checkContext } from './targets.js'
 
 /**
- * Checks in the order of their dependencies, so that a repair helps the following ones. The proof
- * by a signal is last.
+ * Checks in the order of their dependencies, so that a repair helps the following ones.
+ * The proof by a signal is last.
  */
 export const CHECKS: readonly Check[] = [
   { name: 'platform', look: checkPlatform },
@@ -70,7 +70,7 @@ function agentChecks(agent: string): Check[] {
 export interface CheckResult {
   name: string
   ok: boolean
-  /** What was found, in one or more sentences. */
+  /** The finding, in one or more sentences. */
   detail: string
   /** The next step for the user. Null when there is no fault. */
   fix: string | null
@@ -96,8 +96,8 @@ export function examineInstallation(
 }
 
 /**
- * Examines an installation and changes nothing unless `fix` is set. Never throws: an unexpected
- * failure of a check is a finding.
+ * Examines an installation and changes nothing unless `fix` is set.
+ * Never throws: an unexpected failure of a check is a finding.
  */
 export async function runDoctor(
   input: DoctorInput,

@@ -11,10 +11,7 @@ import type { Env } from './context.js'
 const PATIENCE_MS = 10_000
 const START_MS = 2_000
 
-/**
- * Runs `work` in a temporary home, with the environment a client would give a hook, and removes the
- * home afterwards.
- */
+/** Runs `work` in a temporary home, with the environment of a hook, and removes the home. */
 export async function inTemporaryHome<T>(env: Env, work: (home: string, env: Env) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(env.TMPDIR || tmpdir(), 'baton-doctor-'))
   try {
@@ -25,10 +22,7 @@ export async function inTemporaryHome<T>(env: Env, work: (home: string, env: Env
   }
 }
 
-/**
- * Returns the environment without variables of the surrounding client and without switches that
- * silence Baton.
- */
+/** Returns the environment without a client's variables and switches that silence Baton. */
 function without(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(BATON|CLAUDE)_|^AI_AGENT$/.test(name)))
 }
@@ -60,10 +54,7 @@ export function run(command: string, stdin: string, env: Env, cwd: string): Prom
   })
 }
 
-/**
- * Waits for the engine that the launcher started in the background, so that nothing runs in a
- * removed home.
- */
+/** Waits for the engine that the launcher started, so that nothing runs in a removed home. */
 export async function awaitEngine(home: string): Promise<void> {
   const startedMs = Date.now()
   for (;;) {
@@ -71,8 +62,8 @@ export async function awaitEngine(home: string): Promise<void> {
     const pid = Number(lock?.split(' ')[0])
     const busy = pid > 0 && isRunning(pid)
     const waited = Date.now() - startedMs
-    // A lock of a dead process was left by an engine that failed. An engine that succeeds removes
-    // its lock.
+    // A lock of a dead process was left by an engine that failed.
+    // An engine that succeeds removes its lock.
     if (!busy && (pid > 0 || waited > START_MS || isEmpty(join(home, 'spool')))) return
     if (waited > PATIENCE_MS) {
       process.kill(pid, 'SIGKILL')

@@ -86,10 +86,7 @@ function reinstall(context: DoctorContext, target: Target): void {
 
 export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-cli), then run baton install.'
 
-/**
- * Returns a fault that another install fixes: by `--fix` if Baton is installed already, otherwise
- * by the user.
- */
+/** Returns a fault that another install fixes: by `--fix` after an install, else by the user. */
 export function byInstall(context: DoctorContext, detail: string, what: string, target = targetsOf(context)[0]): Fault {
   if (!hasEngine(context)) return { detail, fix: INSTALL_PACKAGE }
   if (!target) return { detail, fix: 'Run baton install.' }

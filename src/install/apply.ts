@@ -85,8 +85,8 @@ function removeIfEmpty(path: string): void {
 }
 
 /**
- * Refuses before the first step. A rename would replace a read-only file, but its owner made it
- * read-only on purpose.
+ * Refuses before the first step.
+ * A rename would replace a read-only file, but its owner made it read-only on purpose.
  */
 function checkWritable(step: Step): void {
   if (step.do === 'remove-folder-if-empty') return

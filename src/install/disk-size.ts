@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Bytes of a file, or of all files in a folder. 0 when nothing is there; links are not followed. */
+/** Returns the bytes of a file or folder. 0 when nothing is there. Follows no links. */
 export function diskSize(path: string): number {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0

@@ -186,7 +186,7 @@ describe('a settings file', () => {
   })
 })
 
-describe('the place of the settings', () => {
+describe('the path of the settings', () => {
   test('the settings path follows CLAUDE_CONFIG_DIR', () => {
     const elsewhere = join(machine.root, 'other config')
     const env = { ...machine.env, CLAUDE_CONFIG_DIR: elsewhere }

@@ -35,8 +35,8 @@ export interface InstallOptions extends Where {
   /** Null when the client's version is not known. */
   clientVersion: string | null
   /**
-   * True to add a rule that lets the agent run `baton handoff` without a question. Absent to keep
-   * the current state.
+   * True to add a rule that lets the agent run `baton handoff` without a question.
+   * Absent to keep the current state.
    */
   allowHandoff?: boolean
   clock: () => Date
@@ -48,8 +48,8 @@ export interface UninstallOptions extends Where {
 }
 
 /**
- * Adds Baton to the client's settings. Throws InstallProblem, and then no settings file was
- * changed.
+ * Adds Baton to the client's settings.
+ * Throws InstallProblem, and then no settings file was changed.
  */
 export function install(given: InstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
@@ -66,10 +66,7 @@ export function uninstall(given: UninstallOptions): Applied {
   return applied
 }
 
-/**
- * Makes the first plan without the lock, so that a refusal or an empty plan does not even create a
- * folder.
- */
+/** Makes the first plan without the lock: a refusal or an empty plan creates no folder. */
 function carryOut(options: Where, plan: () => Plan): Applied {
   const first = plan()
   applyPlan(first, { dryRun: true })
@@ -172,9 +169,10 @@ const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 
 /**
- * Allows one install or uninstall at a time per home. The lock is a symbolic link that names its
- * owner, so it is created with its content atomically. The lock of a dead process is taken over. If
- * two processes take it over at once, the comparison before each rename still prevents any loss.
+ * Allows one install or uninstall at a time per home.
+ * The lock is a symbolic link that names its owner, so it is created with its content atomically.
+ * The lock of a dead process is taken over.
+ * If two processes take it over at once, the comparison before each rename still prevents any loss.
  */
 function withLock<T>(path: string, work: () => T): T {
   const folder = realTarget(dirname(path))

@@ -58,7 +58,7 @@ export function launcherFor(agent: string, home: Home, program: InstalledProgram
 
 /**
  * Returns a warning when Baton runs from npx's cache: once that is cleared, the hooks do nothing.
- * Null otherwise.
+ * Null when Baton runs from another folder.
  */
 export function passingPlace(program: string): string | null {
   if (!/[\\/]_npx[\\/]/.test(program)) return null
@@ -74,10 +74,7 @@ export function modHere(agent: string, home: Home): ModFile[] {
 /** Suffixes of the files that belong to a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal', '.damaged']
 
-/**
- * Returns the rules for everything Baton creates in its home, except the configuration, which the
- * user wrote.
- */
+/** Returns the rules for everything Baton creates in its home, except the user's configuration. */
 function purgeRules({ root, config, ...places }: Home): PurgeRules {
   const { index, ...archive } = archivePaths(root)
   const files = [
@@ -106,8 +103,8 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
 }
 
 /**
- * Returns the jobs in the store. Empty when there is no store or it cannot be read, because a
- * damaged store must not prevent its own removal.
+ * Returns the jobs in the store.
+ * Empty without a readable store, because a damaged store must not prevent its own removal.
  */
 function storedJobs(home: Home): JobRecord[] {
   if (!existsSync(home.store)) return []
@@ -125,8 +122,8 @@ function storedJobs(home: Home): JobRecord[] {
 }
 
 /**
- * Removes the data, the log and the folders made for them. Returns the paths that stay, with the
- * reason.
+ * Removes the data, the log and the folders made for them.
+ * Returns the paths that stay, with the reason.
  */
 function purgeData(
   home: Home,
@@ -135,8 +132,8 @@ function purgeData(
   removed: (path: string) => void = () => {},
 ): Left[] {
   const folders = rememberedFolders(home.root)
-  // A linked home keeps everything, including the configuration. The link's target is listed
-  // instead.
+  // A linked home keeps everything, including the configuration.
+  // The link's target is listed instead.
   const listsConfig = existsSync(home.config) && !(isLinked(home) && dirname(home.config) === resolve(home.root))
   const left = purgeHome(home.root, purgeRules(home), new Set([home.config]), dryRun, removed)
   if (dirname(home.log) !== resolve(home.root)) left.push(...removeLog(home, dryRun))
@@ -169,8 +166,8 @@ export function purgeSizes(home: Home): { name: string; bytes: number }[] {
 const isLinked = (home: Home): boolean => isLink(resolve(home.root))
 
 /**
- * Removes a log outside the home, and its folder when that becomes empty. Returns targets of links,
- * which stay.
+ * Removes a log outside the home, and its folder when that becomes empty.
+ * Returns targets of links, which stay.
  */
 function removeLog(home: Home, dryRun: boolean): Left[] {
   const left = [home.log, `${home.log}.1`].flatMap((path) => {
@@ -183,10 +180,7 @@ function removeLog(home: Home, dryRun: boolean): Left[] {
   return left
 }
 
-/**
- * Refuses while a job runs: it would write its log and journal again, and its client would lose its
- * hooks during the work.
- */
+/** Refuses while a job runs, whose client would lose its hooks and whose log would come back. */
 function refuseWhileRunning(jobs: readonly JobRecord[]): void {
   const running = jobs.filter(({ runner }) => runner !== null && isAlive(runner))
   if (running.length === 0) return
@@ -203,8 +197,8 @@ function refuseWhileRunning(jobs: readonly JobRecord[]): void {
 type Caller = ProgramContext & { cwd: string }
 
 /**
- * Installs Baton into the settings of an agent. `allows` is true when the agent may run `baton
- * handoff` without a question.
+ * Installs Baton into the settings of an agent.
+ * `allows` is true when the agent may run `baton handoff` without a question.
  */
 export async function installHere(
   caller: Caller,
@@ -239,10 +233,11 @@ export async function installHere(
 }
 
 /**
- * Removes Baton from the settings and, with `purge`, also its data and its service. Refuses while a
- * job or a server started by the user runs. `scope` is null for every place where Baton was
- * installed. `confirm` is called before stored data is deleted and throws to keep it. Null to ask
- * nobody.
+ * Removes Baton from the settings and, with `purge`, also its data and its service.
+ * Refuses while a job or a server started by the user runs.
+ * `scope` is null for every place where Baton was installed.
+ * `confirm` is called before stored data is deleted and throws to keep it.
+ * Pass null to delete without a question.
  */
 export async function uninstallHere(
   caller: Caller,
@@ -307,8 +302,8 @@ async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promi
 }
 
 /**
- * Refuses while another server runs than that of the installed service, which a purge stops by
- * itself. Called before anything is changed.
+ * Refuses while a server runs, except the installed service's, which a purge stops itself.
+ * Called before anything is changed.
  */
 async function refuseWhileUserServes(caller: Caller, home: Home, unit: string | null): Promise<void> {
   const pid = unit === null ? null : await servicePid(caller)

@@ -73,8 +73,8 @@ export function lookAtMod(path: string, files: ModFile[]): FoundMod {
 }
 
 /**
- * Returns whether a folder is empty. A run that was killed before it wrote the marker leaves such a
- * folder.
+ * Returns whether a folder is empty.
+ * A run that was killed before it wrote the marker leaves such a folder.
  */
 function isUnused(path: string): boolean {
   return lstatSync(path).isDirectory() && readdirSync(path).every(isLeftover)
@@ -100,8 +100,9 @@ export function launcherIdentity(launcher: string): Identify {
 }
 
 /**
- * Returns the files listed by our marker. Null when it is not our marker. Skips paths that lead out
- * of the folder.
+ * Returns the files listed by our marker.
+ * Null when the text is not our marker.
+ * Skips paths that lead out of the folder.
  */
 function markedFiles(text: string | undefined): string[] | null {
   try {
@@ -118,8 +119,8 @@ function markedFiles(text: string | undefined): string[] | null {
 const follow = (path: string) => unlessHidden(() => statSync(path, { throwIfNoEntry: false }))
 
 /**
- * Runs `look`. Undefined when a file is in the place of a parent folder, so that nothing can exist
- * below it.
+ * Runs `look`.
+ * Undefined when a file is in the place of a parent folder, so that nothing can exist below it.
  */
 function unlessHidden<T>(look: () => T): T | undefined {
   try {

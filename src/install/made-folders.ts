@@ -5,8 +5,7 @@ import { codeOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 
 /**
- * Path of the list of folders outside Baton's home that were made for it, so that a purge can
- * remove them.
+ * Path of the list of folders that were made outside Baton's home, for their removal by a purge.
  */
 export const foldersFile = (home: string): string => join(home, 'made-folders.json')
 
@@ -16,8 +15,9 @@ export function missingFolders(folder: string): string[] {
 }
 
 /**
- * Adds folders that will be made. Called before they exist. `missing` is the result of
- * `missingFolders`.
+ * Adds folders that will be made.
+ * Called before they exist.
+ * `missing` is the result of `missingFolders`.
  */
 export function rememberFolders(home: string, missing: readonly string[]): void {
   const known = rememberedFolders(home)

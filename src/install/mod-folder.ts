@@ -4,8 +4,8 @@ import { MARKER } from '../agents/shared/mod-marker.js'
 import type { FileChange, Step } from './plan.js'
 
 /**
- * The folder of the plugin module as found on disk. A `foreign` one is a link or not ours, and is
- * never changed.
+ * The folder of the plugin module as found on disk.
+ * A `foreign` one is a link or not ours, and is never changed.
  */
 export interface FoundMod {
   path: string
@@ -26,8 +26,8 @@ export interface ModPlan {
 }
 
 /**
- * Plans the plugin module's files. `unsupported` is the reason why this client would not load it,
- * or null.
+ * Plans the plugin module's files.
+ * `unsupported` is the reason why this client would not load it, or null.
  */
 export function planMod(found: FoundMod, files: ModFile[], unsupported: string | null): ModPlan {
   const nothing = { steps: [], files: [], folders: [] }
@@ -41,8 +41,7 @@ export function planMod(found: FoundMod, files: ModFile[], unsupported: string |
   }
   const steps: Step[] = []
   const changes: FileChange[] = []
-  // With this order, an interrupted run leaves no unlisted file, and no file in a folder without
-  // its marker.
+  // With this order, an interrupted run leaves neither an unlisted file nor a missing marker.
   for (const path of found.listed) {
     if (files.some((f) => f.path === path) || (found.texts[path] ?? null) === null) continue
     steps.push({ do: 'remove', path: join(found.path, path) })

@@ -30,8 +30,8 @@ export interface InstallInput {
 }
 
 /**
- * Plans the changes of an install and writes nothing. Throws InstallProblem when the file must not
- * be changed.
+ * Plans the changes of an install and writes nothing.
+ * Throws InstallProblem when the file must not be changed.
  */
 export function planInstall(input: InstallInput): Plan {
   const { installer, settings, earlier, by } = input
@@ -42,8 +42,7 @@ export function planInstall(input: InstallInput): Plan {
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
   const mod = planMod(input.mod, input.modFiles, installer.whyNoMod(input.clientVersion))
-  // Prefer the plugin module inside the client: a waiter is an extra process for every idle
-  // session.
+  // Prefer the plugin module: a waiter is an extra process for every idle session.
   const waiter = mod.files.length === 0 && input.modFiles.length > 0 && installer.supportsWaiters(input.clientVersion)
   const rule = input.allowHandoff || earlier.record?.allow_handoff === true
   const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
@@ -125,8 +124,8 @@ function changeOf(path: string, wanted: string | null, found: string | null): Fi
 }
 
 /**
- * Plans backups of the current bytes and, if different, of the file without Baton. Content that an
- * earlier backup holds is not stored again.
+ * Plans backups of the current bytes and, if different, of the file without Baton.
+ * Content that an earlier backup holds is not stored again.
  */
 function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean) {
   const { settings, earlier } = input
@@ -150,8 +149,8 @@ function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean
 }
 
 /**
- * Returns the hashes of contents that we wrote. If the content without Baton is unchanged, an
- * interrupted run may have left the previous one.
+ * Returns the hashes of contents that we wrote.
+ * If the content without Baton is unchanged, an interrupted run may have left the previous one.
  */
 function shasOver(earlier: Earlier, blank: Buffer | null, current: Buffer | null, next: Buffer): string[] {
   const beneath = earlier.record && (blank === null ? !earlier.record.existed : earlier.before?.equals(blank))

@@ -24,14 +24,13 @@ export interface UninstallInput {
 }
 
 /**
- * Plans the removal and changes nothing. Throws InstallProblem when one of the files must not be
- * changed.
+ * Plans the removal and changes nothing.
+ * Throws InstallProblem when one of the files must not be changed.
  */
 export function planUninstall(input: UninstallInput): Plan {
   const plan: Plan = { steps: [], files: [], notes: [], settings: input.targets.map((t) => t.settings.path) }
   const afterwards: Step[] = []
-  // Change all settings files first: once nothing calls the launcher, no later step can disturb a
-  // client.
+  // Change all settings files first: once nothing calls the launcher, no step disturbs a client.
   for (const { installer, settings, earlier, mod } of input.targets) {
     const blank = withoutBaton(installer, settings, earlier, input.by)
     const { change, step } = settingsChange(settings, blank, earlier)
@@ -71,8 +70,8 @@ function settingsChange(
 }
 
 /**
- * Returns the steps that remove the record and the former status line. The record is removed last,
- * so that an interrupted run can be finished.
+ * Returns the steps that remove the record and the former status line.
+ * The record is removed last, so that an interrupted run can be finished.
  */
 function leftBehind(home: string, key: string, earlier: Earlier): Step[] {
   const files = homeFiles(home, key)

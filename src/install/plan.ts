@@ -1,18 +1,15 @@
 /**
- * One change on disk. Steps run in order. A crash may follow any of them, and all can be repeated.
+ * A change on disk. Steps run in order. A crash may follow any of them, and all can be repeated.
  */
 export type Step =
   | { do: 'make-folder'; path: string; mode: number }
   /**
-   * `expect` is the content the file must still have, null when it must not exist. Absent for files
-   * that only Baton writes.
+   * `expect` is the content the file must still have, null when it must not exist.
+   * Absent for files that only Baton writes.
    */
   | { do: 'write'; path: string; bytes: Buffer; mode?: number; expect?: Buffer | null }
   | { do: 'remove'; path: string; expect?: Buffer }
-  /**
-   * The file `last` is removed after all others, so that a half-removed folder is still recognised
-   * as ours.
-   */
+  /** The file `last` is removed last, so that a half-removed folder is still known as ours. */
   | { do: 'remove-tree'; path: string; last: string }
   | { do: 'remove-folder-if-empty'; path: string }
 

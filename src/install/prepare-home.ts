@@ -13,8 +13,8 @@ export function prepareHome(home: Home, env: Record<string, string | undefined>)
   const run = dirname(home.server)
   for (const folder of [home.root, run, home.spool, home.outbox, home.live])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // The launcher waits on this pipe for a few milliseconds without starting a process. Without the
-  // pipe it runs `sleep`.
+  // The launcher waits on this pipe for a few milliseconds without starting a process.
+  // Without the pipe the launcher runs `sleep`.
   const tick = join(run, 'tick')
   if (existsSync(tick)) return
   try {
@@ -25,8 +25,8 @@ export function prepareHome(home: Home, env: Record<string, string | undefined>)
 }
 
 /**
- * Creates a named pipe for this user alone. Throws when the system or the file system does not
- * support it.
+ * Creates a named pipe for this user alone.
+ * Throws when the system or the file system does not support it.
  */
 export function makePipe(path: string, env: Record<string, string | undefined>): void {
   execFileSync(findProgram('mkfifo', env) ?? '/usr/bin/mkfifo', ['-m', '600', path], {

@@ -8,9 +8,9 @@ export interface PurgeRules {
   /** Names directly in the home that Baton uses. Everything else there is the user's. */
   names: readonly string[]
   /**
-   * Rules for folders in which a user may have put own files: whether Baton made the file at a path
-   * below the folder. An empty folder is passed with a slash at its end. A folder without a rule is
-   * removed whole.
+   * Rules for folders that may hold a user's own files: whether Baton made the file at a path.
+   * An empty folder is passed with a slash at its end.
+   * A folder without a rule is removed whole.
    */
   owns: Readonly<Record<string, (path: string) => boolean>>
 }
@@ -23,10 +23,11 @@ export interface Left {
 const FOREIGN = 'Baton did not make it'
 
 /**
- * Removes all of Baton's files from its home, and the home itself when it becomes empty. Returns
- * the paths that stay. `removed` is called before each removal, also in a dry run. Deletes nothing
- * behind a symbolic link, because its target may hold other files. Exception: files that a rule of
- * `owns` recognises in a linked folder, because users move archives to a larger disk.
+ * Removes all of Baton's files from its home, and the home itself when it becomes empty.
+ * Returns the paths that stay.
+ * `removed` is called before each removal, also in a dry run.
+ * Deletes nothing behind a symbolic link, because its target may hold other files.
+ * Files that `owns` recognises in a linked folder are deleted: users move archives to other disks.
  */
 export function purgeHome(
   home: string,
@@ -56,8 +57,8 @@ export function purgeHome(
 }
 
 /**
- * Removes a link and returns its target, which stays. A target inside `home` is not returned,
- * because it is judged by its own name.
+ * Removes a link and returns its target, which stays.
+ * A target inside `home` is not returned, because it is judged by its own name.
  */
 export function removeLink(path: string, home: string | null, dryRun: boolean): Left[] {
   const target = existsSync(path) ? realpathSync(path) : null
@@ -67,8 +68,8 @@ export function removeLink(path: string, home: string | null, dryRun: boolean): 
 }
 
 /**
- * Removes the files that `owns` recognises, and folders that become empty. Follows no link below
- * `folder`.
+ * Removes the files that `owns` recognises, and folders that become empty.
+ * Follows no link below `folder`.
  */
 function purgeFolder(
   folder: string,

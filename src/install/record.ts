@@ -18,8 +18,8 @@ const RecordSchema = v.object({
   /** The file without Baton. Null when there was none. */
   before: v.nullable(v.object({ sha256: v.string(), backup: v.string() })),
   /**
-   * Hashes of the contents we wrote. While the file has one of them, no other program has written
-   * it.
+   * Hashes of the contents we wrote.
+   * While the file has one of them, no other program has written it.
    */
   after: v.array(v.string()),
   created: v.object({

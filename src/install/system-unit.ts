@@ -154,8 +154,8 @@ export interface UnitChange {
 type UnitProgram = Pick<ProgramContext, 'env' | 'program'>
 
 /**
- * Makes the system start the server whenever the user logs in. `beforeStart` is called after the
- * file was written, with the command that starts the server by hand.
+ * Makes the system start the server whenever the user logs in.
+ * `beforeStart` is called after the write, with the command that starts the server by hand.
  */
 export async function installUnit(
   program: UnitProgram,
@@ -200,16 +200,17 @@ async function stopAndRemove(unit: Unit, program: UnitProgram): Promise<UnitStep
 }
 
 /**
- * Stops and removes Baton's own unit. Returns the first system command that failed. Null when all
- * succeeded.
+ * Stops and removes Baton's own unit.
+ * Returns the first system command that failed.
+ * Null when all commands succeeded.
  */
 export async function dropUnit(program: UnitProgram): Promise<{ command: string; reason: string | null } | null> {
   return (await stopAndRemove(unitFor(program, []), program)).find(({ ok }) => !ok) ?? null
 }
 
 /**
- * Returns the process id of the server started by the system. Null when the service does not run,
- * or the system does not report it.
+ * Returns the process id of the server started by the system.
+ * Null when the service does not run, or the system does not report it.
  */
 export async function servicePid(program: UnitProgram): Promise<number | null> {
   const { ok, stdout } = await runOne(unitFor(program, []).mainPid, program)

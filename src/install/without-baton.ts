@@ -11,8 +11,8 @@ export interface Earlier {
   record: InstallRecord | null
   recordText: string | null
   /**
-   * The bytes of the record's backup. Null when there was no file, or the backup is missing or
-   * damaged.
+   * The bytes of the record's backup.
+   * Null when there was no file, or the backup is missing or damaged.
    */
   before: Buffer | null
   /** Returns the former status line by key. */
@@ -21,9 +21,10 @@ export interface Earlier {
 }
 
 /**
- * Returns the settings file as it would be without Baton. Null when there would be none. If the
- * file is unchanged since we wrote it, returns exactly the former bytes. Otherwise returns the
- * current text without our entries.
+ * Returns the settings file as it would be without Baton.
+ * Null when there would be no file.
+ * If the file is unchanged since we wrote it, returns exactly the former bytes.
+ * Otherwise returns the current text without our entries.
  */
 export function withoutBaton(
   installer: AgentInstaller,

@@ -6,8 +6,8 @@ import type { Say } from '../agent.js'
 export const LONGEST_TEXT = 9_900
 
 /**
- * Events whose answer is added to the model's next request. Stop also would, but only by forcing
- * another turn.
+ * Events whose answer is added to the model's next request.
+ * Stop also would, but only by forcing another turn.
  */
 const TO_AGENT = new Set([
   'SessionStart',
@@ -17,8 +17,7 @@ const TO_AGENT = new Set([
   'PostToolUseFailure',
   'PostToolBatch',
 ])
-// PreCompact is missing here: the client passes its hook's output, also text for the user, to the
-// summariser.
+// PreCompact is missing: the client passes its hook's output, even the user's, to the summariser.
 const TO_USER = new Set([...TO_AGENT, 'Stop', 'PostCompact'])
 
 export function carries(event: string): { agent: boolean; user: boolean } {
@@ -40,16 +39,17 @@ export function answer(event: string, say: Say): string {
 }
 
 /**
- * Returns the output that prevents what the event announces. A blocked compaction is announced
- * again before every later request. A blocked prompt is not sent, and the user reads the reason.
+ * Returns the output that prevents what the event announces.
+ * A blocked compaction is announced again before every later request.
+ * A blocked prompt is not sent, and the user reads the reason.
  */
 export function block(event: string, reason: string): string | null {
   return event === 'PreCompact' || event === 'UserPromptSubmit' ? JSON.stringify({ decision: 'block', reason }) : null
 }
 
 /**
- * Returns the output that makes the agent continue at the end of a turn. The client ignores it
- * after the eighth time in a turn.
+ * Returns the output that makes the agent continue at the end of a turn.
+ * The client ignores it after the eighth time in a turn.
  */
 export function insist(event: string, text: string, user: string | null = null): string | null {
   if (event !== 'Stop') return null
@@ -79,8 +79,8 @@ const MB = 1024 * 1024
 const LOOK_BACK = 64 * MB
 const CHUNK = MB
 /**
- * Length of the searched beginning: enough to identify a text. A long text may have been cut on its
- * way.
+ * Length of the searched beginning: enough to identify a text.
+ * A long text may have been cut on its way.
  */
 const LONGEST_NEEDLE = 500
 

@@ -106,15 +106,14 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
     title: read.title,
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
-    // The command line describes the session at the process's start, not one cleared or branched
-    // later.
+    // The command line describes the session at the process's start, not later ones.
     forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
 }
 
 /**
- * Returns whether another hook may block a compaction. Hooks in settings are counted; those of
- * plugins and SDK programs cannot be seen.
+ * Returns whether another hook may block a compaction.
+ * Hooks in settings are counted; those of plugins and SDK programs cannot be seen.
  */
 function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypoint = ''): boolean {
   return askedToCompact > 1 || plugins === true || (entrypoint.startsWith('sdk-') && entrypoint !== 'sdk-cli')
@@ -131,8 +130,8 @@ function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession
 }
 
 /**
- * Returns whether a compaction followed a refusal. The transcript does not record the refusal, but
- * a reactive model compacts only then.
+ * Returns whether a compaction followed a refusal.
+ * The transcript does not record the refusal, but a reactive model compacts only then.
  */
 function isOverflow(found: TranscriptEvent, limits: Limits): found is TranscriptEvent & { type: 'compaction' } {
   return found.type === 'compaction' && found.trigger === 'auto' && limits.mode === 'reactive'
@@ -177,9 +176,9 @@ function isEmpty(fields: object): boolean {
 }
 
 /**
- * Returns whether a live report is older than a switch of the model. The plugin module learns of a
- * switch only with the next turn, the status line earlier. A processed report about another model
- * than the known one was written before the switch.
+ * Returns whether a live report is older than a switch of the model.
+ * The plugin module learns of a switch only with the next turn, the status line earlier.
+ * A processed report about another model than the known one was written before the switch.
  */
 function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): boolean {
   const seen =
@@ -193,8 +192,8 @@ function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): bool
 }
 
 /**
- * Derives a subagent's limits, which the client does not report. On its parent's model it has the
- * same window; on another model only the name tells.
+ * Derives a subagent's limits, which the client does not report.
+ * On its parent's model it has the same window; on another model only the name tells.
  */
 function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<typeof deriveLimits> {
   const own = parent.models.find((name) => typeof name === 'string' && name !== '')
@@ -209,8 +208,9 @@ function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<t
 }
 
 /**
- * Returns the branch checked out in the session's folder. Null outside a repository, on a detached
- * head, and in a repository of another user, which git would not open either. Starts no process.
+ * Returns the branch checked out in the session's folder.
+ * Null outside a repository, on a detached head, and in another user's repository, as with git.
+ * Starts no process.
  */
 export function readBranch(cwd: string | null): string | null {
   return cwd === null ? null : remembered(cwd, () => findBranch(cwd))

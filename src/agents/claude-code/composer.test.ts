@@ -124,7 +124,7 @@ describe('hand-made screens', () => {
   })
 })
 
-describe('a pasted text in a draft', () => {
+describe('finding a pasted text in a draft', () => {
   test('a long paste is shown as one word, which one key deletes', () => {
     const text = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
     expect(findPasted('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })

@@ -8,14 +8,14 @@
  *     ⏸ manual mode on                status line, hints
  *
  * Text by the client itself (placeholders, completions) is dim except for the cell under the caret.
- * A dialog, the transcript view or the history search replace the composer. In shell mode the prompt
- * sign is `!`, and pasted text would be executed.
+ * A dialog, the transcript view or the history search replace the composer.
+ * In shell mode the prompt sign is `!`, and pasted text would be executed.
  */
 export type Composer =
   | { state: 'empty' }
   /**
-   * `text` is as shown on the screen, wrapped lines as lines. `caret` is the position of the next
-   * key in it, null when not visible.
+   * `text` is as shown on the screen, wrapped lines as lines.
+   * `caret` is the position of the next key in it, null when not visible.
    */
   | { state: 'draft'; text: string; caret: number | null; menu: string | null }
   | { state: 'unknown'; why: string }
@@ -30,8 +30,8 @@ const PROMPT = 2
 const SIGNS = ['❯', '>', '!']
 
 /**
- * Reads the composer. `cursor` is the terminal's own, rows counted from the top; a client without
- * focus shows no other caret.
+ * Reads the composer.
+ * `cursor` is the terminal's, counted from the top: the only caret of a client without focus.
  */
 export function readComposer(screen: string, cursor: { x: number; y: number } | null = null): Composer {
   const rows = toCells(screen)
@@ -81,8 +81,8 @@ function caretIn(body: Cell[][]): { row: number; column: number } | null {
 }
 
 /**
- * Returns the text that the user typed in one row. The cell under the caret is never dim, so the
- * next cell decides about it.
+ * Returns the text that the user typed in one row.
+ * The cell under the caret is never dim, so the next cell decides about it.
  */
 function typed(row: Cell[]): string {
   const own = row.map((cell, at) => (cell.dim || (cell.inverse && row[at + 1]?.dim) ? ' ' : cell.char))
@@ -151,8 +151,9 @@ export interface Pasted {
 }
 
 /**
- * Finds a pasted text in a draft. Null when it is missing or its position is unclear. The client
- * shows a long paste as one word that a single key deletes.
+ * Finds a pasted text in a draft.
+ * Null when the text is missing or its position is unclear.
+ * The client shows a long paste as one word that a single key deletes.
  */
 export function findPasted(draft: string, text: string): Pasted | null {
   const short = /\[Pasted text #\d+(?: \+(\d+) lines)?\]/.exec(draft)
@@ -173,8 +174,8 @@ export function findPasted(draft: string, text: string): Pasted | null {
 const LEAST_END = 24
 
 /**
- * Finds the end of a text. A low pane shows only the last rows of a long draft, so all visible rows
- * must match the end.
+ * Finds the end of a text.
+ * A low pane shows only the last rows of a long draft, so all visible rows must match the end.
  */
 function findEnd(draft: string, text: string, keys: number): Pasted | null {
   const whole = withoutBlanks(text)

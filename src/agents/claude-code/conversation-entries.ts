@@ -20,8 +20,8 @@ interface Call {
 }
 
 /**
- * State after the lines read so far, without their ids. After a restore, a compaction can no longer
- * name kept lines from before.
+ * State after the lines read so far, without their ids.
+ * After a restore, a compaction can no longer name kept lines from before.
  */
 export interface ConversingState {
   calls: Map<string, Call>

@@ -3,8 +3,8 @@ import { Conversing } from './conversation-entries.js'
 import { type Fields, object, parseObject, text } from './fields.js'
 
 /**
- * Returns the entries of one line, without what it refers to in other lines. Empty when the line
- * cannot be parsed.
+ * Returns the entries of one line, without what it refers to in other lines.
+ * Empty when the line cannot be parsed.
  */
 export function entriesOfLine(json: string, line: number, chain: 'main' | 'subagent'): Entry[] {
   const found: Entry[] = []
@@ -21,8 +21,8 @@ export function entriesOfLine(json: string, line: number, chain: 'main' | 'subag
 }
 
 /**
- * Returns the entries of a line in the client's message stream. Empty for subagents and other
- * messages.
+ * Returns the entries of a line in the client's message stream.
+ * Empty for subagents and other messages.
  */
 export function entriesOfStreamLine(json: string): Entry[] {
   const message = parseObject(json)

@@ -25,8 +25,8 @@ export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Tool
 }
 
 /**
- * Results of calls that were never executed. An interrupted command reads the same as a declined
- * one, so whether it ran is not known.
+ * Results of calls that were never executed.
+ * An interrupted command reads the same as a declined one, so whether it ran is not known.
  */
 const REFUSED =
   /^(?:<tool_use_error>|The user doesn't want to (?:proceed with|take) this|Permission to use |Claude requested permissions? to |Hook \S+ (?:denied|blocked)|PreToolUse:\S+ hook (?:error|blocking)|This command (?:requires approval|was blocked)|\[Request interrupted by user)/
@@ -43,8 +43,8 @@ function exitCodeOf(
   const printed = /^(?:Error: )?Exit code (\d+)/.exec(words)
   if (printed) return Number(printed[1])
   if (failed || interrupted) return null
-  // The client explains some exit statuses as usual (grep without a match). These are not 0, and
-  // their value is not given.
+  // The client explains some exit statuses as usual (grep without a match).
+  // Such a status is not 0, and its value is not given.
   if (record !== null && text(record.returnCodeInterpretation) !== null) return null
   const background = (act.type === 'command' && act.background) || text(record?.backgroundTaskId) !== null
   return background ? null : 0
@@ -70,8 +70,8 @@ export interface BackgroundEnd {
 }
 
 /**
- * Parses the notice to the model that a background task has ended. Null when it is no such notice,
- * or the task still runs.
+ * Parses the notice to the model that a background task has ended.
+ * Null when the text is no such notice, or the task still runs.
  */
 export function noticedEnd(words: string): BackgroundEnd | null {
   const taskId = words.includes('<task-id>') ? between(words, 'task-id') : null
@@ -87,10 +87,7 @@ export function noticedEnd(words: string): BackgroundEnd | null {
   }
 }
 
-/**
- * Parses the same from the output that the agent requested with tools of earlier or current
- * clients.
- */
+/** Parses the end of a task from output that the agent requested, also with older tools. */
 export function askedEnd(tool: string, input: Fields, words: string): BackgroundEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
   const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)

@@ -2,8 +2,8 @@ import type { Todo, ToolAction } from '../../contract/conversation.js'
 import { type Fields, list, object, text } from './fields.js'
 
 /**
- * Returns the action of a tool call. Unknown tools are `other`, with the text of their input for
- * the search.
+ * Returns the action of a tool call.
+ * Unknown tools are `other`, with the text of their input for the search.
  */
 export function actOf(tool: string, input: Fields): ToolAction {
   switch (tool) {

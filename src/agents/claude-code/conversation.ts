@@ -6,14 +6,15 @@ import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
 /**
- * Maximum length of a parsed line; of a longer one only the beginning is read. Only images reach
- * this.
+ * Maximum length of a parsed line; of a longer one only the beginning is read.
+ * Only lines with images reach this length.
  */
 const LONGEST_LINE = 16 * MB
 
 /**
- * Reports the entries of a transcript in order, with bounded memory. Never throws for the file's
- * content: a line that cannot be parsed is counted and skipped. Errors of `onEntry` are passed on.
+ * Reports the entries of a transcript in order, with bounded memory.
+ * Never throws for the file's content: a line that cannot be parsed is counted and skipped.
+ * Errors of `onEntry` are passed on.
  */
 export function readConversation(path: string, options: ConversationOptions): ConversationRead {
   const from = options.from ?? { offset: 0, lines: 0 }
@@ -70,10 +71,7 @@ function parse(json: string): Fields | null {
   }
 }
 
-/**
- * Parses the beginning of an overlong line: the id of the returned call, or the speaker, and the
- * first words.
- */
+/** Parses the start of an overlong line: the returned call's id or the speaker, and some words. */
 function fromBeginning(json: string): Fields | null {
   const ids = /^\{[^[]{0,2000}?"type":"(user|assistant)"/.exec(json)
   if (ids === null) return null
@@ -110,8 +108,8 @@ const TOLD = ['queued_command"', 'file"']
 const NEAR = 200
 
 /**
- * Returns whether a line may belong to the conversation, by its first bytes. Most lines do not and
- * are not parsed.
+ * Returns whether a line may belong to the conversation, by its first bytes.
+ * Most lines do not and are not parsed.
  */
 function isWanted(bytes: Buffer): boolean {
   if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
@@ -131,8 +129,8 @@ const BEHIND_OUTPUT = Buffer.from('","stderr":"')
 
 /**
  * Returns the text of a line without the client's own copy of a tool result (the file, the output),
- * which is half of most transcripts. Quotes inside strings are escaped, so these bytes match only
- * keys.
+ * which is half of most transcripts.
+ * Quotes inside strings are escaped, so these bytes match only keys.
  */
 function textOfLine(bytes: Buffer, withoutFiles: boolean): string | null {
   if (!isWanted(bytes)) return null
@@ -178,7 +176,8 @@ function begins(bytes: Buffer, wanted: Buffer, at: number): boolean {
 const NEWLINE = 10
 const CHUNK = 1024 * 1024
 /**
- * Maximum number of bytes without a line end. A longer file is not a transcript, so reading stops.
+ * Maximum number of bytes without a line end.
+ * A longer file is not a transcript, so reading stops.
  * An image in a transcript has at most 20 MB.
  */
 export const MOST_WITHOUT_LINE_END = 128 * 1024 * 1024
@@ -203,10 +202,11 @@ interface LinesRead {
 }
 
 /**
- * Visits the lines of [from, to) with their numbers, with memory bounded by `longest`. An
- * unfinished last line is left for the next read. `wanted` converts a line's bytes into text. Lines
- * for which it returns null are only counted. `goesOn` is called before each line and each read,
- * because a file without line ends may have gigabytes.
+ * Visits the lines of [from, to) with their numbers, with memory bounded by `longest`.
+ * An unfinished last line is left for the next read.
+ * `wanted` converts a line's bytes into text.
+ * Lines for which it returns null are only counted.
+ * `goesOn` is called before each line and read, because a line can have gigabytes.
  */
 export function readLines(
   fd: number,

@@ -44,8 +44,8 @@ export function pidFrom(value: string | undefined): number | null {
 }
 
 /**
- * Returns whether a user attends the session. The TUI sets 1, `-p` and SDK runs set 0; older
- * clients set only the entry point.
+ * Returns whether a user attends the session.
+ * The TUI sets 1, `-p` and SDK runs set 0; older clients set only the entry point.
  */
 export function attendedFrom(env: Record<string, string>): boolean | null {
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '1') return true
@@ -54,8 +54,8 @@ export function attendedFrom(env: Record<string, string>): boolean | null {
 }
 
 /**
- * Variables by which a client describes itself to its commands. They must not reach another client
- * started there.
+ * Variables by which a client describes itself to its commands.
+ * These variables must not reach another client started there.
  */
 const OWN = [
   'CLAUDECODE',

@@ -9,10 +9,11 @@ import { liveClient } from './registry.js'
 import { configDirOf, readFlag } from './settings/read-settings.js'
 
 /**
- * Returns the client that shows a session. The process is only a hint from a signal. It is accepted
- * if it runs as this user and the client's own registry lists it with this session. Program,
- * environment and folder are then read from the process, never from a signal. A string says why
- * there is none, as a half sentence.
+ * Returns the client that shows a session.
+ * The process is only a hint from a signal.
+ * The process is accepted if it is this user's and the client's own registry confirms the session.
+ * Program, environment and folder are then read from the process, never from a signal.
+ * A string says why there is none, as a half sentence.
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
   if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client does not run any more'
@@ -34,8 +35,8 @@ const REFUSED = 'This copy of the session is for its brief alone: no tools. Answ
 
 /**
  * Returns the arguments for a client that answers one prompt on its stdin as a fork of a session.
- * Nothing is written to disk, no tool runs, nothing is compacted. Tools are refused instead of
- * removed, so that the conversation's prefix stays the same.
+ * Nothing is written to disk, no tool runs, nothing is compacted.
+ * Tools are refused instead of removed, so that the conversation's prefix stays the same.
  */
 export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
   const own = argsOf(client)
@@ -55,8 +56,8 @@ export function forkArguments({ sessionId, client }: ForkOf, settingsFile: strin
 }
 
 /**
- * Returns the session's settings with those of a fork. They may hold secrets, so they belong in a
- * private file, not on a command line.
+ * Returns the session's settings with those of a fork.
+ * The settings may hold secrets, so they belong in a private file, not on a command line.
  */
 export function forkSettings({ client, folder }: ForkOf): Record<string, unknown> {
   const { settings } = argsOf(client)

@@ -72,8 +72,8 @@ export const claudeCodeInstaller: AgentInstaller = {
   settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
   environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
   inheritedFrom: ({ env, project }) => [projectSettings(project).shared, userSettings(env)],
-  // The client loads modules beside the settings of either scope. If both exist, it loads the
-  // user's.
+  // The client loads modules beside the settings of either scope.
+  // If both exist, it loads the user's.
   modFolder: (settings) => join(dirname(settings), 'skills', MOD_NAME),
   modFiles,
   whyNoMod: (version) =>
@@ -173,8 +173,8 @@ function checkClient(context: CheckContext): Finding {
 }
 
 /**
- * Judges the installed client. `seen` is the version reported by a session, null when there was
- * none.
+ * Judges the installed client.
+ * `seen` is the version reported by a session, null when there was none.
  */
 export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {
   if (path === null && seen === null)

@@ -38,8 +38,7 @@ test('the installed launcher has one comment, and no placeholder remains in it',
 })
 
 /**
- * Makes the installed launcher use its code for bash 3.2, which macOS has, with the bash of this
- * machine.
+ * Makes the installed launcher use its code for bash 3.2, which macOS has, on this machine.
  */
 function asBash3(trial: Trial): void {
   const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')

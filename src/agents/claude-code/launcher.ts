@@ -2,8 +2,8 @@ import type { Home } from '../../lib/home.js'
 import script from './launcher.sh?raw'
 
 /**
- * Values written into the launcher at install time. They change with upgrades; the command in the
- * agent's settings does not.
+ * Values written into the launcher at install time.
+ * The values change with upgrades; the command in the agent's settings does not.
  */
 export interface LauncherInput {
   bash: string
@@ -38,8 +38,7 @@ export function launcherText(input: LauncherInput): string {
     LINES: `"${names.map((name) => `\${${name}:+${name}=$${name}$newline}`).join('')}"`,
   }
   const program = withoutComments(script.slice(script.indexOf('\n') + 1))
-  // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must not print or act in the
-  // launcher.
+  // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must have no effect here.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
 ${program.replace(/@([A-Z]+)@/g, (_, name: string) => values[name]!)}`

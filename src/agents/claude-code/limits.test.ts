@@ -20,7 +20,7 @@ function limits({ model = null, ...given }: Given): Limits {
 
 const brief = ({ window, point, mode }: Limits) => [window, point, mode]
 
-describe('by the name of the model alone', () => {
+describe('limits by the name of the model alone', () => {
   const SMALL = [200_000, 167_000]
   const LARGE = [1_000_000, 967_000]
   const table: [string, (number | string)[]][] = [
@@ -103,7 +103,7 @@ describe('by the name of the model alone', () => {
   })
 })
 
-describe('by environment, command line and settings', () => {
+describe('limits by environment, command line and settings', () => {
   const OPUS = 'claude-opus-4-8'
   const table: [string, Given, (number | string)[]][] = [
     [
@@ -245,7 +245,7 @@ describe('by environment, command line and settings', () => {
   )
 })
 
-describe('a point in per cent of what is usable', () => {
+describe('a compaction point in percent of the usable window', () => {
   const percent = (value: string): { env: Record<string, string> } => ({
     env: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value },
   })
@@ -283,7 +283,7 @@ describe('a point in per cent of what is usable', () => {
   })
 })
 
-describe('compaction off', () => {
+describe('limits with compaction off', () => {
   const table: [string, Given, number | null][] = [
     ['DISABLE_AUTO_COMPACT=1', { env: { DISABLE_AUTO_COMPACT: '1' } }, 177_000],
     ['DISABLE_AUTO_COMPACT=yes', { env: { DISABLE_AUTO_COMPACT: 'yes' } }, 177_000],
@@ -348,7 +348,7 @@ describe('figures reported by the client', () => {
   })
 })
 
-describe('which name counts', () => {
+describe('choosing the name of the model', () => {
   test("the answering model's name counts, with [1m] from any of its names", () => {
     expect(limits({ models: [null, 'claude-sonnet-4-5[1m]'], answered: 'claude-sonnet-4-5-20250929' }).window).toBe(
       1_000_000,

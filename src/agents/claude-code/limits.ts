@@ -16,10 +16,7 @@ export interface ToldLimits {
 }
 
 export interface LimitsInput {
-  /**
-   * Names of the model, best first: reported by the client, its command line, environment,
-   * settings.
-   */
+  /** Names of the model, best first: from the client, command line, environment, settings. */
   models: (string | null | undefined)[]
   /** Model of the newest answer. Older clients write it without `[1m]`. */
   answered: string | null
@@ -43,9 +40,10 @@ const COMPACT_MARGIN = 13_000
 const REFUSE_MARGIN = 3_000
 
 /**
- * Returns window and compaction point of one session. The client reports them only to a plugin
- * module and to its own query. Otherwise they follow from the model's name, settings, environment
- * and command line by the client's own arithmetic, and are marked as not exact.
+ * Returns window and compaction point of one session.
+ * The client reports them only to a plugin module and to its own query.
+ * Otherwise both follow from the model's name, settings, environment and command line by the
+ * client's own arithmetic, and are marked as not exact.
  */
 export function deriveLimits(input: LimitsInput): Limits {
   if (input.told !== null) {
@@ -107,8 +105,8 @@ function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
 }
 
 /**
- * Applies CLAUDE_AUTOCOMPACT_PCT_OVERRIDE. It can only lower the point, only under proactive
- * compaction, and the client does not report it.
+ * Applies CLAUDE_AUTOCOMPACT_PCT_OVERRIDE.
+ * The override only lowers the point, only under proactive compaction, and is never reported.
  */
 function overridden(limits: Limits, usable: number, env: Record<string, string>): Limits {
   const percent = Number(env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE)
@@ -119,10 +117,7 @@ function overridden(limits: Limits, usable: number, env: Record<string, string>)
     : limits
 }
 
-/**
- * Returns the most specific name: the first of the answering model's family, preferably one with
- * `[1m]`.
- */
+/** Returns the first name of the answering model's family, preferably one with `[1m]`. */
 export function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): string | null {
   const names = input.models
     .filter((name) => typeof name === 'string' && name !== '')
@@ -144,8 +139,7 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
   const facts = modelFacts(name ?? '')
   const { env } = input
   if (input.window !== null) {
-    // A small model with a large window was requested as `[1m]`, so it compacts only after a
-    // refusal.
+    // A small model with a large window was requested as `[1m]`: it compacts after a refusal.
     const by = facts.window === SMALL && input.window === LARGE ? 'auto' : facts.by
     return { window: input.window, by, reserve: facts.reserve, reason: 'window told by the status line' }
   }
@@ -164,8 +158,8 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
 }
 
 /**
- * Returns the configured window. Environment outranks command line, which outranks settings; values
- * that the client refuses are ignored.
+ * Returns the configured window.
+ * Environment outranks command line, which outranks settings. Refused values are ignored.
  */
 function setWindow(input: LimitsInput): { tokens: number; from: string } | null {
   const fromEnv = tokens(input.env.CLAUDE_CODE_AUTO_COMPACT_WINDOW)

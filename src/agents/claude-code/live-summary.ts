@@ -30,14 +30,13 @@ export interface KeptTail {
 const LARGEST_SUMMARY = 1024 * 1024
 
 /**
- * Reads the note of a session. Null without a plugin module, without a note since `sinceMs` (by the
- * module's clock), or for a foreign file.
+ * Reads the note of a session.
+ * Null without a module, without a note since `sinceMs` (module's clock), or for a foreign file.
  */
 export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
-  // The client writes in place: a note read during a write is incomplete, and complete on a second
-  // read.
+  // The client writes in place, so a note that is incomplete is read a second time.
   const read = () => parseSummary(readNamedText(path, { owner: 'this-user', most: LARGEST_SUMMARY }) ?? '', sessionId)
   const found = read() ?? read()
   return found !== null && found.at >= sinceMs ? found : null

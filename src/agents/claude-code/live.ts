@@ -6,10 +6,7 @@ import { lookAtNamedFile, readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
 import type { ToldLimits } from './limits.js'
 
-/**
- * The plugin module's last report about a session: the client's own figures, window and compaction
- * point.
- */
+/** The plugin module's last report about a session: the client's figures and compaction point. */
 export interface LiveReport {
   reading: Reading
   told: ToldLimits | null
@@ -28,8 +25,9 @@ const LARGEST_REPORT = 64 * 1024
 const CLOCK_SLACK_MS = 2000
 
 /**
- * Reads the live report. Null without a module, when it was removed or abandoned, for a foreign
- * file, and for a report by an earlier process of the session.
+ * Reads the live report.
+ * Null without a module, when it was removed or abandoned, for a foreign file, and for a report by
+ * an earlier process of the session.
  */
 export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
@@ -51,10 +49,7 @@ export function tellsSeen(dir: string, sessionId: string): boolean {
   return readReport(dir, sessionId, null)?.tellsSeen === true
 }
 
-/**
- * Marks a module that ignores orders as gone until it reports again, such as one that crashed while
- * its files still exist.
- */
+/** Marks a module that ignores orders as gone until it reports again, such as a crashed one. */
 export function giveUpMod(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
   try {
@@ -72,8 +67,8 @@ function isGivenUp(dir: string, sessionId: string, { reading }: LiveReport): boo
 const givenUpFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
 /**
- * Returns whether the module's files are gone. The client then unloads it, at the latest with its
- * next turn, but its last report stays.
+ * Returns whether the module's files are gone.
+ * The client then unloads it, at the latest with its next turn, but its last report stays.
  */
 function isAway({ mod }: LiveReport): boolean {
   try {
@@ -89,8 +84,7 @@ function readReport(dir: string | null, sessionId: string, processStartedAtMs: n
   const looked = lookAtNamedFile(path, 'this-user')
   if ('refused' in looked) return null
   if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
-  // The client writes in place: a report read during a write is incomplete, and complete on a
-  // second read.
+  // The client writes in place, so a report that is incomplete is read a second time.
   const read = () => parseLive(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
   return read() ?? read()
 }

@@ -1,7 +1,7 @@
 /**
- * Facts about a model's window that follow from its name, as the client resolves it. Models with
- * `by` `auto` compact only after the API refused a prompt, unless a window was set; the others
- * compact proactively.
+ * Facts about a model's window that follow from its name, as the client resolves it.
+ * Models with `by` `auto` compact only after the API refused a prompt, unless a window was set; the
+ * others compact proactively.
  */
 export interface ModelFacts {
   /**

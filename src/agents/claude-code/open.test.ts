@@ -63,14 +63,13 @@ const USED: Record<string, number | null> = {
   'status-line.after-resume': 41_008,
 }
 
-describe.each(VERSIONS)('what client %s really sends', (version) => {
+describe.each(VERSIONS)('recorded events of client %s', (version) => {
   test('every recorded event has an expected signal', () => {
     expect(eventNames(version).sort()).toEqual(Object.keys(EXPECTED).sort())
   })
 
   test.each(eventNames(version))('the recorded event %s becomes the expected signal', (name) => {
-    // A compaction's own SubagentStop names a transcript that does not exist; a real subagent's
-    // exists.
+    // The transcript in a compaction's own SubagentStop does not exist; a real subagent's does.
     const given = recorded(version, name)
     if (name === 'print.subagent.SubagentStop') given.body = withTranscript(given.body)
     const signal = open(given)!

@@ -74,9 +74,9 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
 }
 
 /**
- * Returns the transcript's path. Null when a folder, a pipe or a device is there: once stored, it
- * would replace the session's transcript. A missing file is fine, because the client creates it
- * with the first prompt.
+ * Returns the transcript's path.
+ * Null for a folder, pipe or device: once stored, it would replace the session's transcript.
+ * A missing file is fine, because the client creates it with the first prompt.
  */
 function transcriptAt(path: string | null): string | null {
   if (path === null) return null
@@ -130,10 +130,7 @@ function failure(body: Fields): string {
   return said === null ? code : `${code}: ${said}`
 }
 
-/**
- * Recognises the prompt that the plugin module submits for `/handoff status`, `approve` and
- * `cancel`.
- */
+/** Recognises the plugin module's prompt for `/handoff status`, `approve` and `cancel`. */
 function commandIn(prompt: string | null): Signal['command'] {
   const [, action] = /^\[baton\] \/handoff (status|approve|cancel)$/.exec(prompt ?? '') ?? []
   return (action as Signal['command']) ?? null
@@ -163,8 +160,8 @@ function toolUses(body: Fields): string[] {
 }
 
 /**
- * Returns the project's folder. The launcher replaces control characters by spaces; a working
- * directory inside the project has the original ones.
+ * Returns the project's folder.
+ * The launcher replaces control characters by spaces; a working directory in the project has them.
  */
 function projectIn(named: string | null, cwd: string | null): string | null {
   if (named === null || cwd === null || cwd.startsWith(named)) return named ?? cwd
@@ -185,8 +182,8 @@ interface StatusLine {
 }
 
 /**
- * Reads the payload of the status line. After a compaction the client reports zeros, which mean
- * "not known yet", never "empty".
+ * Reads the payload of the status line.
+ * After a compaction the client reports zeros, which mean "not known yet", never "empty".
  */
 export function readStatusLine(body: Fields): StatusLine {
   const context = object(body.context_window)
@@ -225,10 +222,7 @@ function planLimits(value: unknown): PlanLimit[] | null {
   return found.length > 0 ? found : null
 }
 
-/**
- * Parses a time, which the client writes as seconds since the epoch or as ISO, depending on the
- * limit.
- */
+/** Parses a time, written as seconds since the epoch or as ISO, depending on the limit. */
 function moment(value: unknown): string | null {
   const seconds = number(value)
   const date = seconds !== null ? new Date(seconds * 1000) : new Date(text(value) ?? Number.NaN)

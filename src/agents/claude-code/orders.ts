@@ -10,13 +10,13 @@ import { number, parseObject, text } from './fields.js'
  *
  *   <session>.order.json               the one order of a session; a newer one replaces it
  *   <session>.<order>.answer.json      written by the module; exists once the order was started
- *   <session>.<order>.seen.json        written by the module: the order is known, and what prevents it
+ *   <session>.<order>.seen.json        written by the module: the order is known, and its obstacle
  *   <session>.request.json             the user typed /handoff
  *
- * The module can neither rename nor remove a file. So both sides first leave a mark and then check for
- * the other's: the module writes its answer and checks that the order still exists, Baton removes the
- * order and checks for an answer. At least one of them sees the other. For an order that Baton has
- * withdrawn it writes the answer itself: `refused`, `withdrawn`.
+ * The module can neither rename nor remove a file. Therefore both sides first leave a mark and then
+ * check for the other's mark. The module writes its answer and checks that the order still exists.
+ * Baton removes the order and checks for an answer. At least one of them sees the other.
+ * For an order that Baton has withdrawn, Baton writes the answer: `refused`, `withdrawn`.
  */
 
 /** A request that the user typed as /handoff. */
@@ -46,8 +46,9 @@ export function hasOrder(liveDir: string, session: string, orderId: string): boo
 }
 
 /**
- * Withdraws an order. True when it will never be executed, even if another process writes it after
- * this call. False when it was started; its answer says what happened.
+ * Withdraws an order.
+ * True when it will never be executed, even if another process writes it after this call.
+ * False when it was started; its answer says what happened.
  */
 export function withdrawOrder(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
@@ -79,16 +80,16 @@ function takeAway(file: string, orderId: string): void {
 }
 
 /**
- * Reads an order's answer. Null when the order was not started. An answer that cannot be parsed
- * (yet) counts as `begun`, because its existence is decisive.
+ * Reads an order's answer.
+ * Null when the order was not started.
+ * An answer that cannot be parsed (yet) counts as `begun`, because its existence is decisive.
  */
 export function readOrderAnswer(liveDir: string, session: string, orderId: string): OrderAnswer | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const file = answerFile(liveDir, session, orderId)
   const begun = statSync(file, { throwIfNoEntry: false })
   if (begun === undefined) return null
-  // The client writes in place: an answer read during a write is incomplete, and complete on a
-  // second read.
+  // The client writes in place, so an answer that is incomplete is read a second time.
   const read = () => parseAnswer(readSmall(file), session, orderId)
   return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
 }

@@ -1,17 +1,15 @@
 import { type Fields, parseObject } from './fields.js'
 
-/**
- * Size above which a body is scanned instead of parsed, because a full parse would dominate the
- * cost of a signal.
- */
+/** Size above which a body is only scanned, because a full parse would dominate a signal's cost. */
 const PARSE_WHOLE = 64 * 1024
 const KEEP_VALUE = 16 * 1024
 /** Members that are read at any size, because the event is about them. */
 const ALWAYS = new Set(['compact_summary', 'last_assistant_message'])
 
 /**
- * Parses the client's JSON. Of a large body only the members that an event needs. Null when it is
- * not a JSON object.
+ * Parses the client's JSON.
+ * Reads only the members that an event needs from a large body.
+ * Null when the body is not a JSON object.
  */
 export function openPayload(body: string): Fields | null {
   if (body.length <= PARSE_WHOLE) return parseObject(body)
@@ -29,8 +27,8 @@ export function openPayload(body: string): Fields | null {
 export const BEFORE_CALLS = ',"tool_calls":['
 
 /**
- * Parses a body that was cut off within its tool calls: the members before them, and the calls that
- * can be identified. Null when it has no such calls.
+ * Parses a body cut off within its tool calls: earlier members, and calls with a readable id.
+ * Null when the body has no tool calls.
  */
 export function openBeginning(body: string): Fields | null {
   const at = body.indexOf(BEFORE_CALLS)
@@ -55,8 +53,8 @@ function value(body: string, [start, end]: Span): unknown {
 
 /**
  * Scans large JSON text without building it: a tool result of several megabytes costs hops from
- * quote to quote instead of a parse. Positions past a truncated end are -1, and complete members
- * before it are kept.
+ * quote to quote instead of a parse.
+ * Positions past a truncated end are -1, and complete members before it are kept.
  */
 const QUOTE = 34
 const BACKSLASH = 92

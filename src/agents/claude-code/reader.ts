@@ -22,9 +22,10 @@ const LARGEST_FILE = 1024 * 1024
 const MOST_MANAGED = 100
 
 /**
- * Returns after how many days the client deletes a transcript. Only the user's settings beside the
- * transcript and an administrator's count as set: a repository must not be able to delete archives
- * by its `.claude/settings.json`. `managed` is a parameter for tests.
+ * Returns after how many days the client deletes a transcript.
+ * Only the user's settings beside the transcript and an administrator's count as set: a repository
+ * must not be able to delete archives by its `.claude/settings.json`.
+ * `managed` is a parameter for tests.
  */
 export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED): CleanupPeriod {
   const own = transcriptPath === null ? null : join(dirname(dirname(dirname(transcriptPath))), 'settings.json')
@@ -39,8 +40,9 @@ export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED):
 }
 
 /**
- * Reads the period from a file. Null when the file does not set it. The client refuses less than a
- * day.
+ * Reads the period from a file.
+ * Null when the file does not set it.
+ * The client refuses less than a day.
  */
 function daysIn(file: string): number | null {
   const written = readNamedText(file, { owner: 'this-user-or-root', most: LARGEST_FILE })
@@ -53,14 +55,14 @@ const MOST_NAMES = 50_000
 /** Names of session files. Older clients kept those of subagents beside them as `agent-….jsonl`. */
 const SESSION_FILE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$/i
 /**
- * Bytes read from the start. The first entries name folder and entry point, but a pasted image may
- * precede them.
+ * Bytes read from the start.
+ * The first entries name folder and entry point, but a pasted image may precede them.
  */
 const HEAD_BYTES = 256 * 1024
 
 /**
- * Lists the transcripts that the client keeps. `from` is a copy of its folder, of its `projects`,
- * or of one project, to read instead.
+ * Lists the transcripts that the client keeps.
+ * `from` is a copy of its folder, of its `projects`, or of one project, to read instead.
  */
 function storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[] {
   const own = configDirOf(env as Record<string, string>)

@@ -34,8 +34,8 @@ export interface LiveClient {
 const LARGEST_ENTRY = 64 * 1024
 const MOST_ENTRIES = 10_000
 /**
- * Time in which a client that was stopped during a write continues. Later, it counts as stopped for
- * good.
+ * Time in which a client that was stopped during a write continues.
+ * After this time the client counts as stopped for good.
  */
 const WRITING_MS = 1000
 const PAUSE_MS = 2
@@ -43,7 +43,8 @@ const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
 
 /**
  * Returns the registries that may list a client of this session: that of the folder the signal
- * names, and that of the transcript's folder. Null when neither exists, as with older clients.
+ * names, and that of the transcript's folder.
+ * Null when neither registry exists, as with older clients.
  */
 export function registryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
   const folders = [configDirOf(env), configDirHolding(transcriptPath)]
@@ -75,9 +76,9 @@ export function liveClient(configDir: string, pid: number): LiveClient | null {
 }
 
 /**
- * Reads an entry until it is complete. The client writes it in place, so a read during a write is
- * incomplete and repeated. On a busy machine the client may be stopped during the write, mostly at
- * the end of a turn, which is when a hook reads.
+ * Reads an entry until it is complete.
+ * The client writes it in place, so a read during a write is incomplete and repeated.
+ * On a busy machine a client can be stopped during the write, mostly when a turn ends.
  */
 export function untilWhole<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
   for (;;) {
@@ -136,8 +137,8 @@ function placeFrom(value: string | null): LiveClient['tmux'] {
 }
 
 /**
- * Returns whether the entry's process still runs. Pids are reused, so on Linux the start time in
- * ticks is compared too.
+ * Returns whether the entry's process still runs.
+ * Pids are reused, so on Linux the start time in ticks is compared too.
  */
 function isItsProcess({ pid, procStart }: LiveClient): boolean {
   const ticks = platform() === 'linux' && procStart !== null && /^\d+$/.test(procStart)

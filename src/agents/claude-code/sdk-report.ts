@@ -6,8 +6,8 @@ import { measureUsage } from './usage.js'
 const NOTHING: Usage & { answers: number } = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
 /**
- * Reads a message of the Agent SDK, or the reply to its context-usage query. Null when it has no
- * figures.
+ * Reads a message of the Agent SDK, or the reply to its context-usage query.
+ * Null when the message has no figures.
  */
 export function sdkReport(
   message: unknown,
@@ -69,8 +69,8 @@ function uuidOf(message: unknown): string | null {
 }
 
 /**
- * Measures one answer. Throws RangeError for an impossible count, TypeError for a value that is no
- * count.
+ * Measures one answer.
+ * Throws RangeError for an impossible count, TypeError for a value that is no count.
  */
 export function measureAnswer(given: AnswerUsage): MeasuredAnswer {
   if (typeof given !== 'object' || given === null)

@@ -4,10 +4,7 @@ import { deriveLimits, type ToldLimits } from './limits.js'
 import { familyOf } from './models.js'
 import { measureUsage } from './usage.js'
 
-/**
- * The measurable content of one message of the Agent SDK or of `claude -p --output-format
- * stream-json`.
- */
+/** The measurable content of a message of the Agent SDK, or of `claude -p` with stream-json. */
 export type SdkNews =
   | { type: 'session'; sessionId: string; model: string | null; agentVersion: string | null; cwd: string | null }
   /** `spent.output` is not final while an answer streams. The transcript has the final count. */
@@ -21,8 +18,8 @@ export type SdkNews =
       durationMs: number | null
     }
   /**
-   * `costUsd` and `windows` cover the session so far. `usage` of a result is a sum over its
-   * answers, never a fill level.
+   * `costUsd` and `windows` cover the session so far.
+   * `usage` of a result is a sum over its answers, never a fill level.
    */
   | {
       type: 'result'
@@ -34,8 +31,8 @@ export type SdkNews =
     }
 
 /**
- * Parses a message. Null when it has no figures: messages of subagents, synthetic answers, all
- * others.
+ * Parses a message.
+ * Null when the message has no figures: messages of subagents, synthetic answers, all others.
  */
 export function observeSdkMessage(value: unknown): SdkNews | null {
   const message = object(value)
@@ -61,8 +58,8 @@ export function observeSdkMessage(value: unknown): SdkNews | null {
 }
 
 /**
- * Returns a reader that reports each answer once. The client sends one message per content block,
- * all with the same usage.
+ * Returns a reader that reports each answer once.
+ * The client sends one message per content block, all with the same usage.
  */
 export function sdkReader(): (message: unknown) => SdkNews | null {
   let lastAnswer: string | null = null
@@ -87,16 +84,14 @@ export function windowIn(windows: Record<string, number>, model: string | null):
 export interface ContextUsage {
   reading: Reading
   limits: Limits
-  /**
-   * Size of the next request by the client's own estimate: the last answer's figure and everything
-   * after it.
-   */
+  /** The client's estimate of the next request: the last answer's figure and all that follows. */
   estimate: number | null
 }
 
 /**
- * Parses the reply. Null when it is not one. `env` is the client's environment, for values that the
- * reply lacks.
+ * Parses the reply.
+ * Null when the value is not such a reply.
+ * `env` is the client's environment, for values that the reply lacks.
  */
 export function readContextUsage(
   value: unknown,
@@ -173,9 +168,9 @@ function resultOf(message: Fields, sessionId: string | null): SdkNews {
 }
 
 /**
- * Returns the total output of a turn's answers on the main chain, from its result message. Null
- * when it is not a result. Single answers have only a first count, because the SDK sends them while
- * they still stream.
+ * Returns the total output of a turn's answers on the main chain, from its result message.
+ * Null when the message is not a result.
+ * Single answers have only a first count, because the SDK sends them while they still stream.
  */
 export function turnOutput(message: unknown): number | null {
   const result = object(message)

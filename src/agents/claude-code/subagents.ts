@@ -10,8 +10,8 @@ const MOST = 64
 const MAIN_MOMENTS = new Set(['tool-batch', 'turn-end', 'turn-failed', 'subagent-end', 'session-end'])
 
 /**
- * Measures the subagents that a signal may concern, each from its own transcript. Their figures are
- * never added to their parent's.
+ * Measures the subagents that a signal may concern, each from its own transcript.
+ * Their figures are never added to their parent's.
  */
 export function observeSubagents(
   signal: Signal,

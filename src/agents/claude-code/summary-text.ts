@@ -1,7 +1,8 @@
 /**
- * Returns the summary as the client uses it. The summariser writes `<analysis>` before `<summary>`.
- * Claude Code 2.1.325 passes both to hooks and modules, but only the second to the model. Null when
- * no text remains.
+ * Returns the summary as the client uses it.
+ * The summariser writes `<analysis>` before `<summary>`.
+ * Claude Code 2.1.325 passes both to hooks and modules, but only the second to the model.
+ * Null when no text remains.
  */
 export function summaryText(written: string | null): string | null {
   if (written === null) return null

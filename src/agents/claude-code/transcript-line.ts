@@ -29,8 +29,8 @@ export type TranscriptLine =
   | { type: 'refusal' }
   | { type: 'gave-up'; how: FailedCompaction }
   /**
-   * The conversation's title, by the user (`named`) or the client. The client repeats the line, and
-   * the last one counts.
+   * The conversation's title, by the user (`named`) or the client.
+   * The client repeats the line, and the last one counts.
    */
   | { type: 'title'; text: string; by: 'client' | 'named' }
 
@@ -46,8 +46,8 @@ const TITLED = Buffer.from('"ai-title"')
 const LONGEST_TITLE = 2_000
 
 /**
- * Returns whether a line is worth parsing. Quotes inside strings are escaped, so text about these
- * words does not match.
+ * Returns whether a line is worth parsing.
+ * Quotes inside strings are escaped, so text about these words does not match.
  */
 export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= LONGEST_TITLE && (holds(buffer, NAMED, start, end) || holds(buffer, TITLED, start, end)))
@@ -60,8 +60,8 @@ function holds(buffer: Buffer, marker: Buffer, start: number, end: number): bool
 }
 
 /**
- * Parses a line. Null for other line types, errors of the API, synthetic answers, lines of the
- * other chain and invalid JSON.
+ * Parses a line.
+ * Null for other line types, API errors, synthetic answers, the other chain and invalid JSON.
  */
 export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): TranscriptLine | null {
   const entry = parseObject(json)

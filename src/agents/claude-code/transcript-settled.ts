@@ -10,11 +10,12 @@ const LOOK_BACK = 256 * KB
 const MOST = 8 * 1024 * KB
 
 /**
- * Returns whether the transcript already holds the entries that the signal refers to. The client
- * writes it up to a tenth of a second late: at a tool batch or the end of a turn the newest answer
- * may be missing, and before a compaction the newest tool results. Other signals need not wait.
- * `read` are the newest calls already read, which saves reading the file. `upTo` is the position up
- * to which it was read; later bytes do not count.
+ * Returns whether the transcript already holds the entries that the signal refers to.
+ * The client writes it up to a tenth of a second late: at a tool batch or the end of a turn the
+ * newest answer may be missing, and before a compaction the newest tool results.
+ * Other signals need not wait.
+ * `read` are the newest calls already read, which saves reading the file.
+ * `upTo` is the position up to which it was read; later bytes do not count.
  */
 export function isSettled(
   signal: Signal,
@@ -49,8 +50,8 @@ function withFile(path: string, upTo: number, look: (fd: number, size: number) =
 }
 
 /**
- * Returns whether the file contains one of the calls. The calls of a batch belong to one answer, so
- * any of them proves that it is written, mostly near the end.
+ * Returns whether the file contains one of the calls.
+ * The calls of a batch belong to one answer, so any of them proves that it is written.
  */
 function holdsAny(fd: number, size: number, from: number | null, ids: string[]): boolean {
   const most = Math.min(size, MOST, Math.max(LOOK_BACK, from === null ? 0 : size - from + LOOK_BACK))
@@ -62,8 +63,8 @@ function holdsAny(fd: number, size: number, from: number | null, ids: string[]):
 }
 
 /**
- * Returns whether every tool call of the newest answer has its result. The client compacts only
- * between two requests, so a missing result is about to be written.
+ * Returns whether every tool call of the newest answer has its result.
+ * The client compacts only between two requests, so a missing result is about to be written.
  */
 function hasAllResults(fd: number, size: number): boolean {
   const calls: string[] = []
@@ -85,10 +86,7 @@ function hasAllResults(fd: number, size: number): boolean {
   return calls.every((id) => results.has(id))
 }
 
-/**
- * Returns whether the newest entry of the conversation is the expected answer, not the prompt or
- * tool result before it.
- */
+/** Returns whether the newest entry is the expected answer, not a prompt or tool result. */
 function endsWithAnswer(fd: number, size: number, said: string | null): boolean {
   let settled = false
   scanLinesBackwards(fd, size, { longestLine: LOOK_BACK, most: LOOK_BACK }, (buffer, start, end) => {

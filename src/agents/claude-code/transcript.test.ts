@@ -112,7 +112,7 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
   })
 })
 
-describe('reading on', () => {
+describe('continuing a read', () => {
   test('each read continues where the last one ended', () => {
     const at = file(user('go') + answer({ used: 50_008 }))
     const first = read(at)
@@ -180,7 +180,7 @@ describe('reading on', () => {
   })
 })
 
-describe('lines that never count', () => {
+describe('ignored lines', () => {
   const lines: [string, string][] = [
     ['synthetic', answer({ used: 9_008, model: '<synthetic>' })],
     ['an error of the API', answer({ used: 9_008, more: { isApiErrorMessage: true } })],

@@ -14,17 +14,14 @@ const LONGEST_LINE = 8 * MB
 /** Maximum distance from the end in which the newest answer is searched. */
 const LOOK_BACK = 64 * MB
 /**
- * Number of remembered calls. Any call of a batch proves that its answer is written, so a few are
- * enough.
+ * Number of remembered calls.
+ * Any call of a batch proves that its answer is written, so a few are enough.
  */
 const MOST_CALLS = 4
 
 export interface TranscriptOptions {
   chain: 'main' | 'subagent'
-  /**
-   * Answers before this time are read but not counted as spent, because a fork's copied history is
-   * not always marked.
-   */
+  /** Answers before this time do not count as spent: a fork's copied history may be unmarked. */
   spentSince?: number | null
 }
 
@@ -35,8 +32,8 @@ export interface TranscriptRead {
   cursor: Cursor | null
   branch: string | null
   /**
-   * The session from which these answers were copied. Null when they are its own, or the client did
-   * not mark them.
+   * The session from which these answers were copied.
+   * Null when the answers are the session's own, or the client did not mark them.
    */
   copiedFrom: string | null
   /** How the last failed compaction ended. Null when there was none, or one succeeded after it. */
@@ -50,9 +47,10 @@ function noSpend(): Usage & { answers: number } {
 }
 
 /**
- * Reads a transcript from the cursor `from`. The file only grows, line by line, so a read starts
- * where the last one ended. An unfinished last line is left for the next. Work and memory are
- * bounded, whatever the file holds.
+ * Reads a transcript from the cursor `from`.
+ * The file only grows, line by line, so a read starts where the last one ended.
+ * An unfinished last line is left for the next.
+ * Work and memory are bounded, whatever the file holds.
  */
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   if (from !== null && from.path === path) {
@@ -78,8 +76,8 @@ export function nothing(): TranscriptRead {
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   const goesOn = from !== null && from.path === path && from.offset <= size
   const start = goesOn ? from.offset : 0
-  // A file that shrank or moved was counted already. Read only its newest answer, with stamps above
-  // the old ones.
+  // A file that shrank or moved was counted already.
+  // Read only its newest answer, with stamps above the old ones.
   const base = goesOn || from === null ? (from?.base ?? 0) : (from.base ?? 0) + from.offset
   const tooMuch = goesOn ? size - start > CATCH_UP : from !== null || size > WHOLE
   const gather = new Gathering(base, from, options.spentSince ?? null)
@@ -119,10 +117,7 @@ function withoutLines(start: number, size: number): ScanEnd {
   return size - start > LONGEST_LINE ? { next: size, midLine: true } : { next: start, midLine: false }
 }
 
-/**
- * Selects from lines in reverse order: the newest answer or boundary, and a refusal only if it
- * explains the boundary.
- */
+/** Selects the newest answer or boundary from reversed lines, and a refusal that explains it. */
 function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][] {
   const stop = met.findIndex(([line]) => line.type !== 'refusal')
   if (stop < 0) return met.reverse()
@@ -215,8 +210,8 @@ class Gathering {
   }
 
   /**
-   * Completes the output count. A client that writes an answer's first lines while it streams has
-   * the final count on the last line.
+   * Completes the output count.
+   * A client that writes lines of a streaming answer has the final count on the last line.
    */
   private finishOutput(id: string, output: number): void {
     if (this.last?.id !== id || output <= this.last.output) return

@@ -3,8 +3,8 @@ import { count, list, object } from './fields.js'
 
 export interface MeasuredUsage {
   /**
-   * Input tokens of the answer, which fill the window. Null when all counts are zero or missing,
-   * which means unknown.
+   * Input tokens of the answer, which fill the window.
+   * Null when all counts are zero or missing, which means unknown.
    */
   used: number | null
   /** The counts behind `used`. */
@@ -28,9 +28,9 @@ function fed(usage: Usage): number {
 }
 
 /**
- * Measures the usage object of one answer. With a server-side tool the API calls the model several
- * times within one answer and adds the calls up. Then only the last iteration shows how full the
- * window is.
+ * Measures the usage object of one answer.
+ * With a server-side tool the API adds up several model calls within one answer.
+ * In that case only the last iteration shows how full the window is.
  */
 export function measureUsage(value: unknown): MeasuredUsage | null {
   const raw = object(value)

@@ -4,9 +4,10 @@ import { isLeftover, writeFileAtomic } from '../../lib/atomic-file.js'
 import { codeOf } from '../../lib/errors.js'
 
 /**
- * Wakes an idle session from outside. A hook with `asyncRewake: true` runs beside the session. When it
- * exits with 2, the client starts a turn with its output. The waiter is such a hook: the launcher,
- * called as `hook waiter` (`launcher.sh`). It blocks in a read on its own pipe until it is notified.
+ * Wakes an idle session from outside. A hook with `asyncRewake: true` runs beside the session.
+ * When such a hook exits with 2, the client starts a turn with its output.
+ * The waiter is such a hook: the launcher, called as `hook waiter` (`launcher.sh`).
+ * A waiter blocks in a read on its own pipe until it is notified.
  * Files in the folder `waiters` beside the live one:
  *
  *   <client>.<waiter>        its pipe, named by both process ids. `look`: a text may be there;
@@ -16,30 +17,29 @@ import { codeOf } from '../../lib/errors.js'
  *                            it: only one of them can
  *   <session>.<order>.said   the waiter took it; empty once it was printed
  *
- * The file is written before any notification, and a waiter looks when it starts, so that one that is
- * just starting misses nothing.
+ * The file is written before a notification, and a starting waiter looks too, so no text is missed.
  *
  * Observed with 2.1.325:
- * - A waiter is needed at SessionStart (a session without any prompt can be woken) and at every Stop,
- *   because a wake ends it.
- * - A blocked waiter uses no CPU and 0.4 MB (3.2 MB resident, mostly bash), and the session counts as
- *   idle. Without `exec` the client's `sh -c` stays beside it.
+ * - A waiter is needed at SessionStart, to wake a session without any prompt, and at every Stop,
+ *   because a wake ends the waiter.
+ * - A blocked waiter uses no CPU and 0.4 MB (3.2 MB resident, mostly bash). The session counts as
+ *   idle. Without `exec` the client's `sh -c` stays beside the waiter.
  * - A waiter survives `/clear` and would write into the fresh session, so each new waiter ends the
  *   older ones of its client.
  * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it. A draft in the
- *   composer stays. The user sees only `rewakeSummary`, and the model is told that the text is not
+ *   composer stays. The user sees only `rewakeSummary`, and the model learns that the text is not
  *   by the user.
  * - Output on stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing, but a
  *   client that knows only the former does not wait for the waiter.
  * - In `-p` and SDK runs the client waits for such a hook, so there the waiter ends at once.
- * - A client that exits ends its hooks. A killed one does not, so the waiter checks every five minutes
- *   whether it has another parent. This check is its only timer.
+ * - A client that exits ends its hooks. A killed client does not, so the waiter checks every five
+ *   minutes whether it has another parent. This check is its only timer.
  */
 export const WAITER_EVENTS: readonly string[] = ['SessionStart', 'Stop']
 
 /**
- * Settings of the hook beside its command. The timeout is in seconds; the next turn starts another
- * waiter after it.
+ * Settings of the hook beside its command.
+ * The timeout is in seconds; the next turn starts another waiter after it.
  */
 export const WAITER_KEYS = {
   async: true,
@@ -52,8 +52,8 @@ export const WAITER_KEYS = {
 const OLDEST = [2, 1, 143]
 
 /**
- * Returns whether a client supports waiters. An unknown version counts as old, because a client
- * that waits for a waiter would never end a turn.
+ * Returns whether a client supports waiters.
+ * An unknown version counts as old: a client that waits for a waiter would never end a turn.
  */
 export function supportsWaiters(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
@@ -69,16 +69,16 @@ const NAME = /^[\w-]{1,120}$/
 const MADE_HERE = /^(?:\.?\d+\.\d+|\d+\.here|[\w-]+\.[\w-]+\.(?:say|said))$/
 
 /**
- * Returns whether a file has a name that waiters use. The folder or the home may be a link to files
- * of the user.
+ * Returns whether a file has a name that waiters use.
+ * The folder or the home may be a link to files of the user.
  */
 const isMadeHere = (name: string): boolean => MADE_HERE.test(name) || isLeftover(name)
 
 export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
 
 /**
- * Returns `asleep` when a waiter runs now, and `known` when the client has waiters and one may be
- * about to start. Null when it has none.
+ * Returns `asleep` when a waiter runs, and `known` when the client has waiters and one may start.
+ * Null when the client has no waiters.
  */
 export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
   const folder = waitersFolder(liveDir)

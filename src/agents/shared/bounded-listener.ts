@@ -4,15 +4,15 @@ import type { Log } from '../../lib/log.js'
 import { withTimeout } from '../../lib/within.js'
 
 /**
- * Time limit for one answer to the client. A client that waits longer than its own limit ends the
- * session, so this limit is far below it. It is long enough for a question to a client on a busy
- * machine.
+ * Time limit for one answer to the client.
+ * A client that waits longer than its own limit ends the session, so this limit is far below it.
+ * The limit is long enough for a question to a client on a busy machine.
  */
 export const ANSWER_MS = 10_000
 
 /**
- * Returns a listener that never answers late and never throws. It returns an empty answer then and
- * logs the reason.
+ * Returns a listener that never answers late and never throws.
+ * Instead, the listener returns an empty answer and logs the reason.
  */
 export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER_MS): RuntimeListener {
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {

@@ -20,10 +20,7 @@ export interface ClientChild {
   isGone(): boolean
   /** Sends SIGTERM to the client's group. The client then ends its tools itself. */
   terminate(): void
-  /**
-   * Kills the client, its group and every process started in the session, also when the client is
-   * gone already.
-   */
+  /** Kills the client, its group and all processes of the session, even after the client's exit. */
   kill(): void
 }
 
@@ -36,8 +33,8 @@ export interface SpawnOptions {
 }
 
 /**
- * Environment variable of every process of a session. Tools have process groups of their own, so
- * the group alone does not find them.
+ * Environment variable of every process of a session.
+ * Tools have process groups of their own, so the group alone does not find them.
  */
 const SESSION_MARK = 'BATON_RUN_SESSION'
 const KEPT_STDERR = 8 * 1024
@@ -45,9 +42,10 @@ const KEPT_STDERR = 8 * 1024
 const DRAIN_MS = 500
 
 /**
- * Shell program that ends the client when Baton was killed. Without Baton nobody answers the
- * client: it keeps calling the model while every tool is refused. The shell gets a line on its
- * input when the client has ended. If its input ends without a line, Baton is gone.
+ * Shell program that ends the client when Baton was killed.
+ * Without Baton the client gets no answers: it keeps calling the model while every tool is refused.
+ * The shell gets a line on its input when the client has ended.
+ * If its input ends without a line, Baton is gone.
  */
 const GUARD = 'read _ && exit 0; kill -s TERM -- "-$1"; sleep 3; kill -s KILL -- "-$1"'
 
@@ -122,8 +120,8 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
 }
 
 /**
- * Kills every process of one session that still runs, including its client. Repeats up to three
- * times, because a process may start another one meanwhile.
+ * Kills every process of one session that still runs, including its client.
+ * Repeats up to three times, because a process may start another one meanwhile.
  */
 function endStrays(sessionId: string): void {
   for (let round = 0; round < 3; round++) {

@@ -24,8 +24,8 @@ export class SettingsFault extends Error {
 }
 
 /**
- * Decodes settings as text. Refuses bytes that are not UTF-8, because they would not survive being
- * written back.
+ * Decodes settings as text.
+ * Refuses bytes that are not UTF-8, because they would not survive being written back.
  */
 export function asText(path: string, bytes: Buffer): string {
   try {

@@ -13,17 +13,17 @@ export interface Recognise {
 }
 
 /**
- * Returns the command for a hook. If the launcher was deleted without uninstalling, the command
- * must be silent and succeed, so the file tests come first.
+ * Returns the command for a hook.
+ * Tests the file first: a launcher deleted without uninstalling must be silent and succeed.
  */
 export function hookCommand(launcher: string, event: string): string {
   return call(launcher, event)
 }
 
 /**
- * Returns the command for the status line. The former command is below ours and runs only when the
- * launcher is gone, because `exec` does not return. It has its own line: the shell starts the
- * launcher before it parses the next line.
+ * Returns the command for the status line.
+ * The former command is below ours and runs only without a launcher, as `exec` does not return.
+ * The former command has its own line: the shell starts the launcher before it parses that line.
  */
 export function statusLineCommand(launcher: string, key: string, former: string | null): string {
   const own = call(launcher, `status-line ${key}`)
@@ -31,8 +31,8 @@ export function statusLineCommand(launcher: string, key: string, former: string 
 }
 
 /**
- * Returns the shell text that calls the launcher. `LC_ALL=C`, because bash otherwise loads the
- * user's locale first, which takes as long as the rest of its start.
+ * Returns the shell text that calls the launcher.
+ * `LC_ALL=C` halves bash's start time, because bash otherwise loads the user's locale first.
  */
 const call = (launcher: string, args: string) =>
   `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quoteForShell(launcher)} ${args} 2>/dev/null`
@@ -78,10 +78,7 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
   return { launcher, whose, args: given, current }
 }
 
-/**
- * Returns whether a command mentions our launcher or program, even inside a script line of the
- * user.
- */
+/** Returns whether a command mentions our launcher or program, even in a user's own script line. */
 export function mentionsUs(command: string, by: Recognise): boolean {
   if (/(^|[\s/;|&('"])baton(-cli)?(@[\w.-]+)?['"]?\s+statusline\b/.test(command)) return true
   return command
@@ -90,8 +87,9 @@ export function mentionsUs(command: string, by: Recognise): boolean {
 }
 
 /**
- * Parses a status line of ours. Null when it is not ours. `former` is '' when there was no former
- * line, or the command does not contain it.
+ * Parses a status line of ours.
+ * Null when the status line is not ours.
+ * `former` is '' when there was no former line, or the command does not contain it.
  */
 export function readStatusLine(command: string, by: Recognise): (LauncherCall & { former: string }) | null {
   const cut = command.indexOf('\n')

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** Waits for changes in a set of folders. */
 export interface Changes {
   /**
-   * Resolves `gatherMs` after the first change, so that many changes count as one. Without a
-   * change, resolves after `ms`.
+   * Resolves `gatherMs` after the first change, so that many changes count as one.
+   * Without a change, resolves after `ms`.
    */
   next(ms: number, gatherMs: number): Promise<void>
   close(): void

@@ -20,8 +20,8 @@ export interface PaneLook {
   barred: 'dead' | 'input-off' | 'synchronized' | null
   cursor: { x: number; y: number }
   /**
-   * Minimum time since the last key of any user who sees this pane, in milliseconds. Null when no
-   * user's keys reach it.
+   * Minimum time since the last key of any user who sees this pane, in milliseconds.
+   * Null when no user's keys reach it.
    */
   keysRest: number | null
   /** Source and time of those keys, in a form that tmux can compare. */
@@ -32,20 +32,18 @@ export interface PaneLook {
 
 const TIMEOUT_MS = 2000
 /**
- * Format of the pane's state. In the loop over sessions, `window_id` is the window that a session
- * shows: keys pressed there go to its active pane.
+ * Format of the pane's state.
+ * `window_id` in the loop is the window that a session shows: its active pane gets the keys.
  */
 const LOOK =
   '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} #{pane_active} #{window_id} #{S:#{window_id}=#{session_activity} }'
-/**
- * A key that seems to be pressed later than this in the future was pressed before the clock was set
- * back.
- */
+/** A key that is further in the future than this was pressed before the clock was set back. */
 const CLOCK_MS = 5_000
 
 /**
- * Returns the pane that shows a process. `pane` is the pane id if already known. Null when the
- * process does not run in tmux.
+ * Returns the pane that shows a process.
+ * `pane` is the pane id if already known.
+ * Null when the process does not run in tmux.
  */
 export function paneOf(pid: number, pane: string | null): PanePlace | null {
   const server = startedWith(pid, 'TMUX')
@@ -55,9 +53,9 @@ export function paneOf(pid: number, pane: string | null): PanePlace | null {
 }
 
 /**
- * Reads state and screen in one tmux call, so that they belong together. `lay` is a text that is
- * first loaded into a buffer for pasting. Null when the pane does not exist or tmux does not
- * answer.
+ * Reads state and screen in one tmux call, so that they belong together.
+ * `lay` is a text that is first loaded into a buffer for pasting.
+ * Null when the pane does not exist or tmux does not answer.
  */
 export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneLook | null> {
   const target = ['-t', place.pane]
@@ -100,8 +98,8 @@ export async function dropBuffer(place: PanePlace, name: string): Promise<void> 
 }
 
 /**
- * Pastes a loaded buffer as one piece if the pane is unchanged since `look`. Null when tmux does
- * not answer.
+ * Pastes a loaded buffer as one piece if the pane is unchanged since `look`.
+ * Null when tmux does not answer.
  */
 export function pasteBuffer(place: PanePlace, look: PaneLook, name: string): Promise<boolean | null> {
   return ifUnchanged(place, look, `paste-buffer -p -d -b ${name} -t ${place.pane}`)
@@ -121,9 +119,9 @@ export function pressKeys(
 
 /**
  * Runs a tmux command if the pane is unchanged since `look`. tmux runs one command after the other,
- * so no user key can pass between its check and the paste. A key since our look changes the second
- * of the last key, if our look was in a later second. Only keys that a program sent by `send-keys`
- * and the client has not drawn yet can be missed.
+ * so no user key can pass between its check and the paste.
+ * A key since our look changes the second of the last key, if our look was in a later second.
+ * Only keys that a program sent by `send-keys` and the client has not drawn yet can be missed.
  */
 async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Promise<boolean | null> {
   const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
@@ -151,8 +149,9 @@ async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Pro
 const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window}},#{session_activity}.,}}`
 
 /**
- * Runs tmux and returns its output. Null when it failed. Without `-u`, tmux replaces every
- * character that the locale lacks.
+ * Runs tmux and returns its output.
+ * Null when tmux failed.
+ * Without `-u`, tmux replaces every character that the locale lacks.
  */
 async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
   const server = place.socket === null ? [] : ['-S', place.socket]
@@ -249,8 +248,8 @@ export function descends(pid: number, ancestor: number): boolean {
 }
 
 /**
- * Reads a variable from the environment with which a process was started. Null when it is not set
- * or not readable.
+ * Reads a variable from the environment with which a process was started.
+ * Null when the variable is not set or not readable.
  */
 export function startedWith(pid: number, name: string): string | null {
   try {

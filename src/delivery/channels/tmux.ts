@@ -17,8 +17,8 @@ export interface TypingTarget {
   /** The session for which the text is meant. */
   sessionId: string
   /**
-   * True when a turn may be running. The client then queues the prompt until the next tool
-   * boundary.
+   * True when a turn may be running.
+   * The client then queues the prompt until the next tool boundary.
    */
   queue?: boolean
   /**
@@ -58,13 +58,14 @@ export type Refusal =
   | 'not-taken'
 
 /**
- * A refusal. `left` says whether our text may still be in the composer; with `text`, a slow client
- * may even have accepted it.
+ * A refusal.
+ * `left` says what of our text may remain; a slow client may still have accepted `text`.
  */
 export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
 
 /**
- * Result of typing. Sent means that Enter was pressed on exactly our text and the client continued.
+ * Result of typing.
+ * Sent means that Enter was pressed on exactly our text and the client continued.
  * A key that a program sent may not be drawn for 10 to 40 ms, so it can follow our text unseen.
  * Only the client's own event, which contains the accepted prompt, confirms the delivery.
  */
@@ -72,13 +73,13 @@ export type Typed = { sent: true } | Refused
 
 const EVERY_MS = 20
 /**
- * Reads of the screen before a draft counts. A client that has just started a fresh session still
- * shows the previous frame for a moment.
+ * Reads of the screen before a draft counts.
+ * A client that has just started a fresh session still shows the previous frame for a moment.
  */
 const LOOKS_TO_SETTLE = 12
 /**
- * Reads of the screen while waiting for the client. On a busy machine it was seen to take a second
- * per key.
+ * Reads of the screen while waiting for the client.
+ * On a busy machine it was seen to take a second per key.
  */
 const LOOKS_FOR_CLIENT = 250
 /**
@@ -90,8 +91,8 @@ const LOOKS_FOR_KEYS = 100
 let buffers = 0
 
 /**
- * Types a command of the client, such as `/clear`. Only into an idle client, because a queued
- * command cannot be withdrawn.
+ * Types a command of the client, such as `/clear`.
+ * Types only into an idle client, because a queued command cannot be withdrawn.
  */
 export function typeCommand(terminal: Terminal, command: string, target: Omit<TypingTarget, 'queue'>): Promise<Typed> {
   if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command))
@@ -100,8 +101,9 @@ export function typeCommand(terminal: Terminal, command: string, target: Omit<Ty
 }
 
 /**
- * Checks once whether typing is possible. Null when it can be tried now. `busy` when the composer
- * is free and only the running turn must end.
+ * Checks once whether typing is possible.
+ * Null when typing can be tried now.
+ * `busy` when the composer is free and only the running turn must end.
  */
 export async function whyNotNow(terminal: Terminal, text: string, target: TypingTarget): Promise<Refused | null> {
   const live = terminal.live()
@@ -126,8 +128,8 @@ function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, 
 }
 
 /**
- * Removes a text that a dead process left in the composer, if nothing else is there. False when it
- * was not removed.
+ * Removes a text that a dead process left in the composer, if nothing else is there.
+ * False when it was not removed.
  */
 export async function removeStanding(terminal: Terminal, text: string, target: TypingTarget): Promise<boolean> {
   if ((await whyNotNow(terminal, text, { ...target, mayStand: true })) !== null) return false
@@ -148,8 +150,8 @@ export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTa
 }
 
 /**
- * Removes control characters. An escape sequence could end the paste early, and the rest would
- * count as keys.
+ * Removes control characters.
+ * An escape sequence could end the paste early, and the rest would count as keys.
  */
 function printable(text: string): string {
   return text
@@ -231,8 +233,9 @@ async function paste(
 const areKeysAtRest = ({ keysRest }: PaneLook): boolean => keysRest === null || keysRest >= KEYS_REST_MS
 
 /**
- * Presses Enter once our text is visible in the composer. `empty` is the pane right before the
- * paste. Null when the text was in the composer already.
+ * Presses Enter once our text is visible in the composer.
+ * `empty` is the pane right before the paste.
+ * Null when the text was in the composer already.
  */
 async function enter(
   terminal: Terminal,
@@ -254,8 +257,8 @@ async function enter(
     const elsewhere = judgePane(look, live!.pid)
     if (elsewhere !== null) return { ...elsewhere, left: 'text' }
     const composer = terminal.composer(look.screen, look.cursor)
-    // While it redraws, the client shows half a screen. An open dialog is reported by the client's
-    // status.
+    // While it redraws, the client shows half a screen.
+    // An open dialog is reported by the client's status.
     if (composer.state === 'unknown') {
       last = composer.why
       continue
@@ -271,8 +274,7 @@ async function enter(
       if (ready) faultPoint('DRIVER_ENTER')
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
       if (pressed === null) return leave('tmux', 'tmux does not press Enter')
-      // Never press Enter twice: the first may only be late, and a second would answer a dialog of
-      // the turn.
+      // Never press Enter twice: if the first is only late, the second could answer a dialog.
       if (pressed)
         return (await isTaken(terminal, place, text, live!))
           ? { sent: true }
@@ -284,8 +286,9 @@ async function enter(
 }
 
 /**
- * Deletes our text, however the composer shows it. The composer was empty and no key was pressed
- * since, so all of its content is ours. False when the text may still be there.
+ * Deletes our text, however the composer shows it.
+ * The composer was empty and no key was pressed since, so all of its content is ours.
+ * False when the text may still be there.
  */
 async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneLook): Promise<boolean> {
   const look = await readPane(place)
@@ -304,8 +307,8 @@ async function clear(terminal: Terminal, place: PanePlace, text: string, empty: 
 }
 
 /**
- * Returns whether the client accepted the composer's text: the text is gone or the client's status
- * changed. False when nothing changed.
+ * Returns whether the client accepted the text: the text is gone or the status changed.
+ * False when nothing changed.
  */
 async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
@@ -320,8 +323,8 @@ async function isTaken(terminal: Terminal, place: PanePlace, text: string, befor
 }
 
 /**
- * Deletes only our own characters. If they cannot be distinguished, they stay in the composer,
- * unsent and visible to the user.
+ * Deletes only our own characters.
+ * If they cannot be distinguished, they stay in the composer, unsent and visible to the user.
  */
 async function takeBack(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
@@ -354,8 +357,9 @@ async function isGone(terminal: Terminal, place: PanePlace, text: string): Promi
 }
 
 /**
- * Returns the keys that delete only our text. Null when that is unclear. One key moves over one
- * grapheme, which equals one character only in plain text.
+ * Returns the keys that delete only our text.
+ * Null when it is unclear which keys would do that.
+ * One key moves over one grapheme, which equals one character only in plain text.
  */
 function keysBack(
   draft: { text: string; caret: number | null },

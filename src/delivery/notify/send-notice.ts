@@ -12,8 +12,9 @@ export interface SendPlace extends CommandPlace {
 }
 
 /**
- * Sends notices of one target and kind as one message. The list is ordered oldest first. Never
- * throws.
+ * Sends notices of one target and kind as one message.
+ * The list is ordered oldest first.
+ * Never throws.
  */
 export async function sendNotice(
   notices: readonly NoticeRecord[],
@@ -48,10 +49,7 @@ const KEPT_OUTPUT = { head: 2_000, tail: 2_000 }
 
 type Env = Record<string, string | undefined>
 
-/**
- * Shows a desktop notification with `notify-send` on Linux or `osascript` on macOS, without a
- * shell.
- */
+/** Shows a desktop notification by `notify-send` on Linux or `osascript` on macOS. */
 export async function showOnDesktop(text: string, env: Env, system: string = platform()): Promise<SendOutcome> {
   const command = desktopCommand(text, system)
   const end = await runCommand({
@@ -92,8 +90,8 @@ function escapeMarkup(text: string): string {
 }
 
 /**
- * Adds the address of the session bus. A server started over SSH or by hand may lack it, and
- * systemd always puts the bus at the same path.
+ * Adds the address of the session bus.
+ * A server started over SSH or by hand may lack it; systemd always uses the same path.
  */
 function withSessionBus(env: Env): NodeJS.ProcessEnv {
   const bus = `/run/user/${process.getuid?.() ?? ''}/bus`
@@ -103,9 +101,11 @@ function withSessionBus(env: Env): NodeJS.ProcessEnv {
 }
 
 /**
- * Writes BEL to a terminal. The device must be a character device of this user. It is opened
- * non-blocking and does not become the controlling terminal of this process. In tmux the device is
- * the pane, and tmux passes its bell on. `terminal` is null when the session has none.
+ * Writes BEL to a terminal.
+ * The device must be a character device of this user.
+ * The device is opened non-blocking and does not become the controlling terminal of this process.
+ * In tmux the device is the pane, and tmux passes its bell on.
+ * `terminal` is null when the session has none.
  */
 function ringBell(terminal: string | null): SendOutcome {
   if (terminal === null) return { result: 'no-recipient', reason: 'the session has no terminal' }
@@ -134,8 +134,8 @@ interface CommandPlace {
 }
 
 /**
- * Runs the user's shell command with the notice as JSON on its input. After 30 s its whole process
- * group is killed.
+ * Runs the user's shell command with the notice as JSON on its input.
+ * After 30 s its whole process group is killed.
  */
 async function runUserCommand(
   command: string,
@@ -189,8 +189,9 @@ function postNtfy(url: string, payload: NoticePayload): Promise<SendOutcome> {
 }
 
 /**
- * Priority and tags by kind. Events that wait for the user have a higher priority. Tags are names
- * of emoji that ntfy shows.
+ * Priority and tags by kind.
+ * Events that wait for the user have a higher priority.
+ * Tags are names of emoji that ntfy shows.
  */
 const NTFY: Record<NoticePayload['kind'], { priority: string; tags: string }> = {
   level: { priority: '3', tags: 'hourglass' },
@@ -221,10 +222,7 @@ async function send(written: string, body: string, headers: Record<string, strin
   }
 }
 
-/**
- * Splits the credentials from `https://user:password@host/…`, because fetch refuses such an
- * address.
- */
+/** Splits the credentials from `https://user:password@host/…`, which fetch refuses. */
 function withoutCredentials(written: string): { url: string; authorization: string | null } {
   const url = new URL(written)
   if (url.username === '' && url.password === '') return { url: written, authorization: null }

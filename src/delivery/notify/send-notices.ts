@@ -37,8 +37,8 @@ const STAY_MS = 5 * 60_000
 const LOOK_MS = 1_000
 
 /**
- * Sends every due notice, waits for the retries of its own, and returns. Any number of processes
- * may do this at once: each notice is claimed in a transaction before it is sent.
+ * Sends every due notice, waits for the retries of its own, and returns.
+ * Any number of processes may do this at once: each notice is claimed in a transaction.
  */
 export async function sendNotices(context: SenderContext): Promise<void> {
   const own = new Set<string>()
@@ -96,9 +96,9 @@ function claimDue({ store, now, log }: SenderContext, own: Set<string>): NoticeR
 }
 
 /**
- * Sends claimed notices and stores the result. Never rejects, so that one failure does not affect
- * the other sends. A notice without a stored result is tried again after its lease, as after a
- * crash.
+ * Sends claimed notices and stores the result.
+ * Never rejects, so that one failure does not affect the other sends.
+ * A notice without a stored result is tried again after its lease, as after a crash.
  */
 async function sendClaimed(context: SenderContext, claimed: readonly NoticeRecord[]): Promise<void> {
   try {
@@ -165,8 +165,8 @@ function nextOwn({ store }: SenderContext, own: Set<string>): string | null {
 }
 
 /**
- * Starts one process that waits for the next due notice, such as the reset of a limit. A running
- * server sends due notices itself, so none is started then.
+ * Starts one process that waits for the next due notice, such as the reset of a limit.
+ * A running server sends due notices itself, so none is started then.
  */
 async function askForWaking({ store, now, isServed, wakeAt }: SenderContext): Promise<void> {
   const next = store.nextNoticeAt()

@@ -17,8 +17,8 @@ const LARGEST_REPORT = 1024 * 1024
 const DERIVED = 'window and compaction point are derived, not exact'
 
 /**
- * Checks that the plugin module is where the client loads it, and that it reports. Without it,
- * Baton only measures less exactly.
+ * Checks that the plugin module is where the client loads it, and that it reports.
+ * Without the module, Baton only measures less exactly.
  */
 export function checkMod(context: CheckContext): Finding {
   const { client } = context
@@ -94,8 +94,8 @@ function lookAtReports({ home }: CheckContext): Report[] {
 }
 
 /**
- * Returns a sentence when the plugin module is installed but does not report. Null when it does, or
- * no session has run with it yet.
+ * Returns a sentence when the plugin module is installed but does not report.
+ * Null when the module reports, or no session has run with it yet.
  */
 export function judgeReports(
   reports: readonly Report[],

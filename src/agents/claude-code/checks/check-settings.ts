@@ -19,10 +19,7 @@ import {
 } from '../settings/settings-file.js'
 import { WAITER_EVENTS, WAITER_KEYS } from '../waiter.js'
 
-/**
- * Checks that the client's settings call the launcher once for every event, in the form this
- * version writes.
- */
+/** Checks that the settings call the launcher once per event, in the form of this version. */
 export function checkSettings(context: CheckContext): Finding {
   const targets = context.targets()
   if (targets.length === 0) {
@@ -59,8 +56,8 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
 }
 
 /**
- * Reports settings files of this user and folder that cannot be parsed. The client loads nothing
- * from them.
+ * Reports settings files of this user and folder that cannot be parsed.
+ * The client loads nothing from them.
  */
 function invalidSettings(context: CheckContext): Fault[] {
   return [userSettings(context.env), projectSettings(context.cwd).local].flatMap((path): Fault[] => {
@@ -121,7 +118,7 @@ function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
   return [{ detail, fix: 'Run baton install here, too.' }]
 }
 
-/** One settings file that the client reads, with its values. Unusable files are omitted. */
+/** A settings file that the client reads, with its values. Unusable files are omitted. */
 export interface Layer {
   path: string
   rank: 'user' | 'project' | 'local' | 'managed'

@@ -88,10 +88,7 @@ function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
   }
 }
 
-/**
- * Checks that a waiter is installed exactly if the client supports waiters and the plugin module
- * cannot be installed.
- */
+/** Checks that a waiter is installed exactly if it is supported and the module is impossible. */
 function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | null {
   const { version } = context.client
   // Faults of the module or of the file have their own checks.

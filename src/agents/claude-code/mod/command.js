@@ -8,8 +8,9 @@ const ACTIONS = ['status', 'approve', 'cancel']
 let isOffered = false
 
 /**
- * Offers `/handoff` to the user. A module could also answer for an existing command of this name,
- * such as one of the user. If there is another one, that one runs.
+ * Offers `/handoff` to the user.
+ * A module could also answer for an existing command of this name, such as one of the user.
+ * If there is another one, that one runs.
  */
 export async function offerCommand($) {
   try {
@@ -63,10 +64,7 @@ async function requestBrief($, words) {
   }
 }
 
-/**
- * Submits a prompt that a hook answers and withholds from the model, because a module cannot call
- * another program.
- */
+/** Submits a prompt that only a hook answers, because a module cannot call another program. */
 async function submitAction($, action) {
   try {
     await $.prompt.submit({ text: `[baton] /handoff ${action}`, asUser: true })

@@ -1,9 +1,10 @@
 /**
- * Stores a compaction's summary. The client runs PreCompact, the summariser, its SubagentStop,
- * SessionStart(compact) and PostCompact one after the other inside `next(e)`, and waits for each.
- * So the summary can be in its file when the hook of SessionStart(compact) runs, whose answer is in
- * the very next request. Messages could also be added to the compaction's result, but the client
- * shows and keeps those as typed by the user. Every wait has a limit, every failure is caught.
+ * Stores a compaction's summary.
+ * The client runs PreCompact, the summariser, its SubagentStop, SessionStart(compact) and
+ * PostCompact one after the other inside `next(e)`, and waits for each.
+ * The summary's file is thus complete for SessionStart(compact), which answers the next request.
+ * Messages in the compaction's result are no alternative: the client shows them as the user's.
+ * Every wait has a limit, every failure is caught.
  */
 import { report, state } from './report.js'
 import { LIVE } from './settings.js'
@@ -34,8 +35,9 @@ export async function compact($, e, next) {
 }
 
 /**
- * Stores the summariser's text. A summariser has no agent type. Other subagents may end at the same
- * time, so the text must also look like a summary.
+ * Stores the summariser's text.
+ * A summariser has no agent type.
+ * Other subagents may end at the same time, so the text must also look like a summary.
  */
 export async function summarised($, e, next) {
   const compaction = current

@@ -1,13 +1,12 @@
 /**
- * Detects whether the session may be changed now. The client reports turns, subagents, the draft
- * and, at the end of a turn, background tasks to a module. Only its own list of running clients
- * (`sessions/<pid>.json` in its folder) says whether it is idle, and names open dialogs. Without
- * that list, an empty addition to the draft is tried: the client refuses it while a dialog has the
- * keyboard.
+ * Detects whether the session may be changed now.
+ * The client reports turns, subagents, drafts and, after a turn, background tasks to a module.
+ * Only the client's own list (`sessions/<pid>.json` in its folder) says whether the client is
+ * idle, and names open dialogs.
+ * Without the list, an empty addition to the draft is tried, which an open dialog refuses.
  */
 
-// A prompt typed during a turn starts its own turn at once, so a turn counts as ended only after
-// this time.
+// Time after which a turn counts as ended, because a queued prompt starts its own turn at once.
 const SETTLE_MS = 100
 
 let turn = null
@@ -30,8 +29,9 @@ export function stopped(_$, e, next) {
 }
 
 /**
- * Returns what prevents an order from being executed. Null when nothing does. Background work
- * prevents only a handoff, which would end it.
+ * Returns what prevents an order from being executed.
+ * Null when nothing prevents it.
+ * Background work prevents only a handoff, which would end it.
  */
 export async function hindrance($, kind, session) {
   const before = turn

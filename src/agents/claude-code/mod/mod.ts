@@ -6,17 +6,15 @@ export interface ModFile {
   text: string
 }
 
-/**
- * Name of the folder below `skills/` in Claude Code's own folder, from which the client loads it
- * without asking.
- */
+/** Folder below `skills/` in Claude Code's own folder, which the client loads without asking. */
 export const MOD_NAME = 'baton'
 
 /**
  * Returns the files of the plugin that reports a session's figures and compactions into `liveDir`
- * and executes the orders stored there. `requestPrompt` is the agent's prompt after /handoff;
- * without it the request is only stored. `briefSkill` teaches the agent to write a brief. The
- * client names it by the plugin, `baton:brief`, so it conflicts with no other skill.
+ * and executes the orders stored there.
+ * `requestPrompt` is the agent's prompt after /handoff; without it the request is only stored.
+ * `briefSkill` teaches the agent to write a brief.
+ * The client names it by the plugin, `baton:brief`, so it conflicts with no other skill.
  */
 export function modFiles(options: {
   liveDir: string

@@ -1,9 +1,10 @@
 /**
- * Executes orders, which `../orders.ts` gives. Orders are read after every turn and once a second,
- * in a terminal only. An order waits while something prevents it, and a file beside it names the
- * reason. An order without such a file for long was not noticed. An order that was started has an
- * answer and is never started again, even after a crash. The session never waits for this code, and
- * no failure reaches it.
+ * Executes orders, which `../orders.ts` gives.
+ * Orders are read after every turn and once a second, in a terminal only.
+ * An order waits while something prevents it, and a file beside it names the reason.
+ * An order without such a file for long was not noticed.
+ * An order that was started has an answer and is never started again, even after a crash.
+ * The session never waits for this code, and no failure reaches it.
  */
 import { hindrance } from './idle.js'
 import { reportProblem, state } from './report.js'
@@ -86,8 +87,9 @@ async function takeOrder($, session, path) {
 }
 
 /**
- * Executes an order. Null when it was done, otherwise the reason. A reason that begins with
- * 'failed' occurred during execution; with 'failed after the clear' the old session is gone.
+ * Executes an order.
+ * Returns null when the order was done, otherwise the reason.
+ * 'failed…' is a failure during execution; after 'failed after the clear' the old session is gone.
  */
 async function carryOut($, session, order, path) {
   const now = parseOrder(await $.fs.read(path).catch(() => ''))

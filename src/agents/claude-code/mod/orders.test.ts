@@ -8,10 +8,7 @@ import { modFiles } from './mod.js'
 const ORDER = '/live/s1.order.json'
 const ENTRY = '/home/u/.claude/sessions/1.json'
 
-/**
- * A fake client: files in memory, timers that only the test fires, and answers that the test
- * controls.
- */
+/** A fake client: files in memory, timers fired by the test, and answers chosen by the test. */
 class Client {
   files = new Map<string, string>()
   stamps = 0
@@ -119,10 +116,7 @@ async function start(
   }
 }
 
-/**
- * Waits for the next turn of the event loop, when everything that the client answers at once is
- * done.
- */
+/** Waits for the next turn of the event loop, after everything that the client answers at once. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 test('an order is executed: the session is cleared, the new one gets the prompt, and the answer says done', async () => {

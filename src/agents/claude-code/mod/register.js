@@ -1,10 +1,12 @@
 /**
- * The plugin module inside Claude Code. The client runs it in a worker. It reports the client's
- * figures about the session and executes orders. No hook waits for either, and no failure reaches
- * the session. Only a compaction waits for it, for at most 0.8 s.
- * The build bundles these files into one, because the client loads a single file. Claude Code
- * 2.1.325 refuses a module unless `register` is a function declaration and `$` is passed only to
- * functions at the top level (`claude plugin validate` says so).
+ * The plugin module inside Claude Code.
+ * The client runs it in a worker.
+ * The module reports the client's figures about the session and executes orders.
+ * No hook waits for either, and no failure reaches the session.
+ * Only a compaction waits for the module, for at most 0.8 s.
+ * The build bundles these files into one, because the client loads a single file.
+ * Claude Code 2.1.325 refuses a module unless `register` is a function declaration and `$` is
+ * passed only to functions at the top level (`claude plugin validate` says so).
  */
 import { handoffTyped, offerCommand } from './command.js'
 import { compact, compacted, summarised } from './compaction.js'
@@ -66,10 +68,7 @@ export function register(on) {
   }
 }
 
-/**
- * Starts watching in a module that was reloaded within a session, because it gets no session.start
- * event.
- */
+/** Starts watching in a module reloaded within a session, which gets no session.start event. */
 async function watchIfTerminal($) {
   try {
     if (isWatching() || (await $.session.surface()) !== 'terminal') return

@@ -17,8 +17,9 @@ let figureOf = ''
 let last = null
 
 /**
- * Reports the session's figures, one report at a time. Requests that arrive meanwhile are merged
- * into one more report, so that an earlier figure never overwrites a later one.
+ * Reports the session's figures, one report at a time.
+ * Requests that arrive meanwhile are merged into one more report, so that an earlier figure never
+ * overwrites a later one.
  */
 export async function report($, request) {
   waiting = {
@@ -48,8 +49,8 @@ export async function reportProblem($, problem) {
 }
 
 /**
- * Reports a new session after /clear. It gets its id a moment later and still has the old figure
- * for another moment, so its figure is reported as unknown.
+ * Reports a new session after /clear.
+ * The new session gets its id and figure only later, so its figure is reported as unknown.
  */
 export async function reportCleared($, before) {
   try {
@@ -64,8 +65,8 @@ async function measure($, request) {
   // Within a turn neither session nor model changes, and every call delays the client a little.
   const same = request.inTurn && last !== null && last.session === state.session
   const session = same ? state.session : await $.session.id()
-  // Only a start introduces a session. Any other report about a new id may still have the previous
-  // session's figure.
+  // Only a start introduces a session.
+  // Any other report about a new id may still have the previous session's figure.
   if (request.begins) state.session = session
   else if (state.session !== session) return
   const model = same ? last.figures.model : await $.session.model()

@@ -92,8 +92,7 @@ interface Waiting {
 const NOT_JSON = { type: 'not JSON' }
 
 /**
- * Both sides of the client's control protocol: one JSON object per line, requests and responses
- * among the messages.
+ * The client's control protocol: one JSON object per line, requests and responses among messages.
  */
 export class CliProtocol {
   private readonly waiting = new Map<string, Waiting>()
@@ -120,8 +119,8 @@ export class CliProtocol {
   }
 
   /**
-   * Sends a prompt. Priority `later` queues it after the running turn instead of adding it to the
-   * turn.
+   * Sends a prompt.
+   * Priority `later` queues it after the running turn instead of adding it to the turn.
    */
   say(prompt: string, uuid: string): void {
     const message = { role: 'user', content: prompt }

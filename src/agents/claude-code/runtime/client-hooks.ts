@@ -9,8 +9,8 @@ export interface HookRegistration {
 }
 
 /**
- * Hooks that we register with the client. SessionStart reaches a callback only after a compaction,
- * SessionEnd never.
+ * Hooks that we register with the client.
+ * SessionStart reaches a callback only after a compaction, SessionEnd never.
  */
 export const HOOKS: readonly HookRegistration[] = [
   { event: 'UserPromptSubmit', matcher: null },
@@ -27,8 +27,8 @@ export const HOOKS: readonly HookRegistration[] = [
 ]
 
 /**
- * Events that are reported as they arrive. Single calls are reported with their batch, and a
- * compaction once it is not blocked.
+ * Events that are reported as they arrive.
+ * Single calls are reported with their batch, and a compaction once it is not blocked.
  */
 const REPORTED = new Set([
   'UserPromptSubmit',
@@ -41,8 +41,8 @@ const REPORTED = new Set([
 ])
 
 /**
- * Seconds that the client waits for an answer. Ours comes far earlier; a late answer for a batch
- * would end the session.
+ * Seconds that the client waits for an answer.
+ * Ours comes far earlier; a late answer for a batch would end the session.
  */
 export const HOOK_TIMEOUT_S = 600
 
@@ -51,8 +51,8 @@ export const HOOK_TIMEOUT_S = 600
  */
 export class ClientHooks {
   /**
-   * Calls of the running batch that succeeded. A refused or malformed call appears only in its
-   * batch.
+   * Calls of the running batch that succeeded.
+   * A refused or malformed call appears only in its batch.
    */
   private readonly returned = new Set<string>()
 
@@ -116,8 +116,7 @@ export class ClientHooks {
     const { block } = await this.listener.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
     if (block !== undefined) return { decision: 'block', reason: block }
     const instructions = await this.listener.onHookEvent?.('PreCompact', input)
-    // For PreCompact the client uses only this field of a callback's answer, and passes it to its
-    // summariser.
+    // For PreCompact the client passes only this field of a callback's answer to its summariser.
     return instructions ? { systemMessage: instructions } : {}
   }
 

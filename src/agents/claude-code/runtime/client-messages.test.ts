@@ -20,7 +20,7 @@ const fed = (message: RuntimeMessage) =>
   message.usage &&
   message.usage.input + message.usage.cacheCreation + message.usage.cacheRead
 
-describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
+describe.each(readdirSync(FIXTURES))('messages of client %s', (version) => {
   test('an answer of three parts is reported once, with its final counts and before its tools return', () => {
     const messages = played(version, 'batch-stop')
     const answers = messages.filter((message) => message.kind === 'answer')

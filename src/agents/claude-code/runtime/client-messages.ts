@@ -7,16 +7,15 @@ import { measureUsage } from '../usage.js'
 /** The translation of one message. */
 export interface Taken {
   messages: RuntimeMessage[]
-  /**
-   * True when the turn of a prompt ended, not one that the client started itself (after a
-   * background task).
-   */
+  /** True when a prompt's turn ended, not one that the client started after a background task. */
   promptDone: boolean
 }
 
 /**
- * Translates the client's stream of JSON messages. Both runtimes receive the same objects. Never
- * throws. One instance per session.
+ * Translates the client's stream of JSON messages.
+ * Both runtimes receive the same objects.
+ * Never throws.
+ * One instance per session.
  */
 export class ClientMessages {
   private open: AnswerParts | null = null
@@ -192,8 +191,8 @@ function tasksIn(message: Fields): string[] {
 type Answer = Extract<RuntimeMessage, { kind: 'answer' }>
 
 /**
- * Collects one answer. The client sends a message for each of its blocks, and the last counts only
- * at its end.
+ * Collects one answer.
+ * The client sends a message for each of its blocks, and the last counts only at its end.
  */
 class AnswerParts {
   private readonly texts: string[] = []
@@ -217,8 +216,8 @@ class AnswerParts {
   }
 
   /**
-   * Merges usage counts. Later counts of the same answer replace earlier ones; missing ones are
-   * kept.
+   * Merges usage counts.
+   * Later counts of the same answer replace earlier ones; missing ones are kept.
    */
   count(usage: unknown): void {
     for (const [name, value] of Object.entries(object(usage) ?? {})) if (value != null) this.usage[name] = value

@@ -9,8 +9,8 @@ import { NO_COMPACTION } from './client-arguments.js'
 import { ClientMessages } from './client-messages.js'
 
 /**
- * Control of the client by one runtime. Requests may hang or fail, so the session limits their
- * time.
+ * Control of the client by one runtime.
+ * Requests may hang or fail, so the session limits their time.
  */
 export interface ClientControl {
   /** Resolves when the client accepts input. */
@@ -131,8 +131,8 @@ export class ClientSession implements RunningSession {
   }
 
   /**
-   * Closes the client when it is at rest. Prompts and answers use the same input, so closing it
-   * during a turn would leave the client waiting.
+   * Closes the client when it is at rest.
+   * Answers use the same input as prompts, so closing it during a turn would block the client.
    */
   private async finish(): Promise<unknown> {
     const { gone } = this.child

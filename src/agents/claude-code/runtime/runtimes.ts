@@ -18,9 +18,10 @@ const ALLOWING = new Set(['acceptEdits', 'auto', 'bypassPermissions'])
 const EDIT_RULE = /^(?:Edit|Write|MultiEdit|NotebookEdit)(?:\(|$)/
 
 /**
- * Returns the warning shown before a job starts whose edits will be denied. Null when they are
- * allowed. Without a mode of its own, a job has that of the settings. Rules of the job or the
- * settings that allow edits apply in every mode except `plan`.
+ * Returns the warning shown before a job starts whose edits will be denied.
+ * Null when edits are allowed.
+ * Without a mode of its own, a job has that of the settings.
+ * Rules of the job or the settings that allow edits apply in every mode except `plan`.
  */
 export function deniedEdits(
   { permissionMode, allowedTools, runtime, folder }: JobSpec,

@@ -24,8 +24,8 @@ export interface SdkRuntimeOptions {
 }
 
 /**
- * Opens the runtime with the Claude Agent SDK, which is loaded only here. Never throws: `missing()`
- * returns what is missing.
+ * Opens the runtime with the Claude Agent SDK, which is loaded only here.
+ * Never throws: `missing()` returns what is missing.
  */
 export async function openSdkRuntime({
   project,
@@ -87,8 +87,8 @@ function start(
     try {
       for await (const message of query) session.take(message)
     } catch (error) {
-      // The SDK throws at the end of a session whose last turn failed. The result has reported that
-      // already.
+      // The SDK throws at the end of a session whose last turn failed.
+      // The result has reported that already.
       log('debug', 'the Agent SDK ended with an error', { reason: reasonOf(error) })
     }
     child.child.stdin.end()
@@ -116,8 +116,8 @@ function start(
 }
 
 /**
- * Wraps the child as the SDK expects it. All output passes through, so that every line can be
- * stored.
+ * Wraps the child as the SDK expects it.
+ * All output passes through, so that every line can be stored.
  */
 function spawned(child: ClientChild, session: ClientSession): unknown {
   const inner = child.child

@@ -61,8 +61,8 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
 }
 
 /**
- * Returns the text without any entry of ours, and everything else byte for byte. `formerOf` returns
- * the former status line by key, for forms that do not contain it.
+ * Returns the text without any entry of ours, and everything else byte for byte.
+ * `formerOf` returns the former status line by key, for forms that do not contain it.
  */
 export function stripBaton(
   text: string,
@@ -78,10 +78,7 @@ export function stripBaton(
   return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
 }
 
-/**
- * Returns whether both texts hold the same entries of ours, in any layout and with any other
- * content.
- */
+/** Returns whether both texts hold the same entries of ours, whatever their layout. */
 export function sameEntries(one: string, other: string, by: Recognise): boolean {
   return JSON.stringify(listOurs(one, by)) === JSON.stringify(listOurs(other, by))
 }

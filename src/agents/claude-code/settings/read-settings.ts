@@ -17,8 +17,8 @@ export interface ClientSettings {
   /** The permission mode of sessions that name none. Absent for the client's own default. */
   permissionMode?: string
   /**
-   * Whether the client continues by itself after a usage limit has reset. Absent for its own
-   * default.
+   * Whether the client continues by itself after a usage limit has reset.
+   * Absent for the client's own default.
    */
   autoContinue?: boolean
   /** Rules of all layers that allow calls. Absent when there are none. */
@@ -74,7 +74,8 @@ export function configDirOf(env: Record<string, string>): string | null {
 
 /**
  * Returns Claude Code's folder from a transcript's path
- * `<folder>/projects/<project>/<session>.jsonl`. Null for other paths.
+ * `<folder>/projects/<project>/<session>.jsonl`.
+ * Null for other paths.
  */
 export function configDirHolding(transcriptPath: string | null): string | null {
   const projects = transcriptPath === null ? null : dirname(dirname(transcriptPath))
@@ -115,8 +116,8 @@ export function readFlag(flag: string, cwd: string | null): Fields | null {
 }
 
 /**
- * Owner of the user's settings. A package manager may own them: home-manager links them into a
- * store of root.
+ * Owner of the user's settings.
+ * A package manager may own them: home-manager links them into a store of root.
  */
 const SETTINGS_OWNER: FileOwner = 'this-user-or-root'
 

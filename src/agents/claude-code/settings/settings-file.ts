@@ -13,8 +13,8 @@ import { SettingsFault } from '../../shared/install-problem.js'
 import { type LauncherCall, type Recognise, readCall } from '../../shared/launcher-call.js'
 
 /**
- * The client's events that Baton hooks, with their timeouts in seconds. Without its own value
- * SessionEnd would get 1.5.
+ * The client's events that Baton hooks, with their timeouts in seconds.
+ * Without its own value SessionEnd would get 1.5.
  */
 export const EVENTS: Record<string, number> = {
   SessionStart: 10,
@@ -48,8 +48,9 @@ export function isBlank(text: string): boolean {
 }
 
 /**
- * Returns the status line's command in a settings file. Null when there is no valid one. Never
- * throws.
+ * Returns the status line's command in a settings file.
+ * Null when the file has no valid command.
+ * Never throws.
  */
 export function statusLineCommandIn(text: string): string | null {
   try {
@@ -61,8 +62,8 @@ export function statusLineCommandIn(text: string): string | null {
 }
 
 /**
- * Parses settings. Throws SettingsFault when the client could not use them either, or when the
- * effect of a change is unclear.
+ * Parses settings.
+ * Throws SettingsFault when the client cannot use them either, or a change would be ambiguous.
  */
 export function openSettings(text: string): JsonObject {
   const root = parse(text)
