@@ -183,7 +183,7 @@ function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buff
   })
 }
 
-const MEND = 'Mend what the other checks name; if they name nothing, the log says more.'
+const NEXT_STEP = 'Mend what the other checks name; if they name nothing, the log says more.'
 
 /**
  * Proves that a signal arrives.
@@ -193,7 +193,7 @@ const MEND = 'Mend what the other checks name; if they name nothing, the log say
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
-    return oneFault('No signal arrives: there is no launcher to send one.', MEND)
+    return oneFault('No signal arrives: there is no launcher to send one.', NEXT_STEP)
   return inTemporaryHome(context.env, (home, env) =>
     send(context, home, env, installers[context.agent]!.sample(home, crypto.randomUUID())),
   )
@@ -204,14 +204,14 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
   const startedMs = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
   if (start.code !== 0)
-    return oneFault(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, MEND)
+    return oneFault(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, NEXT_STEP)
   await awaitEngine(home)
   const stored = Math.round(performance.now() - startedMs)
   const line = await run(commands.line, sample.statusLine, env, home)
   const missing = look(env, sample)
   if (missing)
-    return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), MEND)
-  if (line.stdout.trim() === '') return oneFault('A signal arrives, but the status line shows nothing.', MEND)
+    return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), NEXT_STEP)
+  if (line.stdout.trim() === '') return oneFault('A signal arrives, but the status line shows nothing.', NEXT_STEP)
   return noFaults(
     `A signal arrives: hook answered in ${start.ms} ms and in the store after ${stored} ms, status line in ${line.ms} ms.`,
   )

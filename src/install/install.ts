@@ -17,7 +17,7 @@ import type { Plan } from './plan.js'
 import { planInstall } from './plan-install.js'
 import { planUninstall, type UninstallTarget } from './plan-uninstall.js'
 
-interface Where extends ApplyOptions {
+interface InstallPlace extends ApplyOptions {
   /** Baton's own folder. */
   home: string
   env: Record<string, string | undefined>
@@ -25,7 +25,7 @@ interface Where extends ApplyOptions {
   project: string
 }
 
-export interface InstallOptions extends Where {
+export interface InstallOptions extends InstallPlace {
   /** Absent for the default agent. */
   agent?: string
   scope: Scope
@@ -42,7 +42,7 @@ export interface InstallOptions extends Where {
   clock: () => Date
 }
 
-export interface UninstallOptions extends Where {
+export interface UninstallOptions extends InstallPlace {
   /** Absent for every settings file in which this home is installed. */
   scope?: Scope
 }
@@ -67,7 +67,7 @@ export function uninstall(given: UninstallOptions): Applied {
 }
 
 /** Makes the first plan without the lock: a refusal or an empty plan creates no folder. */
-function carryOut(options: Where, plan: () => Plan): Applied {
+function carryOut(options: InstallPlace, plan: () => Plan): Applied {
   const first = plan()
   applyPlan(first, { dryRun: true })
   const { lock } = homeFiles(options.home, '')
@@ -143,12 +143,12 @@ function removalOf(options: UninstallOptions): Plan {
   return { ...plan, notes: [...new Set([...plan.notes, ...earlier.flatMap((e) => e.notes)])] }
 }
 
-const recognise = (home: string, env: Where['env']): Recognise => ({
+const recognise = (home: string, env: InstallPlace['env']): Recognise => ({
   identify: launcherIdentity(homeFiles(home, '').launcher),
   env: { ...env, HOME: env.HOME ?? homedir() },
 })
 
-function inheritedLine(installer: AgentInstaller, options: Where): string | null {
+function inheritedLine(installer: AgentInstaller, options: InstallPlace): string | null {
   for (const file of installer.inheritedFrom(options)) {
     const command = installer.statusLineIn(readIfThere(file)?.toString() ?? '')
     if (command !== null) return command

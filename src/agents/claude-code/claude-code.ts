@@ -8,7 +8,7 @@ import { answer, block, carries, insist, instruct, transcriptContains } from './
 import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
-import { giveUpMod, isModAway, type LiveReport, readLive, tellsSeen } from './live.js'
+import { abandonMod, isModGone, type LiveReport, readLive, tellsSeen } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
@@ -27,7 +27,7 @@ import { type ClientSettings, configDirHolding, configDirOf, readSettings } from
 import { observeSubagents, subagentTranscripts } from './subagents.js'
 import { nothing, readTranscript } from './transcript.js'
 import { isSettled } from './transcript-settled.js'
-import { saidByWaiter, sayByWaiter, tidyWaiters, unsayByWaiter, waiterOf } from './waiter.js'
+import { deliveredByWaiter, sendByWaiter, tidyWaiters, waiterOf, withdrawFromWaiter } from './waiter.js'
 
 export const claudeCode: Agent = {
   id: 'claude-code',
@@ -46,11 +46,11 @@ export const claudeCode: Agent = {
   orderAnswer: readOrderAnswer,
   hindrance: readHindrance,
   tellsHindrance: tellsSeen,
-  giveUpOn: giveUpMod,
+  giveUpOn: abandonMod,
   takesOrders: (liveDir, sessionId, { pid }) =>
     readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
-  hasLostMod: isModAway,
-  waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter, tidy: tidyWaiters },
+  hasLostMod: isModGone,
+  waiter: { of: waiterOf, say: sendByWaiter, unsay: withdrawFromWaiter, said: deliveredByWaiter, tidy: tidyWaiters },
   readRequest,
   dropRequest,
   subagentTranscripts,

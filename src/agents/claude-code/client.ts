@@ -8,7 +8,7 @@ import { forgetOrders } from './orders.js'
 import { liveClient } from './registry.js'
 import { measureAnswer, sdkReport } from './sdk-report.js'
 import { configDirOf } from './settings/read-settings.js'
-import { sendWaitersHome, waitersFolder } from './waiter.js'
+import { endWaiters, waitersFolder } from './waiter.js'
 
 type Env = Record<string, string | undefined>
 
@@ -39,7 +39,7 @@ export const claudeCodeClient: AgentClient = {
       forgetLiveSummary(liveDir, sessionId)
       forgetOrders(liveDir, sessionId)
     },
-    removeAll: sendWaitersHome,
+    removeAll: endWaiters,
   },
 }
 

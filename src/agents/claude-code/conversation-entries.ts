@@ -1,7 +1,7 @@
 import type { CallEntry, CompactionEntry, Entry, ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
-import { askedEnd, type BackgroundEnd, noticedEnd, outcomeOf, textOf } from './conversation-results.js'
-import { actOf } from './conversation-tools.js'
-import { userWords } from './conversation-user.js'
+import { type BackgroundEnd, endFromNotice, endFromOutput, outcomeOf, textOf } from './conversation-results.js'
+import { actionOf } from './conversation-tools.js'
+import { parseUserText } from './conversation-user.js'
 import { type Fields, list, object, text } from './fields.js'
 
 /**
@@ -23,7 +23,7 @@ interface Call {
  * State after the lines read so far, without their ids.
  * After a restore, a compaction can no longer name kept lines from before.
  */
-export interface ConversingState {
+export interface EntryBuilderState {
   calls: Map<string, Call>
   background: Map<string, string>
   compacted: CompactionEntry | null
@@ -35,14 +35,14 @@ export interface ConversingState {
 }
 
 /** Turns the client's lines, in order, into entries. Remembers only what later lines refer to. */
-export class Conversing {
+export class EntryBuilder {
   private recent: { id: string; line: number }[] = []
   private readonly calls: Map<string, Call>
   private readonly background: Map<string, string>
   /** A compaction that waits for its summary, which is a few lines below. */
   private compacted: CompactionEntry | null
   /** Prompts that wait for the agent. Reported at the end if the agent never received them. */
-  private queued: ConversingState['queued']
+  private queued: EntryBuilderState['queued']
   private ran: string | null
   private readonly statuses: Map<string, Todo['status']>
   private branch: string | null
@@ -51,7 +51,7 @@ export class Conversing {
   constructor(
     private readonly give: (entry: Entry) => void,
     private readonly chain: 'main' | 'subagent',
-    before: ConversingState = nothingYet(),
+    before: EntryBuilderState = nothingYet(),
   ) {
     this.calls = before.calls
     this.background = before.background
@@ -64,7 +64,7 @@ export class Conversing {
   }
 
   /** Returns the live state, not a copy: the next line changes it. */
-  state(): ConversingState {
+  state(): EntryBuilderState {
     const { calls, background, compacted, queued, ran, statuses, branch, untoldBranch } = this
     return { calls, background, compacted, queued, ran, statuses, branch, untoldBranch }
   }
@@ -85,7 +85,7 @@ export class Conversing {
   end(): void {
     this.flush()
     for (const { text: words, line, at } of this.queued) {
-      const said = userWords({}, words)
+      const said = parseUserText({}, words)
       if (said?.type === 'said') this.give({ kind: 'said', by: said.by, text: said.text, line, at })
     }
     this.queued = []
@@ -134,7 +134,7 @@ export class Conversing {
     const tool = text(block.name)
     if (callId === null || tool === null) return
     const input = object(block.input) ?? {}
-    const act = actOf(tool, input)
+    const act = actionOf(tool, input)
     if (act.type === 'todos' && !act.whole) this.keepStatus(act.todos, input)
     const refers = act.type === 'other' && /Output/.test(tool)
     this.calls.set(callId, { tool, act, input: refers ? input : null })
@@ -173,7 +173,7 @@ export class Conversing {
   /** Reports a prompt of several blocks as one. Blocks that the client added are not the user's. */
   private blocks(entry: Fields, texts: string[], when: { line: number; at: number | null }): void {
     const own = texts.flatMap((words) => {
-      const said = userWords(entry, words)
+      const said = parseUserText(entry, words)
       return said?.type === 'said' && said.by === 'user' ? [said.text] : []
     })
     if (own.length > 0) this.out({ kind: 'said', by: 'user', text: own.join('\n'), ...when })
@@ -181,9 +181,9 @@ export class Conversing {
   }
 
   private words(entry: Fields, words: string, when: { line: number; at: number | null }): void {
-    const end = words.startsWith('<task-notification>') ? noticedEnd(words) : null
+    const end = words.startsWith('<task-notification>') ? endFromNotice(words) : null
     if (end !== null) this.ended(end, words, when)
-    const said = userWords(entry, words)
+    const said = parseUserText(entry, words)
     if (said?.type === 'said') {
       const stops = STOPPED.test(words) ? { stops: true } : {}
       this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...when })
@@ -210,7 +210,7 @@ export class Conversing {
     if (instead !== undefined) this.out({ kind: 'said', by: 'user', text: instead.trim(), ...when })
     const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
     if (taskId !== null) this.background.set(taskId, callId)
-    const end = call?.input ? askedEnd(call.tool, call.input, outcome.text) : null
+    const end = call?.input ? endFromOutput(call.tool, call.input, outcome.text) : null
     if (end !== null) this.ended(end, outcome.text, when)
   }
 
@@ -273,7 +273,7 @@ export class Conversing {
   }
 }
 
-const nothingYet = (): ConversingState => ({
+const nothingYet = (): EntryBuilderState => ({
   calls: new Map(),
   background: new Map(),
   compacted: null,

@@ -1,5 +1,5 @@
 import type { Entry } from '../../contract/conversation.js'
-import { Conversing } from './conversation-entries.js'
+import { EntryBuilder } from './conversation-entries.js'
 import { type Fields, object, parseObject, text } from './fields.js'
 
 /**
@@ -11,9 +11,9 @@ export function entriesOfLine(json: string, line: number, chain: 'main' | 'subag
   try {
     const fields = object(JSON.parse(json))
     if (fields === null) return []
-    const conversing = new Conversing((entry) => found.push(entry), chain)
-    conversing.take(fields, line)
-    conversing.end()
+    const builder = new EntryBuilder((entry) => found.push(entry), chain)
+    builder.take(fields, line)
+    builder.end()
   } catch {
     return []
   }

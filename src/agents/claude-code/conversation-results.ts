@@ -73,7 +73,7 @@ export interface BackgroundEnd {
  * Parses the notice to the model that a background task has ended.
  * Null when the text is no such notice, or the task still runs.
  */
-export function noticedEnd(words: string): BackgroundEnd | null {
+export function endFromNotice(words: string): BackgroundEnd | null {
   const taskId = words.includes('<task-id>') ? between(words, 'task-id') : null
   const status = between(words, 'status')
   if (taskId === null || status === null || status === 'running') return null
@@ -88,7 +88,7 @@ export function noticedEnd(words: string): BackgroundEnd | null {
 }
 
 /** Parses the end of a task from output that the agent requested, also with older tools. */
-export function askedEnd(tool: string, input: Fields, words: string): BackgroundEnd | null {
+export function endFromOutput(tool: string, input: Fields, words: string): BackgroundEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
   const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
   const status = between(words, 'status')?.trim()

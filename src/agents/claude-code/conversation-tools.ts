@@ -5,7 +5,7 @@ import { type Fields, list, object, text } from './fields.js'
  * Returns the action of a tool call.
  * Unknown tools are `other`, with the text of their input for the search.
  */
-export function actOf(tool: string, input: Fields): ToolAction {
+export function actionOf(tool: string, input: Fields): ToolAction {
   switch (tool) {
     case 'Read':
     case 'NotebookRead':

@@ -1,7 +1,7 @@
 import type { TextEntry } from '../../contract/conversation.js'
 import { type Fields, object, text } from './fields.js'
 
-export type UserWords =
+export type UserText =
   | { type: 'said'; by: TextEntry['by']; text: string }
   /** A shell command that the user ran, or its output. */
   | { type: 'ran'; command: string }
@@ -14,7 +14,7 @@ const NOT_TYPED =
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\n?/g
 
 /** Returns the speaker and the text of a user message. */
-export function userWords(entry: Fields, words: string): UserWords | null {
+export function parseUserText(entry: Fields, words: string): UserText | null {
   if (words.startsWith('<bash-input>')) return { type: 'ran', command: between(words, 'bash-input') ?? '' }
   if (words.startsWith('<bash-stdout>')) {
     const errors = between(words, 'bash-stderr') ?? ''

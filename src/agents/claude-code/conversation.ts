@@ -1,7 +1,7 @@
 import { closeSync, readSync } from 'node:fs'
 import { openNamedFile, type RefusedFile } from '../../lib/named-file.js'
 import type { ConversationOptions, ConversationRead } from '../transcript-reader.js'
-import { Conversing, type ConversingState } from './conversation-entries.js'
+import { EntryBuilder, type EntryBuilderState } from './conversation-entries.js'
 import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
@@ -31,10 +31,10 @@ export function readConversation(path: string, options: ConversationOptions): Co
   const { fd, stats } = opened
   try {
     const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, stats.size)
-    const conversing = new Conversing(
+    const builder = new EntryBuilder(
       options.onEntry,
       options.chain ?? 'main',
-      from.state as ConversingState | undefined,
+      from.state as EntryBuilderState | undefined,
     )
     const range = { from: from.offset, to, lines: from.lines, longest: LONGEST_LINE }
     const end = options.withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.withinMs
@@ -45,13 +45,13 @@ export function readConversation(path: string, options: ConversationOptions): Co
       ({ number, text, whole }) => {
         if (!whole) read.cut++
         const entry = whole ? parse(text) : fromBeginning(text)
-        if (entry !== null) conversing.take(entry, number)
+        if (entry !== null) builder.take(entry, number)
         else if (whole) read.unread++
       },
       () => performance.now() <= end,
     )
-    options.onReached?.({ offset: next, lines, state: conversing.state() })
-    conversing.end()
+    options.onReached?.({ offset: next, lines, state: builder.state() })
+    builder.end()
     return { ...read, offset: next, lines, gaveUp: stopped }
   } finally {
     closeSync(fd)

@@ -4,7 +4,7 @@ import { asksForLarge, familyOf, modelFacts, resolveAlias } from './models.js'
 /**
  * The client's own figures about its compaction, from the plugin module or the context-usage query.
  */
-export interface ToldLimits {
+export interface ReportedLimits {
   /** The model's own window, if reported separately from the one used for compaction. */
   window: number | null
   /** The window used for compaction. */
@@ -26,7 +26,7 @@ export interface LimitsInput {
   env: Record<string, string>
   settings: { autoCompactEnabled?: boolean; autoCompactWindow?: number }
   args: { autocompact?: string; betas?: string[] }
-  told: ToldLimits | null
+  told: ReportedLimits | null
 }
 
 const SMALL = 200_000
@@ -47,7 +47,7 @@ const REFUSE_MARGIN = 3_000
  */
 export function deriveLimits(input: LimitsInput): Limits {
   if (input.told !== null) {
-    const told = fromTold(input.told, input)
+    const told = fromReported(input.told, input)
     if (told !== null) return told
   }
   const name = chooseModel(input)
@@ -76,7 +76,7 @@ export function deriveLimits(input: LimitsInput): Limits {
   return overridden({ window: facts.window, point, mode, exact: false, reason }, effective - reserve, input.env)
 }
 
-function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
+function fromReported(told: ReportedLimits, input: LimitsInput): Limits | null {
   const name = chooseModel(input)
   // With a smaller configured window, the one used for compaction is not the model's own.
   const own = told.by === 'env' || told.by === 'settings' ? windowFacts(name, input).window : told.effective

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/harness/temp-dir.js'
-import { giveUpMod, isModAway, parseLive, readLive, tellsSeen } from './live.js'
+import { abandonMod, isModGone, parseLive, readLive, tellsSeen } from './live.js'
 
 const report = {
   format: 1,
@@ -59,11 +59,11 @@ test('a report of a failed plugin module is used only for what it knew before', 
 test('a plugin module whose files were removed is ignored, and known to be gone', () => {
   const program = path.join(tempDir(), 'reg ister.js')
   const { dir } = put({ ...report, mod: pathToFileURL(program).href })
-  expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
+  expect([readLive(dir, 's1', null), isModGone(dir, 's1')]).toEqual([null, true])
   writeFileSync(program, '')
-  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1')]).toEqual([50_008, false])
+  expect([readLive(dir, 's1', null)?.reading.used, isModGone(dir, 's1')]).toEqual([50_008, false])
   const odd = put({ ...report, mod: 'blob:nodedata:1' })
-  expect([readLive(odd.dir, 's1', null)?.reading.used, isModAway(odd.dir, 's1'), isModAway(odd.dir, 'other')]).toEqual([
+  expect([readLive(odd.dir, 's1', null)?.reading.used, isModGone(odd.dir, 's1'), isModGone(odd.dir, 'other')]).toEqual([
     50_008,
     false,
     false,
@@ -72,12 +72,12 @@ test('a plugin module whose files were removed is ignored, and known to be gone'
 
 test('an abandoned plugin module is ignored until it reports again', () => {
   const { dir, file } = put({ ...report, seen: true })
-  giveUpMod(dir, 'other')
-  expect([tellsSeen(dir, 's1'), isModAway(dir, 's1')]).toEqual([true, false])
-  giveUpMod(dir, 's1')
-  expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
+  abandonMod(dir, 'other')
+  expect([tellsSeen(dir, 's1'), isModGone(dir, 's1')]).toEqual([true, false])
+  abandonMod(dir, 's1')
+  expect([readLive(dir, 's1', null), isModGone(dir, 's1')]).toEqual([null, true])
   writeFileSync(file, JSON.stringify({ ...report, at: report.at + 1 }))
-  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([
+  expect([readLive(dir, 's1', null)?.reading.used, isModGone(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([
     50_008,
     false,
     false,

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import type { Reading } from '../../contract/reading.js'
 import { lookAtNamedFile, readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
-import type { ToldLimits } from './limits.js'
+import type { ReportedLimits } from './limits.js'
 
 /** The plugin module's last report about a session: the client's figures and compaction point. */
 export interface LiveReport {
   reading: Reading
-  told: ToldLimits | null
+  told: ReportedLimits | null
   model: string | null
   costUsd: number | null
   /** URL of the module's program. Null when not reported. */
@@ -31,15 +31,15 @@ const CLOCK_SLACK_MS = 2000
  */
 export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
-  return report === null || isAway(report) || isGivenUp(dir!, sessionId, report) ? null : report
+  return report === null || isAway(report) || isAbandoned(dir!, sessionId, report) ? null : report
 }
 
 /**
  * Returns whether the session's module was removed or abandoned. False when nothing can be read.
  */
-export function isModAway(dir: string, sessionId: string): boolean {
+export function isModGone(dir: string, sessionId: string): boolean {
   const report = readReport(dir, sessionId, null)
-  return report !== null && (isAway(report) || isGivenUp(dir, sessionId, report))
+  return report !== null && (isAway(report) || isAbandoned(dir, sessionId, report))
 }
 
 /**
@@ -50,21 +50,21 @@ export function tellsSeen(dir: string, sessionId: string): boolean {
 }
 
 /** Marks a module that ignores orders as gone until it reports again, such as a crashed one. */
-export function giveUpMod(dir: string, sessionId: string): void {
+export function abandonMod(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
   try {
-    if (report !== null) writeFileSync(givenUpFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
+    if (report !== null) writeFileSync(abandonedFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
   } catch {
     // Without the mark, the module counts as gone when the order times out.
   }
 }
 
-function isGivenUp(dir: string, sessionId: string, { reading }: LiveReport): boolean {
-  const stamp = readNamedText(givenUpFile(dir, sessionId), { owner: 'this-user', most: LARGEST_REPORT })
+function isAbandoned(dir: string, sessionId: string, { reading }: LiveReport): boolean {
+  const stamp = readNamedText(abandonedFile(dir, sessionId), { owner: 'this-user', most: LARGEST_REPORT })
   return stamp !== null && Number(stamp) >= reading.stamp!
 }
 
-const givenUpFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
+const abandonedFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
 /**
  * Returns whether the module's files are gone.

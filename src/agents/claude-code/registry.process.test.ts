@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processInfo } from '../../lib/process-info.js'
-import { liveClient, liveClients, untilWhole } from './registry.js'
+import { liveClient, liveClients, readUntilComplete } from './registry.js'
 
 let dir: string
 beforeEach(() => {
@@ -86,7 +86,7 @@ test.each([
 test('an incomplete entry is read again while it is being written', () => {
   const reads: (string | 'torn')[] = ['torn', 'torn', 'torn', 'torn', 'torn', 'torn', 'the entry']
   const read = (): string | 'torn' => reads.shift()!
-  expect(untilWhole(read, () => true)).toBe('the entry')
+  expect(readUntilComplete(read, () => true)).toBe('the entry')
 })
 
 test('an incomplete entry that is not being written is ignored after one read', () => {
@@ -95,7 +95,7 @@ test('an incomplete entry that is not being written is ignored after one read', 
     looks++
     return 'torn'
   }
-  expect(untilWhole(read, () => false)).toBeNull()
+  expect(readUntilComplete(read, () => false)).toBeNull()
   expect(looks).toBe(1)
 })
 

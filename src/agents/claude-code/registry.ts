@@ -68,7 +68,7 @@ function hasRegistry(configDir: string): boolean {
 export function liveClient(configDir: string, pid: number): LiveClient | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null
   const path = join(configDir, 'sessions', `${pid}.json`)
-  const client = untilWhole(
+  const client = readUntilComplete(
     () => readEntry(path, pid),
     () => isBeingWritten(path) && ownProcess(pid) !== null,
   )
@@ -80,7 +80,7 @@ export function liveClient(configDir: string, pid: number): LiveClient | null {
  * The client writes it in place, so a read during a write is incomplete and repeated.
  * On a busy machine a client can be stopped during the write, mostly when a turn ends.
  */
-export function untilWhole<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
+export function readUntilComplete<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
   for (;;) {
     const entry = read()
     if (entry !== 'torn') return entry

@@ -1,6 +1,6 @@
 import type { Limits, Reading, Usage } from '../../contract/reading.js'
 import { count, type Fields, number, object, text } from './fields.js'
-import { deriveLimits, type ToldLimits } from './limits.js'
+import { deriveLimits, type ReportedLimits } from './limits.js'
 import { familyOf } from './models.js'
 import { measureUsage } from './usage.js'
 
@@ -103,7 +103,7 @@ export function readContextUsage(
   if (reply === null || effective === null) return null
   const model = text(reply.model)
   const measured = measureUsage(reply.apiUsage)
-  const told: ToldLimits = {
+  const told: ReportedLimits = {
     window: null,
     effective,
     threshold: count(reply.autoCompactThreshold),

@@ -19,13 +19,13 @@ import { hookCommand } from '../shared/launcher-call.js'
 import { claudeCode } from './claude-code.js'
 import { launcherText } from './launcher.js'
 import {
-  saidByWaiter,
-  sayByWaiter,
-  sendWaitersHome,
+  deliveredByWaiter,
+  endWaiters,
+  sendByWaiter,
   supportsWaiters,
   tidyWaiters,
-  unsayByWaiter,
   waiterOf,
+  withdrawFromWaiter,
 } from './waiter.js'
 
 let root: string
@@ -99,12 +99,12 @@ test('a waiter blocks until it is notified, prints the text, and exits with the 
   const waiter = start()
   await waits(waiter)
   expect(waiterOf(live, 4711)).toBe('asleep')
-  sayByWaiter(live, spoken('order_1', '[baton] go on\nwith $HOME `x`\n'))
+  sendByWaiter(live, spoken('order_1', '[baton] go on\nwith $HOME `x`\n'))
   expect(await waiter.ended).toEqual({ code: 2, said: '[baton] go on\nwith $HOME `x`\n' })
   expect(names()).toEqual(['4711.here', 's-1.order_1.said'])
   expect(readFileSync(join(folder, 's-1.order_1.said'), 'utf8')).toBe('')
-  expect(saidByWaiter(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
-  expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(false)
+  expect(deliveredByWaiter(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
+  expect(withdrawFromWaiter(live, 's-1', 'order_1')).toBe(false)
   expect(waiterOf(live, 4711)).toBe('known')
 })
 
@@ -115,19 +115,19 @@ test('a text that is a link to another file of this user is not delivered', asyn
   symlinkSync(cloned, join(folder, 's-1.order_0.say'))
   const waiter = start()
   await waits(waiter)
-  sayByWaiter(live, spoken('order_1', 'its own'))
+  sendByWaiter(live, spoken('order_1', 'its own'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'its own' })
   expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
 
 test("a text that exists when a waiter starts is delivered at once, but not a withdrawn one or another session's", async () => {
   mkdirSync(folder)
-  sayByWaiter(live, spoken('order_1', 'taken back'))
-  sayByWaiter(live, spoken('order_2', 'for another', 's-2'))
-  expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(true)
+  sendByWaiter(live, spoken('order_1', 'taken back'))
+  sendByWaiter(live, spoken('order_2', 'for another', 's-2'))
+  expect(withdrawFromWaiter(live, 's-1', 'order_1')).toBe(true)
   const waiter = start()
   await waits(waiter)
-  sayByWaiter(live, spoken('order_3', 'for this one'))
+  sendByWaiter(live, spoken('order_3', 'for this one'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'for this one' })
 })
 
@@ -137,7 +137,7 @@ test('a text is delivered by only one of several waiters', async () => {
   writeFileSync(join(folder, 's-1.order_1.say'), 'once')
   for (const pipe of pipes()) writeFileSync(join(folder, pipe), 'look\n')
   await vi.waitFor(() => expect(pipes()).toHaveLength(2), PATIENCE_MS)
-  sendWaitersHome(live)
+  endWaiters(live)
   const said = await Promise.all(waiters.map(({ ended }) => ended))
   expect(said.map((one) => `${one.code} ${one.said}`).sort()).toEqual(['0 ', '0 ', '2 once'])
 })
@@ -173,7 +173,7 @@ test('at least one of many waiters that start at once stays, and it can be notif
   for (const one of all) void one.ended.then(() => ended++)
   await vi.waitFor(() => expect(pipes().length + ended).toBe(8), PATIENCE_MS)
   expect(pipes().length).toBeGreaterThan(0)
-  sayByWaiter(live, spoken('order_1', 'hello'))
+  sendByWaiter(live, spoken('order_1', 'hello'))
   const first = await Promise.race(
     all.map(({ ended }) => ended.then((one) => (one.code === 2 ? one : new Promise(() => {})))),
   )
@@ -200,7 +200,7 @@ test('a waiter that the client ends leaves no pipe', async () => {
 test('all waiters are ended at once, and no file remains', async () => {
   const waiter = start()
   await waits(waiter)
-  sendWaitersHome(live)
+  endWaiters(live)
   expect(await waiter.ended).toEqual({ code: 0, said: '' })
   expect(names()).toEqual([])
 })

@@ -92,7 +92,7 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
 }
 
 /** Writes the text for the session's waiter and notifies it. Throws when it cannot be written. */
-export function sayByWaiter(
+export function sendByWaiter(
   liveDir: string,
   spoken: { clientPid: number; session: string; orderId: string; text: string },
 ): void {
@@ -106,7 +106,7 @@ export function sayByWaiter(
 /**
  * Withdraws a text. True when nobody will deliver it. False when a waiter has it, or it is unknown.
  */
-export function unsayByWaiter(liveDir: string, session: string, orderId: string): boolean {
+export function withdrawFromWaiter(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
   try {
     rmSync(join(waitersFolder(liveDir), `${session}.${orderId}.say`))
@@ -117,14 +117,14 @@ export function unsayByWaiter(liveDir: string, session: string, orderId: string)
 }
 
 /** Returns when a waiter took the text, in milliseconds. Null when none did. */
-export function saidByWaiter(liveDir: string, session: string, orderId: string): number | null {
+export function deliveredByWaiter(liveDir: string, session: string, orderId: string): number | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const path = join(waitersFolder(liveDir), `${session}.${orderId}.said`)
   return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? null
 }
 
 /** Ends every waiter and removes all its files. */
-export function sendWaitersHome(liveDir: string): void {
+export function endWaiters(liveDir: string): void {
   const folder = waitersFolder(liveDir)
   for (const pipe of pipesIn(folder, '\\d+')) tell(pipe, 'home')
   for (const name of namesIn(folder).filter(isMadeHere)) rmSync(join(folder, name), { force: true })

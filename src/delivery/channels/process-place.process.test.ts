@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { descends, placeOf, startedWith } from './tmux-pane.js'
+import { descends, placeOf, readStartVariable } from './tmux-pane.js'
 
 test('a process descends from itself, its parent and its grandparent, not from a child or an unrelated process', () => {
   const child = spawn('sleep', ['30'], { stdio: 'ignore' })
@@ -18,9 +18,9 @@ test('a variable of the environment a process was started with can be read', asy
     env: { PATH: process.env.PATH, TMUX: '/tmp/x/default,77,0' },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  await expect.poll(() => startedWith(child.pid!, 'TMUX')).toBe('/tmp/x/default,77,0')
-  expect(startedWith(child.pid!, 'TMUX_PANE')).toBeNull()
-  expect(startedWith(999_999_999, 'TMUX')).toBeNull()
+  await expect.poll(() => readStartVariable(child.pid!, 'TMUX')).toBe('/tmp/x/default,77,0')
+  expect(readStartVariable(child.pid!, 'TMUX_PANE')).toBeNull()
+  expect(readStartVariable(999_999_999, 'TMUX')).toBeNull()
 })
 
 test('a process without a terminal, or stopped, does not have the keyboard', async () => {

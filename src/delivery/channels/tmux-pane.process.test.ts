@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { PATIENCE_MS } from '../../../test/harness/wait.js'
-import { type PaneLook, type PanePlace, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+import { type PanePlace, type PaneState, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
 
 let dir: string
 let place: PanePlace
@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-const look = (fits: (now: PaneLook) => boolean): Promise<PaneLook> =>
+const look = (fits: (now: PaneState) => boolean): Promise<PaneState> =>
   vi.waitFor(async () => {
     const now = await readPane(place)
     if (now === null || !fits(now)) throw new Error(JSON.stringify(now))

@@ -11,7 +11,7 @@ export interface PanePlace {
   pane: string
 }
 
-export interface PaneLook {
+export interface PaneState {
   /** The process with which the pane was opened. */
   pid: number
   /** True in copy mode or a menu of tmux: keys do not reach the program inside. */
@@ -46,8 +46,8 @@ const CLOCK_MS = 5_000
  * Null when the process does not run in tmux.
  */
 export function paneOf(pid: number, pane: string | null): PanePlace | null {
-  const server = startedWith(pid, 'TMUX')
-  const found = pane ?? startedWith(pid, 'TMUX_PANE')
+  const server = readStartVariable(pid, 'TMUX')
+  const found = pane ?? readStartVariable(pid, 'TMUX_PANE')
   if (found === null || !/^%\d+$/.test(found)) return null
   return { socket: server?.split(',', 1)[0] || null, pane: found }
 }
@@ -57,7 +57,7 @@ export function paneOf(pid: number, pane: string | null): PanePlace | null {
  * `lay` is a text that is first loaded into a buffer for pasting.
  * Null when the pane does not exist or tmux does not answer.
  */
-export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneLook | null> {
+export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneState | null> {
   const target = ['-t', place.pane]
   const startedMs = Date.now()
   const laid = lay ? ['load-buffer', '-b', lay.name, '-', ';'] : []
@@ -101,14 +101,14 @@ export async function dropBuffer(place: PanePlace, name: string): Promise<void> 
  * Pastes a loaded buffer as one piece if the pane is unchanged since `look`.
  * Null when tmux does not answer.
  */
-export function pasteBuffer(place: PanePlace, look: PaneLook, name: string): Promise<boolean | null> {
+export function pasteBuffer(place: PanePlace, look: PaneState, name: string): Promise<boolean | null> {
   return ifUnchanged(place, look, `paste-buffer -p -d -b ${name} -t ${place.pane}`)
 }
 
 /** Presses keys if the pane is unchanged since `look`. Null when tmux does not answer. */
 export function pressKeys(
   place: PanePlace,
-  look: PaneLook,
+  look: PaneState,
   keys: { name: string; times: number }[],
 ): Promise<boolean | null> {
   const orders = keys
@@ -123,7 +123,7 @@ export function pressKeys(
  * A key since our look changes the second of the last key, if our look was in a later second.
  * Only keys that a program sent by `send-keys` and the client has not drawn yet can be missed.
  */
-async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Promise<boolean | null> {
+async function ifUnchanged(place: PanePlace, look: PaneState, order: string): Promise<boolean | null> {
   const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
   const pairs = [
     same('pane_pid', look.pid),
@@ -251,7 +251,7 @@ export function descends(pid: number, ancestor: number): boolean {
  * Reads a variable from the environment with which a process was started.
  * Null when the variable is not set or not readable.
  */
-export function startedWith(pid: number, name: string): string | null {
+export function readStartVariable(pid: number, name: string): string | null {
   try {
     const entries =
       platform() === 'linux'

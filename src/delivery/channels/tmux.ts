@@ -4,8 +4,8 @@ import { faultPoint } from '../../lib/fault-point.js'
 import {
   descends,
   dropBuffer,
-  type PaneLook,
   type PanePlace,
+  type PaneState,
   paneOf,
   pasteBuffer,
   placeOf,
@@ -138,7 +138,7 @@ export async function removeStanding(terminal: Terminal, text: string, target: T
   const look = place && (await readPane(place))
   const composer = look && terminal.composer(look.screen, look.cursor)
   if (!composer || !stands(terminal, composer, text)) return false
-  return (await takeBack(terminal, place!, text, refuse('raced', text))).left === 'nothing'
+  return (await deleteOurText(terminal, place!, text, refuse('raced', text))).left === 'nothing'
 }
 
 /** Pastes a prompt of any length as one piece and presses Enter. */
@@ -170,7 +170,7 @@ function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused |
   return null
 }
 
-function judgePane(look: PaneLook, pid: number): Refused | null {
+function judgePane(look: PaneState, pid: number): Refused | null {
   if (look.inMode) return refuse('copy-mode', 'the pane is in a mode of tmux')
   if (look.barred !== null) return refuse('barred', look.barred)
   if (!descends(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
@@ -198,12 +198,12 @@ async function type(terminal: Terminal, text: string, target: TypingTarget, comm
 async function paste(
   terminal: Terminal,
   place: PanePlace,
-  first: PaneLook,
+  first: PaneState,
   buffer: string,
   text: string,
   target: TypingTarget,
-): Promise<Refused | { pasted: PaneLook } | { stands: true }> {
-  let look: PaneLook | null = first
+): Promise<Refused | { pasted: PaneState } | { stands: true }> {
+  let look: PaneState | null = first
   let refused = refuse('raced', 'the screen does not hold still')
   for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
     const live = terminal.live()
@@ -230,7 +230,7 @@ async function paste(
 }
 
 /** Returns whether the user's last key is already visible on the screen. */
-const areKeysAtRest = ({ keysRest }: PaneLook): boolean => keysRest === null || keysRest >= KEYS_REST_MS
+const areKeysAtRest = ({ keysRest }: PaneState): boolean => keysRest === null || keysRest >= KEYS_REST_MS
 
 /**
  * Presses Enter once our text is visible in the composer.
@@ -243,7 +243,7 @@ async function enter(
   text: string,
   target: TypingTarget,
   command: string | null,
-  empty: PaneLook | null,
+  empty: PaneState | null,
 ): Promise<Typed> {
   let shown = false
   let last = 'the text was not shown'
@@ -253,7 +253,7 @@ async function enter(
     if (look === null) return leave('tmux', 'tmux does not show the pane')
     const live = terminal.live()
     const wrong = judgeClient(live, target)
-    if (wrong !== null) return takeBack(terminal, place, text, wrong)
+    if (wrong !== null) return deleteOurText(terminal, place, text, wrong)
     const elsewhere = judgePane(look, live!.pid)
     if (elsewhere !== null) return { ...elsewhere, left: 'text' }
     const composer = terminal.composer(look.screen, look.cursor)
@@ -268,7 +268,7 @@ async function enter(
       shown = true
       last = 'the screen does not hold still'
       if (found.before !== '' || found.after !== '')
-        return takeBack(terminal, place, text, refuse('raced', composer.text))
+        return deleteOurText(terminal, place, text, refuse('raced', composer.text))
       // Enter accepts the selected menu entry, and the menu may lag behind the text.
       const ready = areKeysAtRest(look) && (command === null || composer.menu === null || composer.menu === command)
       if (ready) faultPoint('DRIVER_ENTER')
@@ -276,7 +276,7 @@ async function enter(
       if (pressed === null) return leave('tmux', 'tmux does not press Enter')
       // Never press Enter twice: if the first is only late, the second could answer a dialog.
       if (pressed)
-        return (await isTaken(terminal, place, text, live!))
+        return (await isAccepted(terminal, place, text, live!))
           ? { sent: true }
           : leave('not-taken', 'Enter was not taken')
     } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
@@ -290,7 +290,7 @@ async function enter(
  * The composer was empty and no key was pressed since, so all of its content is ours.
  * False when the text may still be there.
  */
-async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneLook): Promise<boolean> {
+async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneState): Promise<boolean> {
   const look = await readPane(place)
   const live = terminal.live()
   if (look === null || live === null || live.status === 'waiting' || judgePane(look, live.pid) !== null) return false
@@ -310,7 +310,7 @@ async function clear(terminal: Terminal, place: PanePlace, text: string, empty: 
  * Returns whether the client accepted the text: the text is gone or the status changed.
  * False when nothing changed.
  */
-async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
+async function isAccepted(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     if (live?.sessionId !== before.sessionId || live.status !== before.status) return true
@@ -326,7 +326,7 @@ async function isTaken(terminal: Terminal, place: PanePlace, text: string, befor
  * Deletes only our own characters.
  * If they cannot be distinguished, they stay in the composer, unsent and visible to the user.
  */
-async function takeBack(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
+async function deleteOurText(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     const look = await readPane(place)
@@ -335,7 +335,7 @@ async function takeBack(terminal: Terminal, place: PanePlace, text: string, why:
     const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
     // A text that was just pasted may not be drawn yet.
     if (composer.state === 'draft' && found !== null) {
-      const keys = keysBack(composer, found, text)
+      const keys = keysToDelete(composer, found, text)
       const pressed = keys && (await pressKeys(place, look, keys))
       if (pressed === null) break
       if (pressed) return { ...why, left: (await isGone(terminal, place, text)) ? 'nothing' : 'text' }
@@ -361,7 +361,7 @@ async function isGone(terminal: Terminal, place: PanePlace, text: string): Promi
  * Null when it is unclear which keys would do that.
  * One key moves over one grapheme, which equals one character only in plain text.
  */
-function keysBack(
+function keysToDelete(
   draft: { text: string; caret: number | null },
   found: NonNullable<ReturnType<Terminal['findPasted']>>,
   text: string,

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
-import { preferred, tally } from './check-ways.js'
+import { describeChannels, describePreferredChannel } from './check-ways.js'
 
 test('with the plugin module installed it is named as the channel, without a fault', async () => {
   const trial = newTrial()
@@ -30,19 +30,21 @@ test("a missing waiter is reported and added if another plugin has the module's 
 })
 
 test('the check names the channel in use, and how to get a better one', () => {
-  expect(preferred({ mod: true, waits: false, tmux: true })).toMatch(
+  expect(describePreferredChannel({ mod: true, waits: false, tmux: true })).toMatch(
     /by the mod .* typed into the client where it runs in tmux/,
   )
-  expect(preferred({ mod: false, waits: false, tmux: true })).toMatch(
+  expect(describePreferredChannel({ mod: false, waits: false, tmux: true })).toMatch(
     /^A fresh session is typed .* The mod .* without typing\.$/,
   )
-  expect(preferred({ mod: false, waits: true, tmux: false })).toMatch(/left to your own \/clear .* waiter\. .* or tmux/)
+  expect(describePreferredChannel({ mod: false, waits: true, tmux: false })).toMatch(
+    /left to your own \/clear .* waiter\. .* or tmux/,
+  )
 })
 
 test('the check says how running clients are reached', () => {
-  expect(tally([], 0)).toBe('')
-  expect(tally(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
+  expect(describeChannels([], 0)).toBe('')
+  expect(describeChannels(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
     'Of 4 clients running now Baton reaches 2 through the mod, 1 through tmux and 1 only with its own next event.',
   )
-  expect(tally(['waiter'], 9)).toMatch(/1 only woken, by a waiter, the others were not asked\.$/)
+  expect(describeChannels(['waiter'], 9)).toMatch(/1 only woken, by a waiter, the others were not asked\.$/)
 })

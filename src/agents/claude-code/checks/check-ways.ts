@@ -15,7 +15,7 @@ import { supportsWaiters, waiterOf } from '../waiter.js'
 /**
  * The channel by which a running client can be switched to a fresh session and reached while idle.
  */
-export type Reach = 'mod' | 'tmux' | 'waiter' | 'hooks'
+export type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
 
 /** Maximum number of clients that are probed one by one. */
 const MOST_ASKED = 8
@@ -30,18 +30,28 @@ export async function checkWays(context: CheckContext): Promise<Finding> {
   }
   const tmux = context.findProgram('tmux') !== null
   const clients = liveClients(configFolder(context.env, homedir())).filter(({ kind }) => kind === 'interactive')
-  const reached: Reach[] = []
-  for (const client of clients.slice(0, MOST_ASKED)) reached.push(await reachOf(context, client, tmux))
+  const reached: ClientChannel[] = []
+  for (const client of clients.slice(0, MOST_ASKED)) reached.push(await channelOf(context, client, tmux))
   const here = targets.some((target) => hasMod(target) && supportsMods(context.client.version))
   const waits = targets.some((target) => hasWaiter(context, target))
   return {
-    summary: [preferred({ mod: here, waits, tmux }), tally(reached, clients.length)].filter(Boolean).join(' '),
+    summary: [describePreferredChannel({ mod: here, waits, tmux }), describeChannels(reached, clients.length)]
+      .filter(Boolean)
+      .join(' '),
     faults,
   }
 }
 
 /** Describes the channel of a session that starts now, and how to get a better one. */
-export function preferred({ mod, waits, tmux }: { mod: boolean; waits: boolean; tmux: boolean }): string {
+export function describePreferredChannel({
+  mod,
+  waits,
+  tmux,
+}: {
+  mod: boolean
+  waits: boolean
+  tmux: boolean
+}): string {
   const typed = tmux ? 'typed into the client where it runs in tmux' : null
   const start = 'left to your own /clear or next start'
   if (mod) return `A fresh session is begun by the mod inside the client; without it, ${typed ?? start}.`
@@ -53,9 +63,9 @@ export function preferred({ mod, waits, tmux }: { mod: boolean; waits: boolean; 
 }
 
 /** Describes by which channel the running clients can be reached. */
-export function tally(reached: readonly Reach[], all: number): string {
+export function describeChannels(reached: readonly ClientChannel[], all: number): string {
   if (all === 0) return ''
-  const by = (way: Reach, text: string): string[] => {
+  const by = (way: ClientChannel, text: string): string[] => {
     const many = reached.filter((one) => one === way).length
     return many === 0 ? [] : [`${many} ${text}`]
   }
@@ -69,7 +79,7 @@ export function tally(reached: readonly Reach[], all: number): string {
   return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${joinNames(parts)}${more}.`
 }
 
-async function reachOf({ home, typable }: CheckContext, client: LiveClient, tmux: boolean): Promise<Reach> {
+async function channelOf({ home, typable }: CheckContext, client: LiveClient, tmux: boolean): Promise<ClientChannel> {
   if (readLive(home.live, client.sessionId, processInfo(client.pid)?.startedAtMs ?? null)) return 'mod'
   if (tmux && client.tmux && (await typable(client.pid, client.sessionId))) return 'tmux'
   return waiterOf(home.live, client.pid) === null ? 'hooks' : 'waiter'

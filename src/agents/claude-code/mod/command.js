@@ -34,7 +34,7 @@ async function isTaken($) {
   }
 }
 
-export async function handoffTyped($, e, next) {
+export async function onHandoffCommand($, e, next) {
   if (!isOffered || (await isTaken($))) return next(e)
   try {
     const session = await $.session.id()

@@ -39,7 +39,7 @@ export async function compact($, e, next) {
  * A summariser has no agent type.
  * Other subagents may end at the same time, so the text must also look like a summary.
  */
-export async function summarised($, e, next) {
+export async function onSubagentStop($, e, next) {
   const compaction = current
   const text = e.last_assistant_message
   if (compaction === null || e.agent_type !== '' || typeof text !== 'string' || !text.includes('<summary>'))
@@ -51,7 +51,7 @@ export async function summarised($, e, next) {
   return result
 }
 
-export function compacted(_$, e, next) {
+export function onPostCompact(_$, e, next) {
   if (current !== null && e.agent_id === undefined && typeof e.compact_summary === 'string')
     current.summary = e.compact_summary
   return next(e)

@@ -14,16 +14,16 @@ let turnEnded = 0
 let background = []
 let ownPath = null
 
-export function turnStarts(e) {
+export function onTurnStart(e) {
   turn = { id: e.turnId, at: Date.now() }
 }
 
-export function turnEnds() {
+export function onTurnEnd() {
   turn = null
   turnEnded = Date.now()
 }
 
-export function stopped(_$, e, next) {
+export function onStop(_$, e, next) {
   if (e.agent_id === undefined) background = Array.isArray(e.background_tasks) ? e.background_tasks : []
   return next(e)
 }

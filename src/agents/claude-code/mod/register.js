@@ -8,9 +8,9 @@
  * Claude Code 2.1.325 refuses a module unless `register` is a function declaration and `$` is
  * passed only to functions at the top level (`claude plugin validate` says so).
  */
-import { handoffTyped, offerCommand } from './command.js'
-import { compact, compacted, summarised } from './compaction.js'
-import { stopped, turnEnds, turnStarts } from './idle.js'
+import { offerCommand, onHandoffCommand } from './command.js'
+import { compact, onPostCompact, onSubagentStop } from './compaction.js'
+import { onStop, onTurnEnd, onTurnStart } from './idle.js'
 import { isWatching, lookSoon, watch } from './orders.js'
 import { report, reportCleared } from './report.js'
 
@@ -25,7 +25,7 @@ export function register(on) {
   })
   on('turn.start', ($, e, next) => {
     if (e.agentId === undefined) {
-      turnStarts(e)
+      onTurnStart(e)
       report($, { begins: true, detail: true })
       watchIfTerminal($)
     }
@@ -37,7 +37,7 @@ export function register(on) {
   })
   on('turn.complete', ($, e, next) => {
     if (e.agentId === undefined) {
-      turnEnds()
+      onTurnEnd()
       report($, {})
       lookSoon($)
     }
@@ -55,14 +55,14 @@ export function register(on) {
     return result
   })
   try {
-    on('classic.SubagentStop', summarised)
-    on('classic.PostCompact', compacted)
+    on('classic.SubagentStop', onSubagentStop)
+    on('classic.PostCompact', onPostCompact)
   } catch {
     // A client without these events reports the summary when the compaction has ended.
   }
   try {
-    on('classic.Stop', stopped)
-    on('command.run', { command: 'handoff' }, handoffTyped)
+    on('classic.Stop', onStop)
+    on('command.run', { command: 'handoff' }, onHandoffCommand)
   } catch {
     // A client without these events reports no background tasks or accepts no commands.
   }

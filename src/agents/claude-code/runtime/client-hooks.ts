@@ -1,6 +1,6 @@
 import type { RuntimeListener, ToolCall } from '../../../contract/runtime.js'
 import { filesOf } from '../../../facts/shell-files.js'
-import { actOf } from '../conversation-tools.js'
+import { actionOf } from '../conversation-tools.js'
 import { type Fields, list, object, text } from '../fields.js'
 
 export interface HookRegistration {
@@ -139,7 +139,7 @@ function callOf(input: Fields): ToolCall {
 }
 
 function changesFiles(tool: string, input: Fields): boolean {
-  const act = actOf(tool, input)
+  const act = actionOf(tool, input)
   if (act.type !== 'command') return act.type === 'change'
   return filesOf(act.command, null, false, '').changed.length > 0
 }
