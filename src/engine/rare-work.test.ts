@@ -18,15 +18,15 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const damage = () => writeFileSync(app.engine.deps.briefs.keyFile, 'not a key')
-const ends = () => s.endsTurn(BRIEF)
-const last = () => app.store.handoffs().at(-1)!
+const damageKey = () => writeFileSync(app.engine.deps.briefs.keyFile, 'not a key')
+const endTurn = () => s.endsTurn(BRIEF)
+const lastHandoff = () => app.store.handoffs().at(-1)!
 
 describe('with a damaged key', () => {
   test('with a damaged key the turn ends as usual, the handoff fails, and the user is told what to do', () => {
-    damage()
-    const { user } = said(ends().answer)
-    expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
+    damageKey()
+    const { user } = said(endTurn().answer)
+    expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
     expect(user).toContain('is damaged')
     expect(user).toContain('Put it back from a backup')
     expect(app.store.briefs()).toEqual([])
@@ -34,14 +34,14 @@ describe('with a damaged key', () => {
   })
 
   test('with a damaged key a fresh session begins without the brief, which works again with the key', () => {
-    ends()
-    damage()
+    endTurn()
+    damageKey()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     const told = [fresh.start('clear'), fresh.prompt()].map(({ answer }) => said(answer))
     expect(told.map(({ agent }) => agent ?? '').join()).not.toContain('Fix the login')
     expect(told.map(({ user }) => user ?? '').join()).toContain('is damaged')
-    expect(last().state).toBe('failed')
+    expect(lastHandoff().state).toBe('failed')
     expect(app.store.briefs().map(({ status }) => status)).toEqual(['checked'])
   })
 })

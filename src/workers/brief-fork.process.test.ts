@@ -50,8 +50,8 @@ const calls = (): Called[] =>
         .split('\n')
         .map((line) => JSON.parse(line) as Called)
     : []
-const last = () => app.store.handoffs().at(-1)!
-const run = (withinMs?: number) => forkForBrief(forkApp(), self, last().handoffId, withinMs)
+const lastHandoff = () => app.store.handoffs().at(-1)!
+const runFork = (withinMs?: number) => forkForBrief(forkApp(), self, lastHandoff().handoffId, withinMs)
 const forkApp = () => ({ engine: app.engine, log: app.engine.deps.log, home: { forks: settingsDir() } })
 
 /**
@@ -85,12 +85,12 @@ test('a fork runs the session’s program in its folder and environment, marked,
   const theirs = join(app.folder, 'private.json')
   writeFileSync(theirs, '{"env":{"A":"secret-1"},"hooks":{"Stop":[]}}')
   requestFork('answers', { args: ['--model', 'opus[1m]', '--settings', theirs] })
-  await run()
-  expect(last()).toMatchObject({ fork: { outcome: 'wrote', tries: 1 } })
+  await runFork()
+  expect(lastHandoff()).toMatchObject({ fork: { outcome: 'wrote', tries: 1 } })
   expect(app.store.briefs()).toMatchObject([{ author: 'fork' }])
   const [called, ...more] = calls()
   expect(more).toEqual([])
-  expect(called).toMatchObject({ cwd: s.project, env: { BATON_DISABLE: '1', BATON_FORK: last().handoffId } })
+  expect(called).toMatchObject({ cwd: s.project, env: { BATON_DISABLE: '1', BATON_FORK: lastHandoff().handoffId } })
   expect(Object.keys(called!.env)).toEqual(['BATON_DISABLE', 'BATON_FORK'])
   expect(called!.prompt).toContain('This is a copy of the session')
   expect(called!.args).toEqual(
@@ -111,7 +111,7 @@ test('the settings of a fork are in no command line but in a private file that i
   const theirs = join(app.folder, 'private.json')
   writeFileSync(theirs, '{"env":{"A":"secret-1"}}')
   requestFork('answers', { args: ['--settings', theirs] })
-  await run()
+  await runFork()
   const [called] = calls()
   expect(called!.settings).toMatchObject({ mode: 0o600, text: expect.stringContaining('secret-1') })
   expect(called!.args.join(' ')).not.toContain('secret-1')
@@ -121,13 +121,13 @@ test('the settings of a fork are in no command line but in a private file that i
 
 test('settings left by a killed driver are removed once the fork is not wanted any more, and not before', async () => {
   requestFork('stays')
-  const running = run()
+  const running = runFork()
   await until('it runs', () => calls().length === 1)
-  const own = `${last().handoffId}.json`
+  const own = `${lastHandoff().handoffId}.json`
   writeFileSync(join(settingsDir(), 'handoff_gone.json'), '{}')
   removeLeftSettings(forkApp())
   expect(readdirSync(settingsDir())).toEqual([own])
-  dropHandoff(app.engine.deps, { handoffId: last().handoffId, caller: null })
+  dropHandoff(app.engine.deps, { handoffId: lastHandoff().handoffId, caller: null })
   await running
   writeFileSync(join(settingsDir(), own), '{}')
   removeLeftSettings(forkApp())
@@ -139,8 +139,8 @@ test.each([
   ['stays', /^it had not answered after \d+ seconds$/, 1_000],
 ])('a fork that %s leaves only the reason behind', async (does, why, withinMs) => {
   requestFork(does)
-  await run(withinMs)
-  expect(last()).toMatchObject({ state: 'waiting', fork: { outcome: expect.stringMatching(why) } })
+  await runFork(withinMs)
+  expect(lastHandoff()).toMatchObject({ state: 'waiting', fork: { outcome: expect.stringMatching(why) } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
   for (const { pid, child } of calls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
 })
@@ -152,20 +152,20 @@ test('without the session’s client no fork is started in a foreign environment
   process.env.PATH = `${app.folder}:${path}`
   try {
     requestFork('answers', { pid: 999_999_999 })
-    await run()
+    await runFork()
   } finally {
     process.env.PATH = path
   }
   expect(existsSync(log())).toBe(false)
-  expect(last()).toMatchObject({ state: 'waiting', fork: { outcome: 'its client does not run any more' } })
+  expect(lastHandoff()).toMatchObject({ state: 'waiting', fork: { outcome: 'its client does not run any more' } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
 
 test('no fork is started like a process that the client does not list with the session', async () => {
   requestFork('answers', { listed: 'aaaaaaaa-0002' })
-  await run()
+  await runFork()
   expect(calls()).toEqual([])
-  expect(last()).toMatchObject({ fork: { outcome: "the client's registry does not list its process" } })
+  expect(lastHandoff()).toMatchObject({ fork: { outcome: "the client's registry does not list its process" } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
 
@@ -175,17 +175,17 @@ test('a fork runs in the folder where its client was started, not in one that a 
   mkdirSync(named)
   const record = app.store.session(s.id)!
   app.store.putSession({ ...record, project: named, cwd: named })
-  await run()
+  await runFork()
   expect(calls()).toMatchObject([{ cwd: s.project }])
 })
 
 test('a fork that is not wanted any more is ended', async () => {
   requestFork('stays')
-  const running = run()
+  const running = runFork()
   await until('it runs', () => calls().length === 1)
-  dropHandoff(app.engine.deps, { handoffId: last().handoffId, caller: null })
+  dropHandoff(app.engine.deps, { handoffId: lastHandoff().handoffId, caller: null })
   await running
-  expect(last().state).toBe('cancelled')
+  expect(lastHandoff().state).toBe('cancelled')
   expect(app.store.briefs()).toEqual([])
   expect(
     calls()
@@ -196,11 +196,15 @@ test('a fork that is not wanted any more is ended', async () => {
 
 test('a fork left running by a killed driver is ended before another is begun', async () => {
   requestFork('stays')
-  const left = spawn('sleep', ['300'], { env: { BATON_FORK: last().handoffId }, stdio: 'ignore', detached: true })
+  const left = spawn('sleep', ['300'], {
+    env: { BATON_FORK: lastHandoff().handoffId },
+    stdio: 'ignore',
+    detached: true,
+  })
   children.push(left)
-  const running = run()
+  const running = runFork()
   await until('another runs', () => calls().length === 1)
   expect(alive(left.pid!)).toBe(false)
-  dropHandoff(app.engine.deps, { handoffId: last().handoffId, caller: null })
+  dropHandoff(app.engine.deps, { handoffId: lastHandoff().handoffId, caller: null })
   await running
 })

@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load-config.js'
 import { openApp } from '../open-engine.js'
 import * as rareWork from '../rare-work.js'
 
-function opened(config = '') {
+function openHome(config = '') {
   const dir = mkdtempSync(join(tmpdir(), 'baton-moments-'))
   const home = join(dir, 'baton')
   mkdirSync(home, { mode: 0o700 })
@@ -35,7 +35,7 @@ function opened(config = '') {
       { deliver: 'keep' },
     )
   }
-  const live = (env: Record<string, string>): string[] => {
+  const runSession = (env: Record<string, string>): string[] => {
     writeFileSync(transcript, '{"type":"user","message":{"role":"user","content":"hello"}}\n')
     send('SessionStart', { source: 'startup' }, env)
     send('UserPromptSubmit', { prompt: 'hello' }, env)
@@ -43,25 +43,27 @@ function opened(config = '') {
     send('SessionEnd', { reason: 'other' }, env)
     return app.store.archives().map(({ trigger }) => trigger)
   }
-  return { live }
+  return { runSession }
 }
 
 test('a session is archived before a compaction and at its end by default', () => {
-  expect(opened().live({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual(['auto', 'session-end'])
+  expect(openHome().runSession({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual(['auto', 'session-end'])
 })
 
 test('a session whose client does not tell whether it is attended is archived at its end', () => {
-  expect(opened().live({})).toEqual(['auto', 'session-end'])
+  expect(openHome().runSession({})).toEqual(['auto', 'session-end'])
 })
 
 test('a headless run outside of jobs is archived only before a compaction', () => {
-  expect(opened().live({ CLAUDE_CODE_SESSION_ATTENDED: '0' })).toEqual(['auto'])
+  expect(openHome().runSession({ CLAUDE_CODE_SESSION_ATTENDED: '0' })).toEqual(['auto'])
 })
 
 test('a session is not archived at its end where the configuration leaves that moment out', () => {
-  expect(opened('archive:\n  at: [pre-compact]\n').live({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual(['auto'])
+  expect(openHome('archive:\n  at: [pre-compact]\n').runSession({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual([
+    'auto',
+  ])
 })
 
 test('nothing is archived where archiving is turned off', () => {
-  expect(opened('archive:\n  enabled: false\n').live({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual([])
+  expect(openHome('archive:\n  enabled: false\n').runSession({ CLAUDE_CODE_SESSION_ATTENDED: '1' })).toEqual([])
 })

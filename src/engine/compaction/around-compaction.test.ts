@@ -10,17 +10,17 @@ beforeEach(() => {
   app = testApp()
   s = testSession(app)
   s.start()
-  asks('Never touch legacy/a.ts. Fix the login.')
+  typePrompt('Never touch legacy/a.ts. Fix the login.')
   s.step(90_000)
 })
 afterEach(() => app.remove())
 
-function asks(content: string, more: object = {}): void {
+function typePrompt(content: string, more: object = {}): void {
   s.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content }, ...more })
 }
 
 /** Adds tool results that hold no facts. */
-function grow(megabytes: number): void {
+function growTranscript(megabytes: number): void {
   const line = `${JSON.stringify({ type: 'user', uuid: 'r', isSidechain: false, message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'x'.repeat(100_000) }] } })}\n`
   appendFileSync(s.transcript, line.repeat(megabytes * 10))
 }
@@ -30,7 +30,7 @@ const facts = () =>
   compactions()
     .at(-1)
     ?.facts?.map(({ kind, text }) => `${kind} ${text}`) ?? null
-const lost = () =>
+const lostFacts = () =>
   compactions()
     .at(-1)
     ?.loss?.lost.map(({ text }) => text) ?? null
@@ -66,8 +66,8 @@ describe('before a compaction', () => {
   })
 
   test('a transcript longer than a hook may read is later read as a whole', () => {
-    grow(17)
-    asks('Use port 8420.')
+    growTranscript(17)
+    typePrompt('Use port 8420.')
     s.step(91_000)
     expect(s.preCompact().answer).toBe('')
     expect(facts()).toBeNull()
@@ -87,7 +87,7 @@ describe('before a compaction', () => {
   })
 
   test('a pasted log is kept only up to the size limit of a record', () => {
-    asks(`Look at this: ${'word '.repeat(100_000)}`)
+    typePrompt(`Look at this: ${'word '.repeat(100_000)}`)
     s.step(92_000)
     s.preCompact()
     // On a busy machine the hook may not finish it in time.
@@ -100,12 +100,12 @@ describe('before a compaction', () => {
 
 describe('after a compaction', () => {
   const uuids = ['kept-1', 'kept-2']
-  function keptMessages(): void {
-    asks('Also handle sign-up.', { uuid: uuids[0] })
-    asks('Never use port 80.', { uuid: uuids[1] })
+  function writeKeptMessages(): void {
+    typePrompt('Also handle sign-up.', { uuid: uuids[0] })
+    typePrompt('Never use port 80.', { uuid: uuids[1] })
     s.step(95_000)
   }
-  function boundary(kept: string[]): void {
+  function writeBoundary(kept: string[]): void {
     const compactMetadata = { trigger: 'auto', preTokens: 95_000, postTokens: 3000, durationMs: 700 }
     s.write({
       type: 'system',
@@ -118,39 +118,39 @@ describe('after a compaction', () => {
     s.preCompact()
     app.wait(1)
     s.start('compact')
-    boundary(kept)
+    writeBoundary(kept)
     s.postCompact()
   }
 
   test('messages that the client kept are not lost, and a reported compaction keeps no facts', () => {
-    keptMessages()
+    writeKeptMessages()
     compact(uuids)
-    expect(lost()).toContain('Never touch legacy/a.ts.')
-    expect(lost()).not.toContain('Never use port 80.')
+    expect(lostFacts()).toContain('Never touch legacy/a.ts.')
+    expect(lostFacts()).not.toContain('Never use port 80.')
     expect(compactions()[0]!.facts).toEqual([])
   })
 
   test('messages kept at the end of a long transcript are not lost', () => {
-    grow(17)
-    keptMessages()
+    growTranscript(17)
+    writeKeptMessages()
     s.preCompact()
     app.engine.catchUp()
     app.wait(1)
     s.start('compact')
-    boundary(uuids)
+    writeBoundary(uuids)
     s.postCompact()
-    expect(lost()).toContain('Never touch legacy/a.ts.')
-    expect(lost()).not.toContain('Never use port 80.')
+    expect(lostFacts()).toContain('Never touch legacy/a.ts.')
+    expect(lostFacts()).not.toContain('Never use port 80.')
   })
 
   test('each compaction is judged by its own boundary', () => {
-    keptMessages()
+    writeKeptMessages()
     s.preCompact()
     app.wait(1)
     s.start('compact')
-    boundary(uuids)
+    writeBoundary(uuids)
     s.postCompact()
-    boundary([])
+    writeBoundary([])
     s.step(20_000)
     expect(compactions()[0]!.loss!.lost.map(({ text }) => text)).not.toContain('Never use port 80.')
   })
@@ -213,7 +213,7 @@ describe('a compaction whose end nobody tells', () => {
   })
 
   test('a transcript that another process has read is not read again', () => {
-    grow(17)
+    growTranscript(17)
     s.step(91_000)
     s.preCompact()
     app.secondEngine().catchUp()

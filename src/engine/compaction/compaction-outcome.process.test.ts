@@ -21,9 +21,9 @@ const outcomes = (session = s): unknown[] => session.events('compaction_complete
 const starts = (session = s): number => session.events('compaction_start').length
 
 /** Reports a failed summariser as the client does: a StopFailure of an agent without a type. */
-const summariserFails = (): unknown =>
+const failSummariser = (): unknown =>
   s.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error: 400 scripted 400' })
-const command = (words: string): void =>
+const writeCommandError = (words: string): void =>
   s.write({
     type: 'system',
     subtype: 'local_command',
@@ -31,7 +31,7 @@ const command = (words: string): void =>
     commandRun: { command: 'compact', args: '' },
     commandOutcome: { kind: 'failed' },
   })
-const synthetic = (text: string, more: object = {}): void =>
+const writeSyntheticAnswer = (text: string, more: object = {}): void =>
   s.write({
     type: 'assistant',
     message: { model: '<synthetic>', content: [{ type: 'text', text }], usage: { input_tokens: 0, output_tokens: 0 } },
@@ -39,12 +39,13 @@ const synthetic = (text: string, more: object = {}): void =>
     isApiErrorMessage: true,
     ...more,
   })
-const thrashes = (): void => synthetic('Autocompact is thrashing: …', { apiError: 'autocompact_thrashing' })
+const writeThrashing = (): void =>
+  writeSyntheticAnswer('Autocompact is thrashing: …', { apiError: 'autocompact_thrashing' })
 
 describe('a summariser that fails', () => {
   test('a failed summariser fails the compaction once work continues, and ends neither turn nor session', () => {
     s.preCompact()
-    summariserFails()
+    failSummariser()
     expect(s.record().state).toBe('compacting')
     expect(outcomes()).toEqual([])
     s.step(161_000)
@@ -54,7 +55,7 @@ describe('a summariser that fails', () => {
 
   test('a manual compaction whose summariser failed is over with the next prompt', () => {
     s.preCompact('manual')
-    summariserFails()
+    failSummariser()
     s.prompt()
     expect(outcomes()).toEqual(['failed'])
     expect(s.record().state).toBe('working')
@@ -62,7 +63,7 @@ describe('a summariser that fails', () => {
 
   test('a failed summariser fails nothing when the compaction happens all the same', () => {
     s.preCompact()
-    summariserFails()
+    failSummariser()
     s.start('compact')
     s.postCompact()
     s.boundary()
@@ -84,7 +85,7 @@ describe('the transcript’s own word', () => {
     ['failed', 'Error during compaction: API Error: 400 scripted 400'],
   ])('the transcript reports the outcome of a manual compaction: %s', (outcome, words) => {
     s.preCompact('manual')
-    command(words)
+    writeCommandError(words)
     s.statusLine(160_000)
     expect(outcomes()).toEqual([outcome])
     expect(s.record().state).toBe('idle')
@@ -100,22 +101,22 @@ describe('the transcript’s own word', () => {
 
   test('a prompt refused as too long ends the turn and its compaction', () => {
     s.preCompact()
-    synthetic('Prompt is too long')
+    writeSyntheticAnswer('Prompt is too long')
     s.statusLine(160_000)
     expect(outcomes()).toEqual(['failed'])
     expect(s.record().state).toBe('idle')
   })
 
   test('an error in the transcript means nothing without a compaction in progress', () => {
-    command('Error during compaction: x')
-    synthetic('Prompt is too long')
+    writeCommandError('Error during compaction: x')
+    writeSyntheticAnswer('Prompt is too long')
     s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
     s.statusLine(160_000)
     expect([starts(), outcomes()]).toEqual([0, []])
   })
 
   test('a compaction given up as thrashing emits one pair of events and begins no cycle', () => {
-    thrashes()
+    writeThrashing()
     s.hook('StopFailure', { error: 'invalid_request', last_assistant_message: 'Autocompact is thrashing: …' })
     s.statusLine(160_000)
     s.end()

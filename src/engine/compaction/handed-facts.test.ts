@@ -43,10 +43,10 @@ beforeEach(() => {
   app = testApp()
   const s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
-  asks(s, 'Fix the login.')
+  typePrompt(s, 'Fix the login.')
   s.prompt()
   s.step(150_000)
-  ends(s, BRIEF)
+  endTurn(s, BRIEF)
   s.end('clear')
   fresh = testSession(app, 'bbbbbbbb-0002', ENV)
   fresh.start('clear')
@@ -56,10 +56,10 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-function asks(session: TestSession, content: string): void {
+function typePrompt(session: TestSession, content: string): void {
   session.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content } })
 }
-const ends = (session: TestSession, answer: string) => session.endsTurn(answer)
+const endTurn = (session: TestSession, answer: string) => session.endsTurn(answer)
 
 /** Runs a compaction and returns the summariser's instructions and the text for the agent. */
 function compact(trigger: 'auto' | 'manual'): { instructed: string; told: string } {
@@ -94,7 +94,7 @@ test('the next brief holds the facts of a handed one, even if the agent did not 
   compact('auto')
   compact('manual')
   requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
-  for (let asked = 0; asked < 3; asked++) ends(fresh, BARE)
+  for (let asked = 0; asked < 3; asked++) endTurn(fresh, BARE)
   const second = app.store.briefs({ sessionId: fresh.id }).findLast(({ author }) => author === 'agent')!
   for (const planted of PLANTED) expect(readFileSync(second.path, 'utf8')).toContain(planted)
   fresh.end('clear')
@@ -105,7 +105,7 @@ test('the next brief holds the facts of a handed one, even if the agent did not 
 
 test('a brief that the session wrote itself later replaces the handed one after a compaction', () => {
   requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
-  for (let asked = 0; asked < 3; asked++) ends(fresh, `${BARE}\n## Next exact step\nWrite the release notes.\n`)
+  for (let asked = 0; asked < 3; asked++) endTurn(fresh, `${BARE}\n## Next exact step\nWrite the release notes.\n`)
   const { told } = compact('manual')
   expect(told).toContain('The brief you wrote before')
   expect(told).toContain('Write the release notes.')
@@ -113,7 +113,7 @@ test('a brief that the session wrote itself later replaces the handed one after 
 })
 
 test('a request of the user in the fresh session replaces the last request of the handed brief', () => {
-  asks(fresh, 'Now write the docs.')
+  typePrompt(fresh, 'Now write the docs.')
   fresh.step(32_000)
   const { told } = compact('auto')
   expect(told).toMatch(/word for word\n> Now write the docs\./)

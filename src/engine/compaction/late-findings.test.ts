@@ -31,16 +31,16 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const last = () => app.store.handoffs().at(-1)!
-const ends = (answer: string) => s.endsTurn(answer)
-const handoff = (change: Partial<Policy['handoff']>) =>
+const lastHandoff = () => app.store.handoffs().at(-1)!
+const endTurn = (answer: string) => s.endsTurn(answer)
+const configureHandoff = (change: Partial<Policy['handoff']>) =>
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, ...change } }))
 /** Raises the session to the level that requests a brief. `mod`: the client can clear itself. */
 function reachHandoffLevel(mod = true): void {
   if (mod) s.reports(150_000, 2)
   s.step(150_000)
 }
-function edit(id: string): void {
+function editFile(id: string): void {
   const input = { file_path: `/srv/shop/${LATER}`, old_string: 'a', new_string: 'b' }
   const content = [{ type: 'tool_use', id, name: 'Edit', input }]
   s.write({
@@ -66,13 +66,13 @@ describe('work behind a brief that nobody prompted', () => {
     ['while the user has yet to clear it', false, 'waiting', 0],
     ['while the user reviews it', true, 'review', 30],
   ] as const)('work done after a brief is reported to the fresh session: %s', (_, mod, state, reviewSeconds) => {
-    handoff({ reviewSeconds })
+    configureHandoff({ reviewSeconds })
     reachHandoffLevel(mod)
-    ends(BRIEF)
-    expect(last()).toMatchObject({ state, stale: false })
-    edit('t1')
-    expect(last()).toMatchObject({ state, stale: true })
-    ends('Done.')
+    endTurn(BRIEF)
+    expect(lastHandoff()).toMatchObject({ state, stale: false })
+    editFile('t1')
+    expect(lastHandoff()).toMatchObject({ state, stale: true })
+    endTurn('Done.')
     const told = clearSession()
     expect(told).toContain('## Found later')
     expect(told).toContain(LATER)
@@ -84,11 +84,11 @@ describe('work behind a brief that nobody prompted', () => {
     ['while the user has yet to clear it', false, 0],
     ['while the user reviews it', true, 30],
   ] as const)('work that ends with another brief hands over that brief: %s', (_, mod, reviewSeconds) => {
-    handoff({ reviewSeconds })
+    configureHandoff({ reviewSeconds })
     reachHandoffLevel(mod)
-    ends(BRIEF)
-    edit('t1')
-    ends(brief(`Fix the logout, as in ${LATER}.`))
+    endTurn(BRIEF)
+    editFile('t1')
+    endTurn(brief(`Fix the logout, as in ${LATER}.`))
     expect(app.store.briefs().map(({ status }) => status)).toEqual([
       'superseded',
       reviewSeconds === 0 ? 'checked' : 'review',
@@ -99,7 +99,7 @@ describe('work behind a brief that nobody prompted', () => {
 
   test('an answer without tool calls after a brief is reported to the fresh session', () => {
     reachHandoffLevel()
-    ends(BRIEF)
+    endTurn(BRIEF)
     s.write({
       type: 'assistant',
       uuid: 'u_9',
@@ -110,18 +110,18 @@ describe('work behind a brief that nobody prompted', () => {
         content: [{ type: 'text', text: 'Should I keep src/menu.ts?' }],
       },
     })
-    ends('Should I keep src/menu.ts?')
-    expect(last()).toMatchObject({ state: 'clearing', stale: true })
+    endTurn('Should I keep src/menu.ts?')
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', stale: true })
     expect(clearSession()).toContain('src/menu.ts')
   })
 
   test('a turn that ends with the same brief again changes nothing', () => {
     reachHandoffLevel()
-    ends(BRIEF)
-    const { orderId } = last()
-    ends(`Once more:\n\n${BRIEF}`)
+    endTurn(BRIEF)
+    const { orderId } = lastHandoff()
+    endTurn(`Once more:\n\n${BRIEF}`)
     expect(app.store.briefs()).toHaveLength(1)
-    expect(last().orderId).toBe(orderId)
+    expect(lastHandoff().orderId).toBe(orderId)
   })
 })
 
@@ -135,48 +135,48 @@ describe('a compaction kept from coming about', () => {
     s.reports(166_000, 3)
     s.step(20_000)
     s.preCompact()
-    expect(last()).toMatchObject({ state: 'clearing', stale: true })
-    edit('t1')
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', stale: true })
+    editFile('t1')
     happens()
-    ends('Done.')
+    endTurn('Done.')
     expect(clearSession()).toContain(LATER)
   })
 
   test('a blocked compaction marks the brief as stale, even if the turn runs no further tool', () => {
     reachHandoffLevel()
-    ends(BRIEF)
-    expect(last().stale).toBe(false)
+    endTurn(BRIEF)
+    expect(lastHandoff().stale).toBe(false)
     s.preCompact()
-    expect(last()).toMatchObject({ state: 'clearing', stale: true })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', stale: true })
   })
 })
 
 describe('a fork', () => {
-  beforeEach(() => handoff({ fork: true }))
+  beforeEach(() => configureHandoff({ fork: true }))
   const deps = () => app.engine.deps
-  function asked(): void {
+  function startFork(): void {
     reachHandoffLevel()
-    ends('I would rather go on.')
+    endTurn('I would rather go on.')
     claimForks(deps(), self)
-    beginFork(deps(), self, last().handoffId)
+    beginFork(deps(), self, lastHandoff().handoffId)
   }
-  const answers = () => endFork(deps(), self, last().handoffId, { answer: BRIEF, why: '' })
+  const endForkWithBrief = () => endFork(deps(), self, lastHandoff().handoffId, { answer: BRIEF, why: '' })
 
   test('the brief of a fork is stale when its session works on without a prompt', () => {
-    asked()
-    edit('t1')
-    expect(last()).toMatchObject({ state: 'requested', stale: true })
-    answers()
-    expect(last()).toMatchObject({ state: 'checked', stale: true })
-    ends('Done.')
+    startFork()
+    editFile('t1')
+    expect(lastHandoff()).toMatchObject({ state: 'requested', stale: true })
+    endForkWithBrief()
+    expect(lastHandoff()).toMatchObject({ state: 'checked', stale: true })
+    endTurn('Done.')
     expect(clearSession()).toContain(LATER)
   })
 
   test('the brief of a fork is stale when its session is working as the fork answers', () => {
-    asked()
+    startFork()
     const record = s.record()
     app.store.transaction(() => app.store.putSession({ ...record, state: 'working' }))
-    answers()
-    expect(last()).toMatchObject({ state: 'checked', stale: true })
+    endForkWithBrief()
+    expect(lastHandoff()).toMatchObject({ state: 'checked', stale: true })
   })
 })

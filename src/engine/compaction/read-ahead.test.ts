@@ -15,71 +15,71 @@ beforeEach(() => {
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
   s.reports(90_000, 1)
-  asks('Fix the login.')
+  typePrompt('Fix the login.')
 })
 afterEach(() => app.remove())
 
-const last = () => app.store.handoffs().at(-1)!
-const ends = (answer: string) => s.endsTurn(answer)
-const reviewing = (reviewSeconds: number) =>
+const lastHandoff = () => app.store.handoffs().at(-1)!
+const endTurn = (answer: string) => s.endsTurn(answer)
+const configureReview = (reviewSeconds: number) =>
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0, reviewSeconds } }))
-function asks(text: string): void {
+function typePrompt(text: string): void {
   s.asks(text)
 }
-function written(): void {
+function endTurnWithBrief(): void {
   requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
-  ends(BRIEF)
+  endTurn(BRIEF)
 }
 
 test('the end of a turn with a brief, first or improved, reads facts before the store is locked', () => {
-  reviewing(0)
-  written()
+  configureReview(0)
+  endTurnWithBrief()
   expect(made).toEqual(['aaaa ahead'])
-  asks('Write it again.')
-  ends(BRIEF.replace('login', 'logout'))
+  typePrompt('Write it again.')
+  endTurn(BRIEF.replace('login', 'logout'))
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
 test('the end of a turn that continued past a review reads facts before the store is locked', () => {
-  reviewing(30)
-  written()
-  asks('Never use sudo.')
+  configureReview(30)
+  endTurnWithBrief()
+  typePrompt('Never use sudo.')
   app.wait(30)
-  ends('Understood.')
-  expect(last().state).toBe('clearing')
+  endTurn('Understood.')
+  expect(lastHandoff().state).toBe('clearing')
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
 test('closing a review reads facts before the store is locked', () => {
-  reviewing(30)
-  written()
-  asks('Never use sudo.')
-  ends('Understood.')
+  configureReview(30)
+  endTurnWithBrief()
+  typePrompt('Never use sudo.')
+  endTurn('Understood.')
   app.wait(30)
   app.engine.lookAtHandoffs()
-  expect(last().state).toBe('waiting')
+  expect(lastHandoff().state).toBe('waiting')
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
 test('the start of a fresh session whose brief lacks the last turn reads facts before the store is locked', () => {
-  reviewing(0)
-  written()
-  asks('Never use sudo.')
-  ends('Understood.')
+  configureReview(0)
+  endTurnWithBrief()
+  typePrompt('Never use sudo.')
+  endTurn('Understood.')
   s.end('clear')
   testSession(app, 'bbbbbbbb-0002', ENV).start('clear')
-  expect(last().state).toBe('confirmed')
+  expect(lastHandoff().state).toBe('confirmed')
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })
 
 test('a turn that ends with nothing to compare reads no facts', () => {
-  reviewing(0)
+  configureReview(0)
   s.step(20_000)
-  ends('Done.')
+  endTurn('Done.')
   expect(made).toEqual([])
-  asks('Go on.')
-  written()
-  ends('Nothing new.')
+  typePrompt('Go on.')
+  endTurnWithBrief()
+  endTurn('Nothing new.')
   expect(made).toEqual(['aaaa ahead'])
 })

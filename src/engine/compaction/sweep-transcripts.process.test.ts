@@ -23,11 +23,11 @@ import * as rareWork from '../rare-work.js'
 const DAY = 24 * 3_600_000
 const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
 
-function said(text: string): string {
+function userLine(text: string): string {
   return `${JSON.stringify({ type: 'user', message: { role: 'user', content: text } })}\n`
 }
 
-function opened(config = '') {
+function openHome(config = '') {
   const dir = mkdtempSync(join(tmpdir(), 'baton-sweep-'))
   const home = join(dir, 'baton')
   mkdirSync(home, { mode: 0o700 })
@@ -60,7 +60,7 @@ function opened(config = '') {
   }
   /** Creates a session with conversation whose client was killed without a signal. */
   const killed = (id: string, env: Record<string, string> = ATTENDED): void => {
-    writeFileSync(transcript(id), said(`hello from ${id}`))
+    writeFileSync(transcript(id), userLine(`hello from ${id}`))
     send(id, 'SessionStart', { source: 'startup' }, env)
     const gone = { pid: 2 ** 22 - 1, startedAt: 'long ago' }
     app.store.transaction(() => app.store.putSession({ ...app.store.session(id)!, process: gone }))
@@ -82,7 +82,7 @@ function opened(config = '') {
 }
 
 test('a session whose client was killed is archived by the sweep, and found afterwards', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   it.sweep()
   it.finish()
@@ -91,7 +91,7 @@ test('a session whose client was killed is archived by the sweep, and found afte
 })
 
 test('a second sweep archives nothing again', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   it.sweep()
   it.sweep()
@@ -101,7 +101,7 @@ test('a second sweep archives nothing again', () => {
 })
 
 test('the session of a running client is archived only after its transcript was unchanged for a day', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   const here = processInfo(process.pid)!
   it.app.store.transaction(() => it.app.store.putSession({ ...it.app.store.session('s1')!, process: here }))
@@ -112,41 +112,41 @@ test('the session of a running client is archived only after its transcript was 
 })
 
 test('lines without conversation after the archive of the end cause no second archive', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   it.send('s1', 'SessionEnd', { reason: 'other' })
   appendFileSync(it.transcript('s1'), `${JSON.stringify({ type: 'cost-state', total: 1 })}\n`)
   it.finish()
   it.sweep()
   expect(it.made()).toEqual(['s1 session-end kept'])
-  appendFileSync(it.transcript('s1'), said('one more thing'))
+  appendFileSync(it.transcript('s1'), userLine('one more thing'))
   it.sweep()
   expect(it.made()).toEqual(['s1 session-end kept', 's1 sweep pending'])
 })
 
 test('headless runs outside of jobs are not swept', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1', { CLAUDE_CODE_SESSION_ATTENDED: '0' })
   it.sweep()
   expect(it.made()).toEqual([])
 })
 
 test.each(['archive:\n  enabled: false\n', 'archive:\n  at: [pre-compact]\n'])('nothing is swept with %j', (config) => {
-  const it = opened(config)
+  const it = openHome(config)
   it.killed('s1')
   it.sweep()
   expect(it.made()).toEqual([])
 })
 
 test('a sweep obeys archiving turned off for one project', () => {
-  const it = opened('overrides:\n  - when: {project: "**/baton-sweep-*"}\n    archive: {enabled: false}\n')
+  const it = openHome('overrides:\n  - when: {project: "**/baton-sweep-*"}\n    archive: {enabled: false}\n')
   it.killed('s1')
   it.sweep()
   expect(it.made()).toEqual([])
 })
 
 test('a session that the user had forgotten is not swept', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   const record = it.app.store.session('s1')!
   it.app.store.transaction(() => it.app.store.putSession({ ...record, forgottenAt: new Date().toISOString() }))
@@ -155,20 +155,20 @@ test('a session that the user had forgotten is not swept', () => {
 })
 
 test('a pruned archive is not made again by the next sweep, but later conversation is archived', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   it.sweep()
   it.finish()
   it.archives.remove(it.app.store.archives())
   it.sweep()
   expect(it.made()).toEqual([])
-  appendFileSync(it.transcript('s1'), said('after a resume'))
+  appendFileSync(it.transcript('s1'), userLine('after a resume'))
   it.sweep()
   expect(it.made()).toEqual(['s1 sweep pending'])
 })
 
 test('the transcripts that the client deletes first are planned first, as many as the limits allow', () => {
-  const it = opened()
+  const it = openHome()
   for (const [n, id] of ['s1', 's2', 's3'].entries()) {
     it.killed(id)
     const at = new Date(Date.now() - (n === 1 ? 20 : 10 + n) * DAY)
@@ -187,7 +187,7 @@ test.each<[string, (path: string) => void]>([
   ['gone', () => {}],
   ['a link that leads nowhere', (path) => symlinkSync(`${path}.gone`, path)],
 ])('a transcript replaced by %s leaves no archive, and the others are archived', (_, put) => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   it.killed('s2')
   rmSync(it.transcript('s1'))
@@ -199,7 +199,7 @@ test.each<[string, (path: string) => void]>([
 })
 
 test('a link that leads out of the folder of the transcript is refused with a warning', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   const outside = mkdtempSync(join(tmpdir(), 'baton-outside-'))
   onTestFinished(() => rmSync(outside, { recursive: true, force: true }))
@@ -211,7 +211,7 @@ test('a link that leads out of the folder of the transcript is refused with a wa
 })
 
 test.skipIf(process.getuid?.() !== 0)('a transcript of another user is not archived', () => {
-  const it = opened()
+  const it = openHome()
   it.killed('s1')
   chownSync(it.transcript('s1'), 65534, 65534)
   it.sweep()

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const last = () => app.store.handoffs().at(-1)!
+const lastHandoff = () => app.store.handoffs().at(-1)!
 const typeCommand = (action: string) => {
   const answer = JSON.parse(s.hook('UserPromptSubmit', { prompt: `[baton] /handoff ${action}` }).answer)
   expect(answer).toEqual({ decision: 'block', reason: expect.stringMatching(/^\[baton\] /) })
@@ -28,7 +28,7 @@ function openReview(): void {
   requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
   s.endsTurn(BRIEF)
-  expect(last().state).toBe('review')
+  expect(lastHandoff().state).toBe('review')
 }
 
 test('/handoff status answers the user, begins no turn and is not sent to the model', () => {
@@ -39,22 +39,22 @@ test('/handoff status answers the user, begins no turn and is not sent to the mo
   expect(typeCommand('status')).toMatch(
     /Handoff 1: its brief waits for your review \(used by itself at .*\): \/handoff approve/,
   )
-  expect(last().state).toBe('review')
+  expect(lastHandoff().state).toBe('review')
 })
 
 test('/handoff approve uses the brief under review, and changes nothing otherwise', () => {
   expect(typeCommand('approve')).toContain('No handoff is under way.')
   openReview()
   expect(typeCommand('approve')).toContain('is approved')
-  expect(last().state).toBe('clearing')
-  expect(app.store.brief(last().briefId!)!.status).toBe('approved')
+  expect(lastHandoff().state).toBe('clearing')
+  expect(app.store.brief(lastHandoff().briefId!)!.status).toBe('approved')
   expect(typeCommand('approve')).toContain('Nothing waits for a review.')
 })
 
 test('/handoff cancel stops the handoff, and the session continues', () => {
   openReview()
   expect(typeCommand('cancel')).toBe('[baton] The handoff is cancelled: this session continues.')
-  expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the user cancelled it' })
+  expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'the user cancelled it' })
   expect(typeCommand('cancel')).toContain('No handoff is under way.')
 })
 

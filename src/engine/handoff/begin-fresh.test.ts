@@ -20,12 +20,12 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const last = () => app.store.handoffs().at(-1)!
+const lastHandoff = () => app.store.handoffs().at(-1)!
 const briefs = () => app.store.briefs()
 const agentOf = ({ answer }: { answer: string }) => said(answer).agent
-const ends = (session: TestSession, answer: string) => session.endsTurn(answer)
+const endTurn = (session: TestSession, answer: string) => session.endsTurn(answer)
 
-function asks(session: TestSession, text: string): void {
+function typePrompt(session: TestSession, text: string): void {
   session.asks(text)
 }
 
@@ -37,15 +37,15 @@ function writeBriefInSession(id: string, env: Record<string, string>, mod = true
   const session = testSession(app, id, env)
   session.start()
   if (mod) session.reports(150_000, 1)
-  asks(session, 'Fix the login.')
+  typePrompt(session, 'Fix the login.')
   session.step(150_000)
-  ends(session, BRIEF)
-  expect(last()).toMatchObject(mod ? { state: 'clearing', way: 'mod' } : { state: 'waiting', way: 'start' })
+  endTurn(session, BRIEF)
+  expect(lastHandoff()).toMatchObject(mod ? { state: 'clearing', way: 'mod' } : { state: 'waiting', way: 'start' })
   return session
 }
 
 function answerOrder(session: TestSession): void {
-  const { orderId } = last()
+  const { orderId } = lastHandoff()
   const answer = { format: 1, orderId, session: session.id, state: 'begun', reason: null, at: 1 }
   writeFileSync(join(app.liveDir, `${session.id}.${orderId}.answer.json`), JSON.stringify(answer))
 }
@@ -81,9 +81,9 @@ describe('the person before a fresh session', () => {
 describe('a turn between the brief and the clear', () => {
   test('a turn between the brief and the clear is reported to the fresh session', () => {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
-    asks(s, 'Never use sudo.')
-    expect(last()).toMatchObject({ state: 'clearing', stale: true })
-    ends(s, 'Understood.')
+    typePrompt(s, 'Never use sudo.')
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', stale: true })
+    endTurn(s, 'Understood.')
     s.end('clear')
     const { told } = startFresh('bbbbbbbb-0002', 'clear')
     expect(told).toContain('## Found later')
@@ -93,10 +93,10 @@ describe('a turn between the brief and the clear', () => {
 
   test('a later turn that ends with another brief replaces the first, with or without a prompt', () => {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
-    ends(s, BRIEF.replace('login', 'basket'))
+    endTurn(s, BRIEF.replace('login', 'basket'))
     expect(briefs().map(({ status }) => status)).toEqual(['superseded', 'checked'])
-    asks(s, 'Write it again.')
-    ends(s, BRIEF.replace('login', 'logout'))
+    typePrompt(s, 'Write it again.')
+    endTurn(s, BRIEF.replace('login', 'logout'))
     expect(briefs().map(({ status }) => status)).toEqual(['superseded', 'superseded', 'checked'])
     s.end('clear')
     expect(startFresh('bbbbbbbb-0002', 'clear').told).toContain('Fix the logout.')
@@ -105,22 +105,22 @@ describe('a turn between the brief and the clear', () => {
   test('a turn of a subagent after the brief does not mark it as stale', () => {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.hook('UserPromptSubmit', { prompt: 'look around', agent_id: 'a1', agent_type: 'Explore' })
-    expect(last().stale).toBe(false)
+    expect(lastHandoff().stale).toBe(false)
   })
 
   test('late findings hold only what came after the brief', () => {
     const s = testSession(app, 'aaaaaaaa-0001', SEAT)
     s.start()
     s.reports(90_000, 1)
-    asks(s, 'Never touch legacy/a.ts.')
+    typePrompt(s, 'Never touch legacy/a.ts.')
     s.step(91_000)
     const read = factsOf(app.engine.deps, s.record())
     const { deps } = app.engine
     const { brief } = offerBrief(deps, { sessionId: s.id, caller: null, reason: null, body: BRIEF, read })
     // The user deletes what Baton added.
     reviseBrief(deps, { briefId: brief.briefId, caller: null, body: BRIEF, read })
-    asks(s, 'Never use sudo.')
-    ends(s, 'Understood.')
+    typePrompt(s, 'Never use sudo.')
+    endTurn(s, 'Understood.')
     s.end('clear')
     const { told } = startFresh('bbbbbbbb-0002', 'clear')
     expect(told).toContain('Never use sudo.')
@@ -136,10 +136,10 @@ describe('a client that dies while it clears', () => {
     killClient(s)
     const elsewhere = testSession(app, 'cccccccc-0003', ENV)
     expect(agentOf(elsewhere.hook('SessionStart', { source: 'startup', cwd: '/elsewhere' }))).toBeNull()
-    expect(last().state).toBe('clearing')
+    expect(lastHandoff().state).toBe('clearing')
     const { session, told } = startFresh('bbbbbbbb-0002', 'startup', ENV)
     expect(told).toContain('Fix the login.')
-    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
   })
 
   test('a client that died while it cleared is noticed at the deadline, and its brief waits', () => {
@@ -148,7 +148,7 @@ describe('a client that dies while it clears', () => {
     s.end('clear')
     app.wait(11 * 60)
     app.engine.lookAtHandoffs()
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(startFresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
   })
 
@@ -157,38 +157,38 @@ describe('a client that dies while it clears', () => {
     answerOrder(s)
     app.wait(11 * 60)
     app.engine.lookAtHandoffs()
-    expect(last()).toMatchObject({ state: 'failed' })
+    expect(lastHandoff()).toMatchObject({ state: 'failed' })
     expect(s.record().state).toBe('idle')
   })
 })
 
 describe('a fresh session that is left before it worked', () => {
-  function started(): TestSession {
+  function startWithoutWork(): TestSession {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     answerOrder(s)
     s.end('clear')
     const { session } = startFresh('bbbbbbbb-0002', 'clear')
     session.prompt()
-    expect(last().state).toBe('started')
+    expect(lastHandoff().state).toBe('started')
     return session
   }
 
   test('a fresh session that ends before it worked leaves the brief to the next session', () => {
-    const s = started()
+    const s = startWithoutWork()
     s.hook('StopFailure', { error: 'overloaded' })
     s.end('prompt_input_exit')
-    expect(last()).toMatchObject({ state: 'waiting', newSessionId: null })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', newSessionId: null })
     expect(briefs()).toMatchObject([{ status: 'checked', usedAt: null }])
     const { session, told } = startFresh('cccccccc-0003', 'startup')
     expect(told).toContain('Fix the login.')
     session.prompt()
     session.step(10_000)
-    expect(last()).toMatchObject({ state: 'done', newSessionId: session.id })
+    expect(lastHandoff()).toMatchObject({ state: 'done', newSessionId: session.id })
     expect(briefs()).toMatchObject([{ status: 'used', usedBySessionId: session.id }])
   })
 
   test('a fresh session whose client dies before it worked leaves the brief, and its end is reported', () => {
-    const s = started()
+    const s = startWithoutWork()
     killClient(s)
     const heard: Event[] = []
     app.engine.listen((events) => heard.push(...events))
@@ -206,22 +206,22 @@ describe('a fresh session that is left before it worked', () => {
     second.end('clear')
     const { session, told } = startFresh('cccccccc-0003', 'clear')
     expect(told).toContain('Fix the login.')
-    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: session.id })
     expect(second.messages('brief').map(({ status }) => status)).toEqual(['cancelled'])
   })
 
   test('a fresh session that still runs keeps its brief from another start in its seat', () => {
-    const s = started()
+    const s = startWithoutWork()
     app.store.transaction(() => app.store.putSession({ ...s.record(), process: processInfo(process.pid) }))
     expect(startFresh('cccccccc-0003', 'startup').told).toBeNull()
-    expect(last()).toMatchObject({ state: 'started', newSessionId: s.id })
+    expect(lastHandoff()).toMatchObject({ state: 'started', newSessionId: s.id })
   })
 
   test('a fresh session resumed before it worked receives the brief again, without an order to begin', () => {
-    const s = started()
+    const s = startWithoutWork()
     s.end('prompt_input_exit')
     expect(agentOf(s.start('resume'))).toContain('Fix the login.')
-    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: s.id, orderId: null })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: s.id, orderId: null })
   })
 })
 
@@ -236,7 +236,7 @@ describe('a brief that waits', () => {
     const [brief] = briefs()
     expect(user).toContain(`baton handoffs use ${brief!.briefId}`)
     expect(next.record().seatId).not.toBe(s.record().seatId)
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'nobody took it up within 12 hours' })
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'nobody took it up within 12 hours' })
     expect(said(startFresh('cccccccc-0003', 'startup', ENV).session.prompt().answer).user).toBeNull()
     takeUp(app.engine.deps, { briefId: brief!.briefId, sessionId: next.id, caller: null })
     expect(agentOf(next.prompt())).toContain('Fix the login.')
@@ -251,7 +251,7 @@ describe('a brief that waits', () => {
     session.end('prompt_input_exit')
     app.wait(13 * HOUR)
     expect(startFresh('cccccccc-0003', 'startup').told).toBeNull()
-    expect(last().state).toBe('cancelled')
+    expect(lastHandoff().state).toBe('cancelled')
   })
 
   test('the age of a brief counts from the last signal of its killed client', () => {
@@ -270,9 +270,9 @@ describe('a brief that waits', () => {
     const other = testSession(app, 'dddddddd-0004', { ...ENV, BATON_SEAT: 'other' })
     other.start()
     other.reports(150_000, 1)
-    asks(other, 'Fix the basket.')
+    typePrompt(other, 'Fix the basket.')
     other.step(150_000)
-    ends(other, BRIEF)
+    endTurn(other, BRIEF)
     other.end('prompt_input_exit')
     expect(app.store.openHandoffs().map(({ state }) => state)).toEqual(['waiting', 'waiting'])
     expect(startFresh('bbbbbbbb-0002', 'startup', ENV).told).toBeNull()
@@ -288,19 +288,19 @@ describe('a brief that waits', () => {
     expect(briefs()[0]!.status).toBe('checked')
     s.end('prompt_input_exit')
     use()
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'session cccccccc was given it' })
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'session cccccccc was given it' })
     expect(agentOf(other.prompt())).toContain('Fix the login.')
   })
 
   test('a brief is not given to a run that only shares the name of an occupied seat, nor to a headless run', () => {
     const sits = { ...SEAT, CLAUDE_PID: String(process.pid) }
     writeBriefInSession('aaaaaaaa-0001', sits)
-    const before = last().state
+    const before = lastHandoff().state
     expect(startFresh('bbbbbbbb-0002', 'startup').told).toBeNull()
     expect(
       startFresh('cccccccc-0003', 'startup', { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '0' }).told,
     ).toBeNull()
-    expect(last()).toMatchObject({ state: before, sessionId: 'aaaaaaaa-0001', newSessionId: null })
+    expect(lastHandoff()).toMatchObject({ state: before, sessionId: 'aaaaaaaa-0001', newSessionId: null })
   })
 
   test('a brief is used at a start in the folder where its session began, even if the agent changed folders', () => {
@@ -328,8 +328,8 @@ describe('a brief that waits', () => {
     const gone = { ...fresh.record(), process: { pid: 2 ** 22 + 7, startedAt: '1' } }
     app.store.transaction(() => app.store.putSession(gone))
     s.start('resume')
-    expect(last()).toMatchObject({ state: 'waiting', offered: true, newSessionId: null })
-    asks(s, 'Go on.')
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', offered: true, newSessionId: null })
+    typePrompt(s, 'Go on.')
     s.reports(160_000, 2)
     s.step(160_000)
     expect(app.store.handoffs()).toHaveLength(2)
@@ -337,13 +337,13 @@ describe('a brief that waits', () => {
 
   test('a brief given to another session includes its late findings', () => {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
-    asks(s, 'Never use sudo.')
-    ends(s, 'Understood.')
+    typePrompt(s, 'Never use sudo.')
+    endTurn(s, 'Understood.')
     const [brief] = briefs()
     const late = app.engine.deps.sources().keeper.addFinding(brief!, app.now().toISOString(), 'Never use sudo.')
     app.store.transaction(() => {
       app.store.putBrief({ ...brief!, addenda: [late] })
-      app.store.putHandoff({ ...last(), state: 'cancelled' })
+      app.store.putHandoff({ ...lastHandoff(), state: 'cancelled' })
     })
     const other = testSession(app, 'cccccccc-0003', { ...ENV, BATON_SEAT: 'other' })
     other.start()
@@ -353,7 +353,7 @@ describe('a brief that waits', () => {
 })
 
 describe('a session that is resumed with its brief ready', () => {
-  function resumed(): { s: TestSession; user: string | null } {
+  function resumeWithBrief(): { s: TestSession; user: string | null } {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('prompt_input_exit')
     const { user } = said(s.start('resume').answer)
@@ -361,31 +361,31 @@ describe('a session that is resumed with its brief ready', () => {
   }
 
   test('the user of a session resumed with its brief ready is told so, and its turns do not leave it', () => {
-    const { s, user } = resumed()
+    const { s, user } = resumeWithBrief()
     expect(user).toContain('type /clear')
-    asks(s, 'What was it about?')
+    typePrompt(s, 'What was it about?')
     s.step(151_000)
-    ends(s, 'The login.')
-    expect(last()).toMatchObject({ state: 'waiting', offered: true })
+    endTurn(s, 'The login.')
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', offered: true })
   })
 
   test('a /clear in a resumed session uses its brief with the work done since', () => {
-    const { s } = resumed()
-    asks(s, 'Never use sudo.')
-    ends(s, 'Understood.')
+    const { s } = resumeWithBrief()
+    typePrompt(s, 'Never use sudo.')
+    endTurn(s, 'Understood.')
     s.end('clear')
     expect(startFresh('bbbbbbbb-0002', 'clear').told).toMatch(/Fix the login[\s\S]*Never use sudo/)
   })
 
   test('a resumed session with a ready brief is asked for a new one at the next level', () => {
-    const { s } = resumed()
-    asks(s, 'Go on.')
+    const { s } = resumeWithBrief()
+    typePrompt(s, 'Go on.')
     app.configure((policy) => ({ ...policy, guards: { ...policy.guards, cooldownSeconds: 0 } }))
     s.reports(165_000, 2)
     s.step(165_000)
-    expect(last()).toMatchObject({ state: 'requested', cause: 'level' })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', cause: 'level' })
     expect(briefs()[0]!.status).toBe('cancelled')
-    ends(s, BRIEF.replace('login', 'logout'))
-    expect(last()).toMatchObject({ state: 'clearing' })
+    endTurn(s, BRIEF.replace('login', 'logout'))
+    expect(lastHandoff()).toMatchObject({ state: 'clearing' })
   })
 })

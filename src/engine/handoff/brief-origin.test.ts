@@ -3,7 +3,7 @@ import type { ClientRegistry } from '../../agents/agent.js'
 import { type BriefEvidence, doubtBrief } from './brief-origin.js'
 
 /** Returns a registry that lists these processes with these sessions. */
-const listing = (clients: Record<number, string>): ClientRegistry => ({
+const registryOf = (clients: Record<number, string>): ClientRegistry => ({
   sessionOf: (pid) => clients[pid] ?? null,
   clientsOf: (sessionId) =>
     Object.keys(clients)
@@ -11,10 +11,10 @@ const listing = (clients: Record<number, string>): ClientRegistry => ({
       .filter((pid) => clients[pid] === sessionId),
 })
 const CLIENT = 10
-const kept = listing({ [CLIENT]: 's', 11: 'another' })
-const ended = listing({ 11: 'another' })
+const kept = registryOf({ [CLIENT]: 's', 11: 'another' })
+const ended = registryOf({ 11: 'another' })
 
-const judge = (change: Partial<BriefEvidence>): boolean =>
+const isBelieved = (change: Partial<BriefEvidence>): boolean =>
   doubtBrief({
     origin: 'user',
     sessionId: 's',
@@ -46,5 +46,5 @@ test.each<[string, Partial<BriefEvidence>, boolean]>([
   ['spool, no process, and no client shows the session', { registry: ended, namedPid: null }, true],
   ['spool, no registry', { registry: null, namedPid: 12 }, true],
 ])('an answer is believed only if it comes from the session’s client: %s', (_, evidence, isTaken) => {
-  expect(judge(evidence)).toBe(isTaken)
+  expect(isBelieved(evidence)).toBe(isTaken)
 })

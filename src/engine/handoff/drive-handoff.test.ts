@@ -33,14 +33,14 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const deps = () => app.engine.deps
-const last = () => app.store.handoffs().at(-1)!
-const step = (who: ProcessIdentity = self) => nextStep(deps(), who, last().handoffId)
-function leave(session = s): string {
+const lastHandoff = () => app.store.handoffs().at(-1)!
+const nextStepOf = (who: ProcessIdentity = self) => nextStep(deps(), who, lastHandoff().handoffId)
+function endTurnToType(session = s): string {
   session.step(150_000)
   session.endsTurn(BRIEF)
-  return last().handoffId
+  return lastHandoff().handoffId
 }
-function clear(): TestSession {
+function clearSession(): TestSession {
   s.end('clear')
   const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
   fresh.start('clear')
@@ -49,8 +49,8 @@ function clear(): TestSession {
 
 describe('a client without the mod, in a terminal that can be typed into', () => {
   test('a driver clears and prompts a client without the mod, and stores each step before it is done', () => {
-    const id = leave()
-    expect(last()).toMatchObject({
+    const id = endTurnToType()
+    expect(lastHandoff()).toMatchObject({
       state: 'clearing',
       way: 'tmux',
       client: { pid: process.pid, configDir: join(app.folder, '.claude') },
@@ -59,37 +59,37 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     expect(begun).toEqual(['handoff', 'handoff'])
     expect(claimHandoffs(deps(), self)).toEqual([id])
     expect(claimHandoffs(deps(), { pid: process.ppid, startedAt: 'x' })).toEqual([])
-    const toClear = step()!.type!
+    const toClear = nextStepOf()!.type!
     expect(toClear).toEqual({ what: 'clear', sessionId: s.id, text: '/clear', mayStand: false, remains: null })
     expect(beginTyping(deps(), self, id, toClear)).toBe(true)
     expect(beginTyping(deps(), self, id, toClear)).toBe(false)
-    expect(step()).toMatchObject({ do: 'wait' })
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
     endTyping(deps(), self, id, 'sent')
     app.wait(30)
-    expect(step()).toMatchObject({ do: 'wait' })
-    const fresh = clear()
-    expect(last()).toMatchObject({ state: 'confirmed', way: 'tmux', newSessionId: fresh.id })
-    const toPrompt = step()!.type!
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
+    const fresh = clearSession()
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', way: 'tmux', newSessionId: fresh.id })
+    const toPrompt = nextStepOf()!.type!
     expect(toPrompt).toMatchObject({ what: 'prompt', sessionId: fresh.id, mayStand: false, remains: null })
     expect(toPrompt.text).toMatch(/^\[baton\] Continue the work/)
     expect(beginTyping(deps(), self, id, toPrompt)).toBe(true)
     endTyping(deps(), self, id, 'sent')
-    expect(step()).toMatchObject({ do: 'wait' })
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
     fresh.prompt()
-    expect(last().state).toBe('started')
-    expect(step()).toBeNull()
+    expect(lastHandoff().state).toBe('started')
+    expect(nextStepOf()).toBeNull()
   })
 
   test('a driver reports what its typing waits for until the session is cleared', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
-    expect(hindranceOf(deps(), last())).toBeNull()
+    expect(hindranceOf(deps(), lastHandoff())).toBeNull()
     noteHindrance(deps(), gone, id, 'turn')
-    expect(hindranceOf(deps(), last())).toBeNull()
+    expect(hindranceOf(deps(), lastHandoff())).toBeNull()
     noteHindrance(deps(), self, id, 'draft')
-    expect(hindranceOf(deps(), last())).toBe('draft')
-    clear()
-    expect(hindranceOf(deps(), last())).toBeNull()
+    expect(hindranceOf(deps(), lastHandoff())).toBe('draft')
+    clearSession()
+    expect(hindranceOf(deps(), lastHandoff())).toBeNull()
   })
 
   test.each<Record<string, string>>([{ TMUX_PANE: '' }, { TMUX_PANE: 'x' }, { HOME: '' }])(
@@ -98,8 +98,8 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
       const other = testSession(app, 'cccccccc-0003', { ...ENV, ...env })
       other.start()
       other.prompt()
-      leave(other)
-      expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+      endTurnToType(other)
+      expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
       expect(begun).toEqual([])
     },
   )
@@ -108,13 +108,13 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     const outside = testSession(app, 'cccccccc-0003', { ...ENV, TMUX_PANE: '' })
     outside.start()
     outside.prompt()
-    leave(outside)
+    endTurnToType(outside)
     outside.end('clear')
     const fresh = testSession(app, 'dddddddd-0004', ENV)
     fresh.start('clear')
-    expect(last()).toMatchObject({ state: 'confirmed', way: 'start', newSessionId: fresh.id })
-    expect(claimHandoffs(deps(), self)).toEqual([last().handoffId])
-    expect(step()!.type).toMatchObject({ what: 'prompt', sessionId: fresh.id })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', way: 'start', newSessionId: fresh.id })
+    expect(claimHandoffs(deps(), self)).toEqual([lastHandoff().handoffId])
+    expect(nextStepOf()!.type).toMatchObject({ what: 'prompt', sessionId: fresh.id })
   })
 })
 
@@ -123,50 +123,50 @@ describe('while the brief is written', () => {
   const end = () => s.endsTurn(BRIEF)
 
   test('a driver stands ready while the brief is written, and no second one is started at turn end', () => {
-    const id = last().handoffId
+    const id = lastHandoff().handoffId
     expect(begun).toEqual(['handoff'])
     expect(claimHandoffs(deps(), self)).toEqual([id])
-    const ready = step()!
+    const ready = nextStepOf()!
     expect(ready).toMatchObject({ do: 'ready', type: { what: 'clear', sessionId: s.id } })
     expect(beginTyping(deps(), self, id, ready.type!)).toBe(false)
-    expect(last().typing ?? null).toBeNull()
+    expect(lastHandoff().typing ?? null).toBeNull()
     end()
     expect(begun).toEqual(['handoff'])
-    expect(step()).toMatchObject({ do: 'type', type: { what: 'clear', mayStand: false } })
+    expect(nextStepOf()).toMatchObject({ do: 'type', type: { what: 'clear', mayStand: false } })
   })
 
   test('a driver that ends releases its handoffs first, and stays if one needs typing by then', () => {
     claimHandoffs(deps(), self)
-    app.store.putHandoff({ ...last(), state: 'review' })
-    expect(step()).toBeNull()
+    app.store.putHandoff({ ...lastHandoff(), state: 'review' })
+    expect(nextStepOf()).toBeNull()
     expect(releaseHandoffs(deps(), self, new Set())).toBe(true)
-    expect(last().driver).toBeNull()
-    app.store.putHandoff({ ...last(), state: 'requested' })
+    expect(lastHandoff().driver).toBeNull()
+    app.store.putHandoff({ ...lastHandoff(), state: 'requested' })
     const [id] = claimHandoffs(deps(), self)
     end()
     expect(releaseHandoffs(deps(), self, new Set())).toBe(false)
     expect(claimHandoffs(deps(), self)).toEqual([id])
     expect(releaseHandoffs(deps(), self, new Set([id!]))).toBe(true)
-    expect(last()).toMatchObject({ state: 'clearing', driver: null })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', driver: null })
   })
 
   test('a driver that is gone by the end of the turn is replaced', () => {
-    app.store.putHandoff({ ...last(), driver: gone })
+    app.store.putHandoff({ ...lastHandoff(), driver: gone })
     end()
     expect(begun).toEqual(['handoff', 'handoff'])
-    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null })
   })
 
   test('a driver stands ready for ten minutes or until the client is gone, and the request stays unchanged', () => {
-    const id = last().handoffId
+    const id = lastHandoff().handoffId
     claimHandoffs(deps(), self)
     app.wait(10 * 60 + 1)
-    expect(step()).toMatchObject({ do: 'give-up' })
+    expect(nextStepOf()).toMatchObject({ do: 'give-up' })
     giveUpTyping(deps(), self, id, true)
-    expect(last()).toMatchObject({ state: 'requested', driver: null })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', driver: null })
     expect(claimHandoffs(deps(), self)).toEqual([])
     end()
-    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux' })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'tmux' })
   })
 
   test('a driver stands ready even when the status line of a working session crosses the level first', () => {
@@ -175,7 +175,7 @@ describe('while the brief is written', () => {
     other.prompt()
     begun = []
     other.statusLine(150_000)
-    expect(last()).toMatchObject({ state: 'requested', sessionId: other.id, client: { pid: process.pid } })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', sessionId: other.id, client: { pid: process.pid } })
     expect(begun).toEqual(['handoff'])
   })
 
@@ -184,7 +184,7 @@ describe('while the brief is written', () => {
     other.start()
     other.prompt()
     other.statusLine(150_000)
-    expect(last()).toMatchObject({ state: 'requested', sessionId: other.id })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', sessionId: other.id })
     begun = []
     app.engine.lookAtHandoffs()
     expect(begun).toEqual(['handoff'])
@@ -199,125 +199,129 @@ describe('while the brief is written', () => {
     other.prompt()
     begun = []
     other.step(150_000)
-    expect(last()).toMatchObject({ state: 'requested', sessionId: other.id, client: null })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', sessionId: other.id, client: null })
     expect(begun).toEqual([])
   })
 })
 
 describe('a process that types and is killed', () => {
-  function killedWhileTyping(what: 'clear' | 'prompt'): string {
-    const id = last().handoffId
-    app.store.putHandoff({ ...last(), driver: gone, typing: { what, since: app.now().toISOString(), sent: false } })
+  function killWhileTyping(what: 'clear' | 'prompt'): string {
+    const id = lastHandoff().handoffId
+    app.store.putHandoff({
+      ...lastHandoff(),
+      driver: gone,
+      typing: { what, since: app.now().toISOString(), sent: false },
+    })
     expect(claimHandoffs(deps(), self)).toEqual([id])
     return id
   }
 
   test('the successor of a killed driver waits for a late client and then looks for the text in the composer', () => {
-    leave()
-    killedWhileTyping('clear')
-    expect(step(gone)).toBeNull()
-    expect(step()).toMatchObject({ do: 'wait' })
+    endTurnToType()
+    killWhileTyping('clear')
+    expect(nextStepOf(gone)).toBeNull()
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
     app.wait(10)
-    expect(step()!.type).toMatchObject({ what: 'clear', mayStand: true })
+    expect(nextStepOf()!.type).toMatchObject({ what: 'clear', mayStand: true })
   })
 
   test('the successor of a driver killed after the clear does not clear again', () => {
-    leave()
-    killedWhileTyping('clear')
+    endTurnToType()
+    killWhileTyping('clear')
     app.wait(20)
     s.end('clear')
-    expect(step()).toMatchObject({ do: 'wait' })
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
     fresh.start('clear')
-    expect(step()!.type).toMatchObject({ what: 'prompt', sessionId: fresh.id, remains: '/clear' })
-    killedWhileTyping('prompt')
-    expect(step()).toMatchObject({ do: 'wait' })
+    expect(nextStepOf()!.type).toMatchObject({ what: 'prompt', sessionId: fresh.id, remains: '/clear' })
+    killWhileTyping('prompt')
+    expect(nextStepOf()).toMatchObject({ do: 'wait' })
     app.wait(10)
-    expect(step()!.type).toMatchObject({ what: 'prompt', mayStand: true })
+    expect(nextStepOf()!.type).toMatchObject({ what: 'prompt', mayStand: true })
   })
 
   test('the next check of handoffs starts a successor for a killed driver', () => {
-    leave()
+    endTurnToType()
     begun = []
     claimHandoffs(deps(), self)
     app.engine.lookAtHandoffs()
     expect(begun).toEqual([])
-    app.store.putHandoff({ ...last(), driver: gone })
+    app.store.putHandoff({ ...lastHandoff(), driver: gone })
     app.engine.lookAtHandoffs()
     expect(begun).toEqual(['handoff'])
     app.wait(121)
     app.engine.lookAtHandoffs()
-    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux' })
-    expect(Date.parse(last().dueAt!)).toBeGreaterThan(app.now().getTime())
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'tmux' })
+    expect(Date.parse(lastHandoff().dueAt!)).toBeGreaterThan(app.now().getTime())
   })
 })
 
 describe('at the end of its time', () => {
   test('a driver that runs out of time leaves the brief for a manual /clear and does not type again', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
     app.wait(8 * 60 + 1)
-    expect(step()).toMatchObject({ do: 'give-up' })
+    expect(nextStepOf()).toMatchObject({ do: 'give-up' })
     giveUpTyping(deps(), self, id, false)
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['tmux'], driver: null })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['tmux'], driver: null })
     const told = s.hook('Stop', { stop_hook_active: false, last_assistant_message: 'On.' })
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(said(told.answer).user).toContain('/clear')
   })
 
   test('a driver does not press Enter again when nothing came of it', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
-    beginTyping(deps(), self, id, step()!.type!)
+    beginTyping(deps(), self, id, nextStepOf()!.type!)
     endTyping(deps(), self, id, 'sent')
     app.wait(61)
-    expect(step()).toMatchObject({ do: 'give-up', type: null })
+    expect(nextStepOf()).toMatchObject({ do: 'give-up', type: null })
   })
 
   test('a fresh session that was not prompted keeps its brief until the user’s prompt begins it', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
-    const fresh = clear()
+    const fresh = clearSession()
     app.wait(121)
     giveUpTyping(deps(), self, id, false)
-    expect(step()).toBeNull()
+    expect(nextStepOf()).toBeNull()
     expect(claimHandoffs(deps(), self)).toEqual([])
     fresh.prompt()
-    expect(last().state).toBe('started')
+    expect(lastHandoff().state).toBe('started')
   })
 })
 
 test('text meant for one session is not typed into another', () => {
-  const id = leave()
+  const id = endTurnToType()
   claimHandoffs(deps(), self)
-  const type = step()!.type!
+  const type = nextStepOf()!.type!
   expect(beginTyping(deps(), self, id, { ...type, sessionId: 'bbbbbbbb-0002' })).toBe(false)
-  expect(last().typing ?? null).toBeNull()
+  expect(lastHandoff().typing ?? null).toBeNull()
   expect(beginTyping(deps(), self, id, type)).toBe(true)
 })
 
 describe('a client that is gone', () => {
   test('a client that dies before or after the clear leaves the brief to the next start in its folder', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
-    const cleared = clear()
+    const cleared = clearSession()
     giveUpTyping(deps(), self, id, true)
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
     expect(cleared.record().state).toBe('ended')
-    expect(app.store.brief(last().briefId!)).toMatchObject({ status: 'checked', usedBySessionId: null })
+    expect(app.store.brief(lastHandoff().briefId!)).toMatchObject({ status: 'checked', usedBySessionId: null })
     const next = testSession(app, 'eeeeeeee-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     expect(said(next.start().answer).agent).toContain('Fix the login.')
-    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 
   test('a dead client found by a driver is ended like at the next start, once, together with its compaction', () => {
-    const id = leave()
+    const id = endTurnToType()
     claimHandoffs(deps(), self)
     s.preCompact('manual')
     giveUpTyping(deps(), self, id, true)
     expect(s.record()).toMatchObject({ state: 'ended', compaction: { completed: true } })
     expect(s.events('session_ended').map(({ data }) => data)).toEqual([{ reason: 'gone' }])
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start', client: null, driver: null })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', client: null, driver: null })
     const next = testSession(app, 'eeeeeeee-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     next.start()
     expect(s.events('session_ended')).toHaveLength(1)

@@ -28,50 +28,50 @@ beforeEach(() => {
   app.engine.deps.leaveWork = (work) => void begun.push(work)
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
-  says(ASKED)
+  typePrompt(ASKED)
   s.prompt()
   s.reports(150_000, Date.now())
   s.step(150_000)
 })
 afterEach(() => app.remove())
 
-const says = (content: string) =>
+const typePrompt = (content: string) =>
   s.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content } })
 const deps = () => app.engine.deps
-const last = () => app.store.handoffs().at(-1)!
+const lastHandoff = () => app.store.handoffs().at(-1)!
 const briefs = () => app.store.briefs()
-const ends = (answer: string) => s.endsTurn(answer)
-const claim = (who: ProcessIdentity = self) => claimForks(deps(), who)
-const begin = (who: ProcessIdentity = self) => beginFork(deps(), who, last().handoffId)
-const give = (answer: string | null, why = 'the client ended with 1') =>
-  endFork(deps(), self, last().handoffId, { answer, why })
+const endTurn = (answer: string) => s.endsTurn(answer)
+const claimFork = (who: ProcessIdentity = self) => claimForks(deps(), who)
+const beginForkOf = (who: ProcessIdentity = self) => beginFork(deps(), who, lastHandoff().handoffId)
+const endForkWith = (answer: string | null, why = 'the client ended with 1') =>
+  endFork(deps(), self, lastHandoff().handoffId, { answer, why })
 /** Runs a fork up to its answer. */
-function fork(): void {
-  ends('I would rather go on.')
-  claim()
-  begin()
+function startFork(): void {
+  endTurn('I would rather go on.')
+  claimFork()
+  beginForkOf()
 }
 
 describe('an agent that gives no brief', () => {
   test('an agent that gives no brief is followed by a fork whose brief is used like any other', () => {
     begun = []
-    const { user } = said(ends('I would rather go on.').answer)
+    const { user } = said(endTurn('I would rather go on.').answer)
     expect(user).toContain('a fork of this session writes it')
-    expect(last()).toMatchObject({ state: 'requested', briefId: null, fork: { tries: 0, outcome: null } })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', briefId: null, fork: { tries: 0, outcome: null } })
     expect(begun).toContain('handoff')
-    expect(claim()).toEqual([last().handoffId])
-    expect(begin()).toMatchObject({
+    expect(claimFork()).toEqual([lastHandoff().handoffId])
+    expect(beginForkOf()).toMatchObject({
       agent: 'claude-code',
       sessionId: s.id,
       client: { pid: process.pid },
     })
-    expect(last().fork!.tries).toBe(1)
-    give(`Here it is.\n\n${GOOD}`)
-    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', fork: { outcome: 'wrote' } })
-    expect(briefs()).toMatchObject([{ author: 'fork', status: 'checked', briefId: last().briefId }])
+    expect(lastHandoff().fork!.tries).toBe(1)
+    endForkWith(`Here it is.\n\n${GOOD}`)
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod', fork: { outcome: 'wrote' } })
+    expect(briefs()).toMatchObject([{ author: 'fork', status: 'checked', briefId: lastHandoff().briefId }])
     expect(briefs()[0]!.coverage!.score).toBeGreaterThanOrEqual(0.8)
     expect(s.events('handoff_started')[0]!.data).toMatchObject({ fork: 'wrote' })
-    expect(isForkWanted(deps(), self, last().handoffId)).toBe(false)
+    expect(isForkWanted(deps(), self, lastHandoff().handoffId)).toBe(false)
   })
 
   test.each([
@@ -79,9 +79,9 @@ describe('an agent that gives no brief', () => {
     ['that answers with something else', 'I am done.', 'the client ended with 1'],
     ['whose brief is below the bar', POOR, /^its brief carried \d+% of what happened, and the bar is 80%$/],
   ])('a fork %s is followed by Baton’s own brief, which names the reason', (_, answer, why) => {
-    fork()
-    give(answer)
-    expect(last()).toMatchObject({ state: 'clearing', fork: { outcome: expect.stringMatching(why) } })
+    startFork()
+    endForkWith(answer)
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', fork: { outcome: expect.stringMatching(why) } })
     const [own, ...more] = briefs()
     expect(more).toEqual([])
     expect(own).toMatchObject({ author: 'baton', status: 'checked' })
@@ -91,44 +91,44 @@ describe('an agent that gives no brief', () => {
 
   test('an agent that gives no brief is followed by Baton’s own where forks are not configured', () => {
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, fork: false } }))
-    ends('I would rather go on.')
-    expect(last().fork).toBeUndefined()
+    endTurn('I would rather go on.')
+    expect(lastHandoff().fork).toBeUndefined()
     expect(briefs()).toMatchObject([{ author: 'baton' }])
   })
 })
 
 describe('an agent whose brief is below the bar', () => {
   test('an agent whose brief is below the bar twice is followed by a fork', () => {
-    ends(POOR)
-    expect(last()).toMatchObject({ asked: 2, draft: POOR.trim() })
-    expect(last().fork).toBeUndefined()
-    fork()
-    expect(last().fork).toBeDefined()
-    give(GOOD)
+    endTurn(POOR)
+    expect(lastHandoff()).toMatchObject({ asked: 2, draft: POOR.trim() })
+    expect(lastHandoff().fork).toBeUndefined()
+    startFork()
+    expect(lastHandoff().fork).toBeDefined()
+    endForkWith(GOOD)
     expect(briefs()).toMatchObject([{ author: 'fork' }])
   })
 
   test('the agent’s brief below the bar is used when the fork does no better', () => {
-    ends(POOR)
-    ends(brief('Nothing much, again.', ''))
-    claim()
-    begin()
-    give(null)
+    endTurn(POOR)
+    endTurn(brief('Nothing much, again.', ''))
+    claimFork()
+    beginForkOf()
+    endForkWith(null)
     expect(briefs()).toMatchObject([{ author: 'agent' }])
-    expect(last()).toMatchObject({ state: 'clearing', draft: null })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', draft: null })
   })
 })
 
 describe('while a fork writes', () => {
   test('a turn that continues while a fork writes is reported to the fresh session as late findings', () => {
-    fork()
-    says('Also rename src/menu.ts to src/nav.ts.')
+    startFork()
+    typePrompt('Also rename src/menu.ts to src/nav.ts.')
     s.prompt()
-    expect(last()).toMatchObject({ state: 'requested', stale: true })
-    give(GOOD)
-    expect(last()).toMatchObject({ state: 'checked', stale: true })
-    ends('Renamed.')
-    expect(last().state).toBe('clearing')
+    expect(lastHandoff()).toMatchObject({ state: 'requested', stale: true })
+    endForkWith(GOOD)
+    expect(lastHandoff()).toMatchObject({ state: 'checked', stale: true })
+    endTurn('Renamed.')
+    expect(lastHandoff().state).toBe('clearing')
     const [given] = briefs()
     expect(given).toMatchObject({ author: 'fork', addenda: [{}] })
     expect(readFileSync(given!.addenda[0]!.path, 'utf8')).toContain('Also rename src/menu.ts')
@@ -136,36 +136,36 @@ describe('while a fork writes', () => {
   })
 
   test('a brief that the agent gives while a fork writes is used, and the fork is stopped', () => {
-    fork()
+    startFork()
     s.prompt()
-    ends('Still at it.')
-    expect(isForkWanted(deps(), self, last().handoffId)).toBe(true)
+    endTurn('Still at it.')
+    expect(isForkWanted(deps(), self, lastHandoff().handoffId)).toBe(true)
     s.prompt()
-    ends(GOOD)
+    endTurn(GOOD)
     expect(briefs()).toMatchObject([{ author: 'agent' }])
-    expect(isForkWanted(deps(), self, last().handoffId)).toBe(false)
-    give(GOOD)
+    expect(isForkWanted(deps(), self, lastHandoff().handoffId)).toBe(false)
+    endForkWith(GOOD)
     expect(briefs()).toHaveLength(1)
   })
 
   test('a manual /clear does not wait for a fork: the fresh session gets Baton’s brief', () => {
-    fork()
+    startFork()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
     const { agent } = said(fresh.start('clear').answer)
     expect(agent).toContain('Never touch legacy/a.ts')
-    expect(last()).toMatchObject({
+    expect(lastHandoff()).toMatchObject({
       state: 'confirmed',
       fork: { outcome: 'the session was cleared before it had answered' },
     })
-    give(GOOD)
+    endForkWith(GOOD)
     expect(briefs()).toMatchObject([{ author: 'baton', status: 'used' }])
   })
 
   test('a session that ends while a fork writes leaves Baton’s brief for the next start', () => {
-    fork()
+    startFork()
     s.end('prompt_input_exit')
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(briefs()).toMatchObject([{ author: 'baton', status: 'checked' }])
     const next = testSession(app, 'bbbbbbbb-0002', { ...ENV, CLAUDE_PID: String(process.ppid) })
     expect(said(next.start().answer).agent).toContain('Never touch legacy/a.ts')
@@ -176,8 +176,8 @@ describe('while a fork writes', () => {
     ['a later request', () => void requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })],
     ['Baton switched off', () => off()],
   ])('a fork is not wanted any more after %s', (_, happens) => {
-    fork()
-    const { handoffId } = last()
+    startFork()
+    const { handoffId } = lastHandoff()
     happens()
     expect(isForkWanted(deps(), self, handoffId)).toBe(false)
     endFork(deps(), self, handoffId, { answer: GOOD, why: '' })
@@ -198,33 +198,34 @@ describe('Baton switched off by the configuration while nothing is heard of the 
   const off = () => app.configure((policy) => ({ ...policy, enabled: false }))
 
   test('a configuration that switches Baton off ends the handoff when the fork has answered', () => {
-    fork()
+    startFork()
     off()
-    give(GOOD)
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    endForkWith(GOOD)
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
     expect(briefs()).toEqual([])
   })
 
   test('a configuration that switches Baton off ends a handoff that waits for an unreported turn end', () => {
-    fork()
+    startFork()
     s.prompt()
-    give(GOOD)
-    expect(last()).toMatchObject({ state: 'checked', dueAt: expect.any(String) })
+    endForkWith(GOOD)
+    expect(lastHandoff()).toMatchObject({ state: 'checked', dueAt: expect.any(String) })
     off()
     app.wait(31)
     app.engine.lookAtHandoffs()
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
     expect(briefs()).toMatchObject([{ status: 'cancelled' }])
   })
 })
 
 describe('what stands in the transcript only after the fork was wanted', () => {
   test('facts after the fork’s request do not lower its coverage and are reported to the fresh session', () => {
-    fork()
-    for (const path of ['src/b.ts', 'src/c.ts', 'src/d.ts']) says(`Never touch ${path}. Never use sudo in ${path}.`)
-    expect(last().stale).toBe(false)
-    give(GOOD)
-    expect(last().fork!.outcome).toBe('wrote')
+    startFork()
+    for (const path of ['src/b.ts', 'src/c.ts', 'src/d.ts'])
+      typePrompt(`Never touch ${path}. Never use sudo in ${path}.`)
+    expect(lastHandoff().stale).toBe(false)
+    endForkWith(GOOD)
+    expect(lastHandoff().fork!.outcome).toBe('wrote')
     const [given] = briefs()
     expect(given).toMatchObject({ author: 'fork', addenda: [{}] })
     expect(readFileSync(given!.path, 'utf8')).not.toContain('src/b.ts')
@@ -233,7 +234,7 @@ describe('what stands in the transcript only after the fork was wanted', () => {
 })
 
 describe('a brief that cannot be kept', () => {
-  const full = () => {
+  const fillDisk = () => {
     const sources = deps().sources()
     const keep = () => {
       throw new Error('ENOSPC: no space left on device')
@@ -242,15 +243,19 @@ describe('a brief that cannot be kept', () => {
   }
 
   test('a fork’s brief that cannot be stored is tried again by the next driver, and then the handoff fails', () => {
-    fork()
-    full()
-    expect(() => give(GOOD)).toThrow('ENOSPC')
-    expect(last()).toMatchObject({ state: 'requested', fork: { outcome: null } })
-    expect(begin()).toMatchObject({ sessionId: s.id })
-    expect(() => give(GOOD)).toThrow('ENOSPC')
-    expect(begin()).toBe('no more')
-    endFork(deps(), self, last().handoffId, { answer: null, why: 'whoever saw to it was ended twice', isLast: true })
-    expect(last()).toMatchObject({ state: 'failed', trouble: 'its brief could not be kept' })
+    startFork()
+    fillDisk()
+    expect(() => endForkWith(GOOD)).toThrow('ENOSPC')
+    expect(lastHandoff()).toMatchObject({ state: 'requested', fork: { outcome: null } })
+    expect(beginForkOf()).toMatchObject({ sessionId: s.id })
+    expect(() => endForkWith(GOOD)).toThrow('ENOSPC')
+    expect(beginForkOf()).toBe('no more')
+    endFork(deps(), self, lastHandoff().handoffId, {
+      answer: null,
+      why: 'whoever saw to it was ended twice',
+      isLast: true,
+    })
+    expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: 'its brief could not be kept' })
     expect(s.events('handoff_failed')).toHaveLength(1)
     begun = []
     app.engine.lookAtHandoffs()
@@ -260,19 +265,19 @@ describe('a brief that cannot be kept', () => {
 
 describe('whoever sees to a fork', () => {
   test('the successor of a killed fork driver begins a second fork, and there is no third', () => {
-    ends('I would rather go on.')
-    expect(claim(gone)).toEqual([last().handoffId])
-    expect(begin(gone)).toMatchObject({ sessionId: s.id })
+    endTurn('I would rather go on.')
+    expect(claimFork(gone)).toEqual([lastHandoff().handoffId])
+    expect(beginForkOf(gone)).toMatchObject({ sessionId: s.id })
     begun = []
     app.engine.lookAtHandoffs()
     expect(begun).toEqual(['handoff'])
-    expect(claim()).toEqual([last().handoffId])
+    expect(claimFork()).toEqual([lastHandoff().handoffId])
     begun = []
     app.engine.lookAtHandoffs()
     expect(begun).toEqual([])
-    expect(begin(gone)).toBeNull()
-    expect(begin()).toMatchObject({ sessionId: s.id })
-    expect(begin()).toBe('no more')
-    expect(claim({ pid: process.ppid, startedAt: 'x' })).toEqual([])
+    expect(beginForkOf(gone)).toBeNull()
+    expect(beginForkOf()).toMatchObject({ sessionId: s.id })
+    expect(beginForkOf()).toBe('no more')
+    expect(claimFork({ pid: process.ppid, startedAt: 'x' })).toEqual([])
   })
 })

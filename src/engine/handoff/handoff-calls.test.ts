@@ -35,11 +35,11 @@ let app: TestApp
 let s: TestSession
 beforeEach(() => {
   app = testApp()
-  s = begun('aaaaaaaa-0001', ENV)
+  s = startSession('aaaaaaaa-0001', ENV)
 })
 afterEach(() => app.remove())
 
-function begun(id: string, env: Record<string, string>): TestSession {
+function startSession(id: string, env: Record<string, string>): TestSession {
   const session = testSession(app, id, env)
   session.start()
   session.asks(REQUEST)
@@ -51,11 +51,11 @@ const deps = () => app.engine.deps
 const read = (session = s) => readFacts(readers, 'claude-code', session.transcript, {})
 const offer = (body = WHOLE, { caller = s.id as string | null, session = s, reason = null as string | null } = {}) =>
   offerBrief(deps(), { sessionId: session.id, caller, reason, body, read: read(session) })
-const ends = (answer: string, session = s) => session.endsTurn(answer)
-const last = (): HandoffRecord => app.store.handoffs().at(-1)!
-const order = (session = s) => existsSync(join(app.liveDir, `${session.id}.order.json`))
+const endTurn = (answer: string, session = s) => session.endsTurn(answer)
+const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
+const hasOrder = (session = s) => existsSync(join(app.liveDir, `${session.id}.order.json`))
 const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
-function begin(handoff: HandoffRecord): void {
+function answerOrderBegun(handoff: HandoffRecord): void {
   const file = join(app.liveDir, `${handoff.sessionId}.${handoff.orderId}.answer.json`)
   const answer = {
     format: 1,
@@ -67,12 +67,12 @@ function begin(handoff: HandoffRecord): void {
   }
   writeFileSync(file, JSON.stringify(answer))
 }
-function clear(session = s, id = 'bbbbbbbb-0002') {
+function clearSession(session = s, id = 'bbbbbbbb-0002') {
   session.end('clear')
   const fresh = testSession(app, id, session.env)
   return { fresh, answer: fresh.start('clear').answer }
 }
-function thrown(work: () => unknown): BatonError {
+function expectRefusal(work: () => unknown): BatonError {
   const before = snapshot()
   try {
     work()
@@ -104,11 +104,11 @@ describe('a brief that is given', () => {
     expect(brief.coverage!.score).toBeLessThan(1)
     expect(brief.coverage!.missing.map(({ kind }) => kind)).toContain('constraint')
     expect(readFileSync(brief.path, 'utf8')).toContain('## Added by Baton')
-    expect(order()).toBe(false)
-    ends('I gave my brief.')
-    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', briefId: brief.briefId })
-    begin(last())
-    const { fresh, answer } = clear()
+    expect(hasOrder()).toBe(false)
+    endTurn('I gave my brief.')
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod', briefId: brief.briefId })
+    answerOrderBegun(lastHandoff())
+    const { fresh, answer } = clearSession()
     expect(said(answer).agent).toContain('Run the tests of src/login.ts.')
     expect(fresh.record()).toMatchObject({ handoffs: 1, lastHandoffPath: brief.path })
   })
@@ -123,13 +123,13 @@ describe('a brief that is given', () => {
   test('a given brief answers the request of a level, which stays its cause and is not repeated', () => {
     s.reports(150_000, 2)
     s.step(150_000)
-    const asked = last()
+    const asked = lastHandoff()
     expect(asked).toMatchObject({ state: 'requested', cause: 'level' })
     const { handoff } = offer()
     expect(handoff).toMatchObject({ handoffId: asked.handoffId, state: 'checked', cause: 'level', unattended: true })
     expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
-    expect(ends('done').answer).toBe('')
-    expect(last()).toMatchObject({ handoffId: asked.handoffId, state: 'clearing' })
+    expect(endTurn('done').answer).toBe('')
+    expect(lastHandoff()).toMatchObject({ handoffId: asked.handoffId, state: 'clearing' })
   })
 
   test('the second of two given briefs counts, and the first is superseded', () => {
@@ -143,15 +143,18 @@ describe('a brief that is given', () => {
 
   test('a given brief withdraws an order that was not begun, and is refused once it was', () => {
     offer(THIN)
-    ends('ready')
-    expect(order()).toBe(true)
+    endTurn('ready')
+    expect(hasOrder()).toBe(true)
     const { brief } = offer(WHOLE)
-    expect(order()).toBe(false)
-    ends('ready')
-    expect(order()).toBe(true)
-    begin(last())
-    expect(thrown(() => offer(THIN))).toMatchObject({ exit: 4, message: expect.stringContaining('being cleared') })
-    expect(last()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
+    expect(hasOrder()).toBe(false)
+    endTurn('ready')
+    expect(hasOrder()).toBe(true)
+    answerOrderBegun(lastHandoff())
+    expect(expectRefusal(() => offer(THIN))).toMatchObject({
+      exit: 4,
+      message: expect.stringContaining('being cleared'),
+    })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
   })
 
   test('a given brief replaces the one Baton wrote when it blocked a compaction', () => {
@@ -162,8 +165,8 @@ describe('a brief that is given', () => {
     expect(statuses()).toEqual(['baton checked'])
     expect(offer().handoff).toMatchObject({ state: 'checked', orderId: null })
     expect(statuses()).toEqual(['baton superseded', 'agent checked'])
-    ends('ready')
-    expect(order()).toBe(true)
+    endTurn('ready')
+    expect(hasOrder()).toBe(true)
   })
 
   test('a brief given for an ended session waits for the next start', () => {
@@ -183,47 +186,47 @@ describe('who may', () => {
   const CHILD = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' }
 
   test('only the session itself, its parent seat and the user may give a brief', () => {
-    const child = begun('cccccccc-0003', CHILD)
-    const other = begun('dddddddd-0004', { ...ENV, BATON_SEAT: 'web' })
+    const child = startSession('cccccccc-0003', CHILD)
+    const other = startSession('dddddddd-0004', { ...ENV, BATON_SEAT: 'web' })
     expect(offer(WHOLE, { caller: s.id, session: child }).handoff).toMatchObject({ cause: 'parent', unattended: true })
     expect(requestBrief(deps(), { sessionId: child.id, caller: s.id, reason: null })).toMatchObject({
       cause: 'parent',
     })
     for (const caller of [other.id, child.id, 'eeeeeeee-never-seen']) {
-      expect(thrown(() => offer(WHOLE, { caller })).exit).toBe(4)
-      expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller, reason: null })).exit).toBe(4)
+      expect(expectRefusal(() => offer(WHOLE, { caller })).exit).toBe(4)
+      expect(expectRefusal(() => requestBrief(deps(), { sessionId: s.id, caller, reason: null })).exit).toBe(4)
     }
     const { handoff, brief } = offer()
-    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: other.id })).exit).toBe(4)
-    expect(thrown(() => dropBrief(deps(), { briefId: brief.briefId, caller: other.id })).exit).toBe(4)
+    expect(expectRefusal(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: other.id })).exit).toBe(4)
+    expect(expectRefusal(() => dropBrief(deps(), { briefId: brief.briefId, caller: other.id })).exit).toBe(4)
   })
 
   test('a brief for an earlier session of the seat is refused, and the current session is named', () => {
-    const { fresh } = clear()
+    const { fresh } = clearSession()
     fresh.prompt()
-    const error = thrown(() => offer())
+    const error = expectRefusal(() => offer())
     expect(error).toMatchObject({ exit: 4, hint: expect.stringContaining('bbbbbbbb') })
     expect(offer(WHOLE, { caller: s.id, session: fresh }).handoff.state).toBe('checked')
   })
 
   test('a brief is refused while Baton is off, and for an unknown session', () => {
     app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
-    expect(thrown(() => offer(WHOLE, { caller: null }))).toMatchObject({
+    expect(expectRefusal(() => offer(WHOLE, { caller: null }))).toMatchObject({
       exit: 4,
       message: expect.stringContaining('off'),
     })
-    expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })).exit).toBe(4)
-    expect(thrown(() => requestBrief(deps(), { sessionId: 'gone', caller: null, reason: null })).exit).toBe(3)
+    expect(expectRefusal(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })).exit).toBe(4)
+    expect(expectRefusal(() => requestBrief(deps(), { sessionId: 'gone', caller: null, reason: null })).exit).toBe(3)
   })
 
   test('a guard stops an agent that hands over again right after a handoff, but not a user', () => {
     offer()
-    ends('ready')
-    begin(last())
-    const { fresh } = clear()
+    endTurn('ready')
+    answerOrderBegun(lastHandoff())
+    const { fresh } = clearSession()
     fresh.prompt()
-    expect(last().state).toBe('started')
-    const error = thrown(() => offer(WHOLE, { caller: fresh.id, session: fresh }))
+    expect(lastHandoff().state).toBe('started')
+    const error = expectRefusal(() => offer(WHOLE, { caller: fresh.id, session: fresh }))
     expect(error).toMatchObject({ exit: 4, details: { guard: 'cooldown_seconds' } })
     const { handoff } = offer(WHOLE, { caller: null, session: fresh })
     expect(handoff).toMatchObject({ state: 'checked', number: 2 })
@@ -239,8 +242,8 @@ describe('a request', () => {
     const told = said(s.step(91_000).answer).agent!
     expect(told).toContain('handoff brief')
     expect(told).toContain('the model changes')
-    ends(WHOLE)
-    expect(last()).toMatchObject({ handoffId: handoff.handoffId, state: 'clearing' })
+    endTurn(WHOLE)
+    expect(lastHandoff()).toMatchObject({ handoffId: handoff.handoffId, state: 'clearing' })
   })
 
   test('the last of two requests wins', () => {
@@ -255,7 +258,7 @@ describe('a request', () => {
 
   test('a request to an ended session is refused', () => {
     s.end('prompt_input_exit')
-    expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null }))).toMatchObject({
+    expect(expectRefusal(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null }))).toMatchObject({
       exit: 4,
     })
   })
@@ -264,29 +267,29 @@ describe('a request', () => {
 describe('what was decided is taken back', () => {
   test('cancelling withdraws the order and the brief, and the session continues', () => {
     const { brief, handoff } = offer()
-    ends('ready')
+    endTurn('ready')
     expect(dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).toMatchObject({
       state: 'cancelled',
       trouble: 'the user cancelled it',
     })
-    expect(order()).toBe(false)
+    expect(hasOrder()).toBe(false)
     expect(app.store.brief(brief.briefId)!.status).toBe('cancelled')
     expect(s.types()).toContain('handoff_cancelled')
-    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
-    ends('on it goes')
-    expect(order()).toBe(false)
+    expect(expectRefusal(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    endTurn('on it goes')
+    expect(hasOrder()).toBe(false)
   })
 
   test('a handoff cannot be cancelled once the fresh session has begun', () => {
     const { brief, handoff } = offer()
-    ends('ready')
-    begin(last())
-    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
-    clear()
-    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
-    expect(thrown(() => dropBrief(deps(), { briefId: brief.briefId, caller: null })).exit).toBe(4)
+    endTurn('ready')
+    answerOrderBegun(lastHandoff())
+    expect(expectRefusal(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    clearSession()
+    expect(expectRefusal(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    expect(expectRefusal(() => dropBrief(deps(), { briefId: brief.briefId, caller: null })).exit).toBe(4)
     expect(
-      thrown(() => reviseBrief(deps(), { briefId: brief.briefId, caller: null, body: THIN, read: read() })).exit,
+      expectRefusal(() => reviseBrief(deps(), { briefId: brief.briefId, caller: null, body: THIN, read: read() })).exit,
     ).toBe(4)
   })
 })
@@ -305,8 +308,8 @@ test('work that the agent does after its brief in the same turn becomes a late f
     type: 'user',
     message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
   })
-  ends('ready')
-  expect(said(clear().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
+  endTurn('ready')
+  expect(said(clearSession().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
 })
 
 describe('a brief in the last answer, after one was given as a file', () => {
@@ -314,10 +317,10 @@ describe('a brief in the last answer, after one was given as a file', () => {
 
   test('a stub in the last answer that points at a given brief does not replace it', () => {
     offer(WHOLE, { caller: s.id })
-    ends(STUB)
+    endTurn(STUB)
     expect(statuses()).toEqual(['agent checked'])
-    expect(last().state).toBe('clearing')
-    expect(said(clear().answer).agent).toContain('Never touch legacy/a.ts')
+    expect(lastHandoff().state).toBe('clearing')
+    expect(said(clearSession().answer).agent).toContain('Never touch legacy/a.ts')
   })
 
   test.each([
@@ -329,13 +332,13 @@ describe('a brief in the last answer, after one was given as a file', () => {
     ],
   ])('a brief in the last answer replaces the given one %s', (_, first, then) => {
     offer(first, { caller: s.id })
-    ends(then)
+    endTurn(then)
     expect(statuses()).toEqual(['agent superseded', 'agent checked'])
   })
 })
 
 describe('a review', () => {
-  function underReview() {
+  function openReview() {
     const { brief, handoff } = offer()
     app.store.transaction(() => {
       app.store.putHandoff({ ...handoff, state: 'review', dueAt: '2026-03-01T11:00:00.000Z' })
@@ -345,24 +348,26 @@ describe('a review', () => {
   }
 
   test('a brief under review may be approved by the user or the parent, not by its author', () => {
-    const briefId = underReview()
-    expect(thrown(() => approveBrief(deps(), { briefId, caller: s.id })).exit).toBe(4)
+    const briefId = openReview()
+    expect(expectRefusal(() => approveBrief(deps(), { briefId, caller: s.id })).exit).toBe(4)
     expect(approveBrief(deps(), { briefId, caller: null })).toMatchObject({
       brief: { status: 'approved' },
       handoff: { state: 'checked' },
     })
     expect(approveBrief(deps(), { briefId, caller: null }).brief.status).toBe('approved')
-    ends('ready')
-    expect(order()).toBe(true)
+    endTurn('ready')
+    expect(hasOrder()).toBe(true)
   })
 
   test('approving a brief that is not under review is refused', () => {
     const { brief } = offer()
-    expect(thrown(() => approveBrief(deps(), { briefId: brief.briefId, caller: null }))).toMatchObject({ exit: 4 })
+    expect(expectRefusal(() => approveBrief(deps(), { briefId: brief.briefId, caller: null }))).toMatchObject({
+      exit: 4,
+    })
   })
 
   test('a review may edit the text, which becomes a new brief of the user with nothing added', () => {
-    const briefId = underReview()
+    const briefId = openReview()
     const { brief, handoff } = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() })
     expect(brief).toMatchObject({ author: 'user', status: 'review', sequence: 2 })
     expect(brief.coverage!.missing.length).toBeGreaterThan(0)
@@ -372,10 +377,10 @@ describe('a review', () => {
   })
 
   test('the second of two edits is refused and told which brief replaced its own', () => {
-    const briefId = underReview()
+    const briefId = openReview()
     const first = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() }).brief.briefId
     const before = snapshot()
-    const late = thrown(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
+    const late = expectRefusal(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
     expect(late).toMatchObject({
       exit: 4,
       message: expect.stringContaining(first),
@@ -385,22 +390,22 @@ describe('a review', () => {
   })
 
   test('an edit of a brief that was cancelled meanwhile is refused', () => {
-    const briefId = underReview()
-    dropHandoff(deps(), { handoffId: last().handoffId, caller: null })
-    const late = thrown(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
+    const briefId = openReview()
+    dropHandoff(deps(), { handoffId: lastHandoff().handoffId, caller: null })
+    const late = expectRefusal(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
     expect(late).toMatchObject({ exit: 4, message: expect.stringContaining('cancelled') })
     expect(statuses()).toEqual(['agent cancelled'])
   })
 
   test('an edit while the order waits withdraws the order and gives it again with the new text', () => {
     const { brief: old } = offer()
-    ends('ready')
+    endTurn('ready')
     const { brief, handoff } = reviseBrief(deps(), { briefId: old.briefId, caller: null, body: THIN, read: read() })
-    expect(order()).toBe(false)
+    expect(hasOrder()).toBe(false)
     expect(handoff).toMatchObject({ state: 'waiting', orderId: null })
-    ends('ready')
-    expect(order()).toBe(true)
-    expect(said(clear().answer).agent).toContain(brief.path)
+    endTurn('ready')
+    expect(hasOrder()).toBe(true)
+    expect(said(clearSession().answer).agent).toContain(brief.path)
   })
 })
 

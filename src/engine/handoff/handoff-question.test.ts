@@ -32,9 +32,9 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const ends = (answer: string) => s.endsTurn(answer)
-const last = () => app.store.handoffs().at(-1)!
-const briefText = () => readFileSync(app.store.brief(last().briefId!)!.path, 'utf8')
+const endTurn = (answer: string) => s.endsTurn(answer)
+const lastHandoff = () => app.store.handoffs().at(-1)!
+const briefText = () => readFileSync(app.store.brief(lastHandoff().briefId!)!.path, 'utf8')
 const order = (session = s): Order | null => {
   const file = join(app.liveDir, `${session.id}.order.json`)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Order) : null
@@ -47,7 +47,7 @@ const answerOf = (text: string) => ({
   content: [{ type: 'text', text }],
   usage: { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 50_000, output_tokens: 5 },
 })
-function clear(): { fresh: TestSession; told: string } {
+function clearSession(): { fresh: TestSession; told: string } {
   s.end('clear')
   const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
   return { fresh, told: said(fresh.start('clear').answer).agent ?? '' }
@@ -56,13 +56,13 @@ function clear(): { fresh: TestSession; told: string } {
 test('a question at the end of the turn is in the brief, in the prompt and in the first request', () => {
   s.reports(150_000, 2)
   s.answers(150_000)
-  expect(ends(`The service is ready.\n\n${QUESTION}\n\n1. 8420\n2. 9000`).answer).toContain('handoff brief')
-  ends(BRIEF)
-  expect(last()).toMatchObject({ state: 'clearing', question: expect.stringContaining('2. 9000') })
+  expect(endTurn(`The service is ready.\n\n${QUESTION}\n\n1. 8420\n2. 9000`).answer).toContain('handoff brief')
+  endTurn(BRIEF)
+  expect(lastHandoff()).toMatchObject({ state: 'clearing', question: expect.stringContaining('2. 9000') })
   expect(briefText()).toContain(QUESTION)
   expect(order()!.prompt).toContain(QUESTION)
   expect(order()!.prompt).not.toContain('do not ask')
-  const { told } = clear()
+  const { told } = clearSession()
   expect(told.indexOf(QUESTION)).toBeGreaterThan(0)
   expect(told).toMatch(/repeat it to the user word for word, call no tool, and wait for the answer/)
 })
@@ -70,7 +70,7 @@ test('a question at the end of the turn is in the brief, in the prompt and in th
 test('an agent that asks the user instead of giving its brief is handed over with its question', () => {
   s.reports(150_000, 2)
   s.step(150_000)
-  ends(QUESTION)
+  endTurn(QUESTION)
   expect(app.store.briefs().at(-1)).toMatchObject({ author: 'baton' })
   expect(briefText()).toMatch(new RegExp(`## Open questions\\n+- ${QUESTION.replace('?', '\\?')}`))
   expect(order()!.prompt).toContain(QUESTION)
@@ -79,7 +79,7 @@ test('an agent that asks the user instead of giving its brief is handed over wit
 test('a question before the brief in the same answer is repeated', () => {
   s.reports(150_000, 2)
   s.step(150_000)
-  ends(`${QUESTION}\n\n${BRIEF}`)
+  endTurn(`${QUESTION}\n\n${BRIEF}`)
   expect(briefText()).toContain(QUESTION)
   expect(order()!.prompt).toContain(QUESTION)
 })
@@ -88,17 +88,17 @@ test('a question that the user answers before the session is cleared is not repe
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, reviewSeconds: 'approval' } }))
   s.reports(150_000, 2)
   s.step(150_000)
-  ends(`${QUESTION}\n\n${BRIEF}`)
-  expect(last()).toMatchObject({ state: 'review', question: QUESTION })
+  endTurn(`${QUESTION}\n\n${BRIEF}`)
+  expect(lastHandoff()).toMatchObject({ state: 'review', question: QUESTION })
   s.hook('UserPromptSubmit', { prompt: 'Port 9000.' })
-  expect(last().question).toBeNull()
+  expect(lastHandoff().question).toBeNull()
 })
 
 test.each(['/handoff', 'baton handoffs request'])(
   'a question that %s follows is repeated by the fresh session',
   (command) => {
     s.write({ type: 'assistant', uuid: 'u1', message: answerOf(QUESTION) })
-    ends(QUESTION)
+    endTurn(QUESTION)
     if (command === '/handoff') {
       const request = { format: 1, session: s.id, at: 1, words: '' }
       writeFileSync(join(app.liveDir, `${s.id}.request.json`), JSON.stringify(request))
@@ -108,8 +108,8 @@ test.each(['/handoff', 'baton handoffs request'])(
       s.hook('UserPromptSubmit', { prompt: '[baton] A handoff brief is wanted' })
     }
     // The transcript holds the question, so the agent is asked for it before its brief is accepted.
-    for (let asked = 0; asked < 3; asked++) ends(BRIEF)
-    expect(last()).toMatchObject({ state: 'clearing', question: QUESTION })
+    for (let asked = 0; asked < 3; asked++) endTurn(BRIEF)
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', question: QUESTION })
     expect(briefText()).toContain(QUESTION)
     expect(order()!.prompt).toContain(QUESTION)
   },
@@ -118,8 +118,8 @@ test.each(['/handoff', 'baton handoffs request'])(
 test('a turn that ends without a question tells the fresh session to begin with the next step', () => {
   s.reports(150_000, 2)
   s.step(150_000)
-  ends(`Why did it fail? Because of the port. All is written down.\n\n${BRIEF}`)
-  expect(last().question ?? null).toBeNull()
+  endTurn(`Why did it fail? Because of the port. All is written down.\n\n${BRIEF}`)
+  expect(lastHandoff().question ?? null).toBeNull()
   expect(order()!.prompt).toContain('do not ask whether to go on')
-  expect(clear().told).toContain('Go on where it says the next step is')
+  expect(clearSession().told).toContain('Go on where it says the next step is')
 })

@@ -24,13 +24,13 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const deps = () => app.engine.deps
-const last = (): HandoffRecord => app.store.handoffs().at(-1)!
+const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
 const at = () => app.now().toISOString()
 const inLive = (name: string) => join(app.liveDir, `${s.id}.${name}`)
 const hasOrder = () => existsSync(inLive('order.json'))
 const order = () => JSON.parse(readFileSync(inLive('order.json'), 'utf8')) as Order
-const ends = (answer: string, session = s) => session.endsTurn(answer)
-function begin(env: Record<string, string> = ENV, mod = true): void {
+const endTurn = (answer: string, session = s) => session.endsTurn(answer)
+function startSession(env: Record<string, string> = ENV, mod = true): void {
   s = testSession(app, 'aaaaaaaa-0001', env)
   s.start()
   s.prompt()
@@ -40,10 +40,10 @@ function begin(env: Record<string, string> = ENV, mod = true): void {
 function reachHandoffLevel(): void {
   s.reports(150_000, Date.now())
   s.step(150_000)
-  expect(last().state).toBe('requested')
+  expect(lastHandoff().state).toBe('requested')
 }
-function answers(state: 'begun' | 'refused', reason: string | null = null): void {
-  const { orderId } = last()
+function answerOrder(state: 'begun' | 'refused', reason: string | null = null): void {
+  const { orderId } = lastHandoff()
   writeFileSync(
     inLive(`${orderId}.answer.json`),
     JSON.stringify({ format: 1, orderId, session: s.id, state, reason, at: 1 }),
@@ -58,88 +58,88 @@ describe('Baton switched off while a session is handed over', () => {
   ] as const
 
   test.each(switches)('switching off by %s cancels a requested handoff and writes no brief', (_, off) => {
-    begin()
+    startSession()
     reachHandoffLevel()
     off()
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
-    expect(ends('Done.').answer).toBe('')
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(endTurn('Done.').answer).toBe('')
     expect(app.store.briefs()).toEqual([])
     expect(hasOrder()).toBe(false)
   })
 
   test.each(switches)('switching off by %s withdraws an order that was not begun', (_, off) => {
-    begin()
+    startSession()
     reachHandoffLevel()
-    ends(BRIEF)
+    endTurn(BRIEF)
     expect(hasOrder()).toBe(true)
     off()
-    expect([hasOrder(), last().state]).toEqual([false, 'cancelled'])
+    expect([hasOrder(), lastHandoff().state]).toEqual([false, 'cancelled'])
     expect(app.store.briefs()).toMatchObject([{ status: 'cancelled' }])
   })
 
   test.each(switches)('switching off by %s lets an order that was begun finish', (_, off) => {
-    begin()
+    startSession()
     reachHandoffLevel()
-    ends(BRIEF)
-    answers('begun')
+    endTurn(BRIEF)
+    answerOrder('begun')
     off()
     s.statusLine(150_000)
-    expect(last().state).toBe('clearing')
+    expect(lastHandoff().state).toBe('clearing')
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
     fresh.start('clear')
-    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: fresh.id })
+    expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: fresh.id })
   })
 
   test('a handoff begun while Baton is off, by switch or configuration, is stopped by the next signal or check', () => {
-    begin()
+    startSession()
     reachHandoffLevel()
     app.configure((policy) => ({ ...policy, enabled: false }))
-    ends('Done.')
-    expect(last()).toMatchObject({ state: 'cancelled' })
+    endTurn('Done.')
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled' })
     app.configure((policy) => ({ ...policy, enabled: true }))
     s.prompt()
     requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
-    ends(BRIEF)
-    expect(last().state).toBe('clearing')
+    endTurn(BRIEF)
+    expect(lastHandoff().state).toBe('clearing')
     app.configure((policy) => ({ ...policy, enabled: false }))
     app.engine.lookAtHandoffs()
-    expect([hasOrder(), last().state]).toEqual([false, 'cancelled'])
+    expect([hasOrder(), lastHandoff().state]).toEqual([false, 'cancelled'])
   })
 
   test('typing that failed while Baton is off ends the handoff', () => {
-    begin({ ...ENV, TMUX_PANE: '%3' }, false)
+    startSession({ ...ENV, TMUX_PANE: '%3' }, false)
     s.step(150_000)
-    ends(BRIEF)
+    endTurn(BRIEF)
     const self = processInfo(process.pid)!
     const [id] = claimHandoffs(deps(), self)
     beginTyping(deps(), self, id!, nextStep(deps(), self, id!)!.type!)
     setEnabled(deps(), 'all', '', false, at())
-    expect(last().state).toBe('clearing')
+    expect(lastHandoff().state).toBe('clearing')
     giveUpTyping(deps(), self, id!, false)
     s.prompt()
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
   })
 
   test('a waiting brief is not given to the next start while Baton is off', () => {
     const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
-    begin(env, false)
+    startSession(env, false)
     s.step(150_000)
-    ends(BRIEF)
+    endTurn(BRIEF)
     s.end('prompt_input_exit')
     setEnabled(deps(), 'all', '', false, at())
     expect(said(testSession(app, 'bbbbbbbb-0002', env).start().answer).agent).toBeNull()
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
   })
 })
 
 describe('/handoff typed in the client', () => {
-  const type = (words: string, when: number) =>
+  const typeHandoff = (words: string, when: number) =>
     writeFileSync(inLive('request.json'), JSON.stringify({ format: 1, session: s.id, at: when, words }))
 
   test('a typed /handoff survives a signal that could not be processed', () => {
-    begin()
-    type('mind the test', 1000)
+    startSession()
+    typeHandoff('mind the test', 1000)
     const { putSession } = app.store
     app.store.putSession = () => {
       throw new Error('disk full')
@@ -153,42 +153,42 @@ describe('/handoff typed in the client', () => {
   })
 
   test('a typed /handoff counts once, even if its reader was killed before the file was deleted', () => {
-    begin()
-    type('', 1000)
+    startSession()
+    typeHandoff('', 1000)
     s.prompt()
-    type('', 1000)
+    typeHandoff('', 1000)
     s.prompt({ engine: app.secondEngine() })
     expect(app.store.handoffs()).toHaveLength(1)
     expect(existsSync(inLive('request.json'))).toBe(false)
-    type('', 2000)
+    typeHandoff('', 2000)
     s.prompt()
     expect(app.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
   })
 
   test('a typed /handoff is not answered with a brief of the turn before it whose signals are still unhandled', () => {
-    begin()
-    type('', 1000)
+    startSession()
+    typeHandoff('', 1000)
     // These signals belong to the turn before the command: without a server they are processed late.
     s.prompt()
-    ends('Item 1 is noted.')
+    endTurn('Item 1 is noted.')
     expect(app.store.briefs()).toEqual([])
-    expect(last()).toMatchObject({ state: 'requested', cause: 'user' })
+    expect(lastHandoff()).toMatchObject({ state: 'requested', cause: 'user' })
     s.hook('UserPromptSubmit', { prompt: requestText() })
-    ends(BRIEF)
+    endTurn(BRIEF)
     expect(app.store.briefs()).toMatchObject([{ author: 'agent', sequence: 1 }])
-    expect(last()).toMatchObject({ state: 'clearing', asked: 1 })
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', asked: 1 })
   })
 
   test('a typed /handoff is refused while Baton is off, and has no effect once it is on again', () => {
-    begin()
+    startSession()
     setEnabled(deps(), 'session', s.id, false, at())
-    type('', 1000)
+    typeHandoff('', 1000)
     expect(said(s.prompt().answer).user).toContain('baton on aaaaaaaa')
     expect(said(s.prompt().answer).user).toBeNull()
-    ends(BRIEF)
+    endTurn(BRIEF)
     setEnabled(deps(), 'session', s.id, true, at())
     s.prompt()
-    ends('The list is sorted.')
+    endTurn('The list is sorted.')
     expect(app.store.handoffs()).toEqual([])
     expect(existsSync(inLive('request.json'))).toBe(false)
   })
@@ -199,31 +199,31 @@ describe('a compaction', () => {
   const isBlocked = (session = s) => session.preCompact().answer.includes('"block"')
 
   test('a compaction is blocked while a handoff can follow by itself, and not once it waits for the user', () => {
-    begin()
+    startSession()
     reachHandoffLevel()
     expect(isBlocked()).toBe(true)
-    expect(last().state).toBe('clearing')
+    expect(lastHandoff().state).toBe('clearing')
     expect(isBlocked()).toBe(true)
-    answers('refused', 'guard')
+    answerOrder('refused', 'guard')
     s.step(151_000)
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(isBlocked()).toBe(false)
   })
 
   test('a compaction of a session that just began from a brief is not blocked', () => {
-    begin()
+    startSession()
     reachHandoffLevel()
-    ends(BRIEF)
-    answers('begun')
+    endTurn(BRIEF)
+    answerOrder('begun')
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
     fresh.start('clear')
     fresh.prompt()
     fresh.reports(20_000, Date.now())
-    expect(last().state).toBe('started')
+    expect(lastHandoff().state).toBe('started')
     expect(isBlocked(fresh)).toBe(false)
     fresh.step(20_000)
-    expect(last().state).toBe('done')
+    expect(lastHandoff().state).toBe('done')
     expect(isBlocked(fresh)).toBe(false)
     app.wait(24 * 3600)
     expect(isBlocked(fresh)).toBe(true)
@@ -232,8 +232,8 @@ describe('a compaction', () => {
 })
 
 test('cancelling a handoff withdraws the request that is waking an idle session', () => {
-  begin()
-  ends('Done.')
+  startSession()
+  endTurn('Done.')
   const { handoffId } = requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
   app.engine.lookAtHandoffs()
   expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('handoff brief') })

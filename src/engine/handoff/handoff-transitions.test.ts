@@ -32,14 +32,14 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const change = (run: () => void): void => app.store.transaction(run)
+const inTransaction = (run: () => void): void => app.store.transaction(run)
 const stored = (): HandoffRecord | null => app.store.handoff('h1')
 
 /** Stores a handoff of the session in this state, with a brief. Null stores none. */
-function given(state: HandoffState | null, brief: BriefStatus = 'checked', id = 'h1'): HandoffRecord {
+function storeHandoff(state: HandoffState | null, brief: BriefStatus = 'checked', id = 'h1'): HandoffRecord {
   const { seatId, sessionId } = context.record
   const handoff = sampleHandoff(id, { seatId, sessionId, state: state ?? 'requested', briefId: 'b1' })
-  change(() => {
+  inTransaction(() => {
     app.store.putBrief(sampleBrief('b1', 1, { seatId, sessionId, status: brief }))
     if (state !== null) app.store.putHandoff(handoff)
   })
@@ -48,7 +48,7 @@ function given(state: HandoffState | null, brief: BriefStatus = 'checked', id = 
 
 test.each(STATES)('a handoff in state %s follows the table for every event and refuses all others', (state) => {
   for (const event of EVENTS) {
-    const handoff = given(state, 'checked', `${state} ${event}`)
+    const handoff = storeHandoff(state, 'checked', `${state} ${event}`)
     const id = handoff.handoffId
     context.events = []
     app.logged.length = 0
@@ -92,9 +92,9 @@ test('an open handoff in any state can be cancelled and can fail', () => {
 })
 
 test('an outdated copy of a handoff cannot bring back the state it had', () => {
-  const old = given('clearing')
-  change(() => void applyEvent(context, old, 'handoff-cancelled', { trouble: 'because' }))
-  change(() => {
+  const old = storeHandoff('clearing')
+  inTransaction(() => void applyEvent(context, old, 'handoff-cancelled', { trouble: 'because' }))
+  inTransaction(() => {
     updateHandoff(context, old, { asked: 9 })
     expect(applyEvent(context, old, 'clear-ordered')).toBeNull()
   })
@@ -119,8 +119,8 @@ test.each<[HandoffEvent, HandoffState, BriefStatus, BriefStatus, string[]]>([
 ])(
   '%s in state %s turns a brief that is %s into one that is %s and emits %j',
   (event, state, before, after, events) => {
-    const handoff = given(state, before)
-    change(() => void applyEvent(context, handoff, event))
+    const handoff = storeHandoff(state, before)
+    inTransaction(() => void applyEvent(context, handoff, event))
     expect(app.store.brief('b1')?.status).toBe(after)
     expect(context.events.map(({ type }) => type)).toEqual(events)
   },

@@ -15,7 +15,8 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const briefs = () => app.store.briefs()
-const shown = () => briefs().map(({ author, status, sessionId }) => `${author} ${status} ${sessionId.slice(0, 4)}`)
+const describeBriefs = () =>
+  briefs().map(({ author, status, sessionId }) => `${author} ${status} ${sessionId.slice(0, 4)}`)
 
 /** Changes a file and continues the work for a few steps. */
 function changeFile(session = s, steps = 6): void {
@@ -49,7 +50,7 @@ describe('a session that ends', () => {
     s.end('prompt_input_exit')
     expect(briefs()).toEqual([])
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
     const [brief] = briefs()
     const text = readFileSync(brief!.path, 'utf8')
     expect(text).toContain('The session ended without a brief.')
@@ -113,7 +114,7 @@ describe('a session that ends', () => {
     changeFile(job)
     job.end()
     app.engine.catchUp()
-    expect(shown()).toEqual(['agent checked aaaa'])
+    expect(describeBriefs()).toEqual(['agent checked aaaa'])
   })
 
   test('no late brief is written without a transcript, and it is not tried again', () => {
@@ -152,7 +153,7 @@ describe('what is left to be done', () => {
     }
     deps.sources = () => ({ ...sources, readers: { 'claude-code': spoilt } })
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
     expect(app.logged).toContain('no brief could be written of a session')
     expect(sessionsNeedingBrief(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([other.id])
     app.wait(24 * 3_600)
@@ -170,7 +171,7 @@ describe('a session whose client was killed', () => {
     expect(s.record().state).toBe('ended')
     expect(s.events('session_ended').map(({ data }) => data)).toEqual([{ reason: 'gone' }])
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
     const { briefId } = briefs()[0]!
     expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain(briefId)
     const { agent, user } = said(next.prompt().answer)
@@ -190,7 +191,7 @@ describe('a session whose client was killed', () => {
     s.stop()
     expect(s.record().state).toBe('ended')
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
   })
 
   test('a client killed while idle counts as ended normally, and no brief is offered', () => {
@@ -200,7 +201,7 @@ describe('a session whose client was killed', () => {
     const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     next.start()
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
     expect(next.messages('handoff')).toEqual([])
   })
 
@@ -220,7 +221,7 @@ describe('before a compaction', () => {
   test('a brief is kept before each compaction, replaces the one before, and is named in the next request', () => {
     changeFile()
     s.preCompact()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
     app.wait(1)
     const told = said(s.start('compact').answer).agent!
     expect(told).toContain(briefs()[0]!.path)
@@ -229,7 +230,7 @@ describe('before a compaction', () => {
     s.postCompact()
     s.step(30_000)
     s.preCompact()
-    expect(shown()).toEqual(['baton superseded aaaa', 'baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton superseded aaaa', 'baton written aaaa'])
     expect(s.record().lastHandoffPath).toBeNull()
   })
 
@@ -256,7 +257,7 @@ describe('before a compaction', () => {
     s.preCompact()
     expect(briefs()).toEqual([])
     app.engine.catchUp()
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
   })
 })
 
@@ -277,6 +278,6 @@ describe('facts are kept up to date', () => {
     app.engine.catchUp()
     expect(s.record().factsKeptAt).toBe(before)
     expect(s.preCompact().answer).toContain('Never touch legacy/a.ts.')
-    expect(shown()).toEqual(['baton written aaaa'])
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
   })
 })

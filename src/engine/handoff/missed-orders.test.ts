@@ -25,12 +25,12 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const last = (): HandoffRecord => app.store.handoffs().at(-1)!
-const look = () => app.engine.lookAtHandoffs()
-const orderLies = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
+const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
+const checkHandoffs = () => app.engine.lookAtHandoffs()
+const hasOrder = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
 const takesOrders = () => app.engine.deps.agents['claude-code']!.takesOrders!(app.liveDir, s.id, SELF)
 /** Reports a hindrance as the mod does. */
-function reportHindrance(by: string, { orderId } = last()): void {
+function reportHindrance(by: string, { orderId } = lastHandoff()): void {
   writeFileSync(
     join(app.liveDir, `${s.id}.${orderId}.seen.json`),
     JSON.stringify({ format: 1, orderId, session: s.id, by, at: 1 }),
@@ -40,19 +40,19 @@ function orderClear(tells: boolean): void {
   s.reports(150_000, Date.now(), undefined, tells)
   s.step(150_000)
   s.endsTurn(BRIEF)
-  expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+  expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod' })
 }
 
 describe('an order to clear that the part inside the client does not notice', () => {
   test('an order that the mod does not notice is followed by the next way within seconds', () => {
     orderClear(true)
     app.wait(7)
-    look()
-    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
+    checkHandoffs()
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
     app.wait(5)
-    look()
-    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
-    expect(orderLies()).toBe(false)
+    checkHandoffs()
+    expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
+    expect(hasOrder()).toBe(false)
     expect(takesOrders()).toBe(false)
   })
 
@@ -77,8 +77,8 @@ describe('an order to clear that the part inside the client does not notice', ()
     orderClear(true)
     reportHindrance('draft')
     app.wait(60)
-    look()
-    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    checkHandoffs()
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod' })
     app.remove()
     app = testApp()
     app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
@@ -90,15 +90,15 @@ describe('an order to clear that the part inside the client does not notice', ()
     orderClear(false)
     expect(left).toEqual([])
     app.wait(60)
-    look()
-    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    checkHandoffs()
+    expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod' })
   })
 
   test('the mod takes orders again once it reports', () => {
     orderClear(true)
     app.wait(30)
-    look()
-    expect(last().state).toBe('waiting')
+    checkHandoffs()
+    expect(lastHandoff().state).toBe('waiting')
     s.reports(151_000, Date.now() + 60_000, undefined, true)
     expect(takesOrders()).toBe(true)
   })
@@ -118,11 +118,11 @@ test('a message that the mod does not notice waits again for another way', () =>
   })
   expect(sent).toMatchObject({ status: 'sent', via: 'order' })
   app.wait(7)
-  look()
+  checkHandoffs()
   expect(app.store.message(sent.message_id)).toMatchObject({ status: 'sent' })
   app.wait(5)
-  look()
+  checkHandoffs()
   expect(app.store.message(sent.message_id)).toMatchObject({ status: 'queued', repeated: false })
-  expect(orderLies()).toBe(false)
+  expect(hasOrder()).toBe(false)
   expect(said(s.prompt().answer).agent).toContain('Stop.')
 })

@@ -25,14 +25,14 @@ function startSession(id: string): TestSession {
   session.start()
   return session
 }
-const use = ({ id }: TestSession) => takeUp(app.engine.deps, { briefId, sessionId: id, caller: null })
+const giveBriefTo = ({ id }: TestSession) => takeUp(app.engine.deps, { briefId, sessionId: id, caller: null })
 const brief = () => app.store.brief(briefId)!
 
 describe('a brief given to a running session', () => {
   test('a brief whose handoff failed can be given to a running session', () => {
     app.store.transaction(() => app.store.putBrief({ ...brief(), status: 'failed' }))
     const next = startSession('cccccccc-0003')
-    use(next)
+    giveBriefTo(next)
     expect(said(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id })
@@ -40,7 +40,7 @@ describe('a brief given to a running session', () => {
 
   test('a brief given to a running session counts as used once the agent has it', () => {
     const next = startSession('cccccccc-0003')
-    use(next)
+    giveBriefTo(next)
     expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
     expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
     expect(next.record().lastHandoffPath).toBeNull()
@@ -48,12 +48,12 @@ describe('a brief given to a running session', () => {
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
     expect(next.record().lastHandoffPath).toBe(brief().path)
-    expect(() => use(startSession('dddddddd-0004'))).toThrow('was used')
+    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('was used')
   })
 
   test('the user’s requests in a given brief are in the brief of the session that received it', () => {
     const next = startSession('cccccccc-0003')
-    use(next)
+    giveBriefTo(next)
     next.asks('Go on.')
     next.step(20_000)
     const read = readFacts(readers, 'claude-code', next.transcript, {})
@@ -64,18 +64,18 @@ describe('a brief given to a running session', () => {
 
   test('a brief given to a session cannot be given to another or dropped meanwhile', () => {
     const next = startSession('cccccccc-0003')
-    use(next)
-    expect(() => use(startSession('dddddddd-0004'))).toThrow('on its way to session cccccccc')
+    giveBriefTo(next)
+    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('on its way to session cccccccc')
     expect(() => dropBrief(app.engine.deps, { briefId, caller: null })).toThrow('on its way')
   })
 
   test('a brief can be given again when its session ends before receiving it, and that session loses it', () => {
     const next = startSession('cccccccc-0003')
-    use(next)
+    giveBriefTo(next)
     next.end('prompt_input_exit')
     expect(brief().status).toBe('written')
     const other = startSession('dddddddd-0004')
-    use(other)
+    giveBriefTo(other)
     expect(existsSync(join(app.outbox, next.id))).toBe(false)
     next.start('resume')
     expect(said(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')

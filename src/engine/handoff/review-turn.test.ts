@@ -19,48 +19,48 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const deps = () => app.engine.deps
-const last = () => app.store.handoffs().at(-1)!
+const lastHandoff = () => app.store.handoffs().at(-1)!
 const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
-const look = () => app.engine.lookAtHandoffs()
+const checkHandoffs = () => app.engine.lookAtHandoffs()
 const isOrdered = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
-const ends = (answer: string) => s.endsTurn(answer)
-function ask(content: string): void {
+const endTurn = (answer: string) => s.endsTurn(answer)
+function typePrompt(content: string): void {
   s.asks(content)
 }
 /** Ends the turn in which the brief is written. */
-function written(): void {
+function endTurnWithBrief(): void {
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
   s.reports(90_000, Date.now())
-  ask('Fix the login.')
+  typePrompt('Fix the login.')
   requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
-  ends(BRIEF)
+  endTurn(BRIEF)
 }
 
 test('a new brief after the window closed gets its own window, unless the user approved the first', () => {
-  written()
+  endTurnWithBrief()
   app.wait(20)
-  ask('Write the brief again, with the logout.')
+  typePrompt('Write the brief again, with the logout.')
   app.wait(11)
-  look()
-  expect(last()).toMatchObject({ state: 'checked', stale: true })
-  ends(BRIEF.replace('login', 'logout'))
+  checkHandoffs()
+  expect(lastHandoff()).toMatchObject({ state: 'checked', stale: true })
+  endTurn(BRIEF.replace('login', 'logout'))
   expect(statuses()).toEqual(['agent superseded', 'agent review'])
   expect(isOrdered()).toBe(false)
-  ask('And once more.')
-  approveBrief(deps(), { briefId: last().briefId!, caller: null })
-  ends(BRIEF)
+  typePrompt('And once more.')
+  approveBrief(deps(), { briefId: lastHandoff().briefId!, caller: null })
+  endTurn(BRIEF)
   expect(statuses()).toEqual(['agent superseded', 'agent approved'])
-  expect(last().state).toBe('clearing')
+  expect(lastHandoff().state).toBe('clearing')
 })
 
 test('approving a stale brief reads what happened since before the store is locked', () => {
-  written()
-  ask('Never use tabs in src/tabs.ts.')
-  ends('Understood.')
+  endTurnWithBrief()
+  typePrompt('Never use tabs in src/tabs.ts.')
+  endTurn('Understood.')
   const read = watchReads(app)
-  approveBrief(deps(), { briefId: last().briefId!, caller: null })
+  approveBrief(deps(), { briefId: lastHandoff().briefId!, caller: null })
   expect(read).toEqual(['aaaa ahead'])
   expect(app.store.briefs()[0]!.addenda).toHaveLength(1)
 })

@@ -16,23 +16,23 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const deps = () => app.engine.deps
-const last = (): HandoffRecord => app.store.handoffs().at(-1)!
+const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
 const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
-const ends = (answer: string) => s.endsTurn(answer)
-const policy = (change: Partial<Policy['handoff']>) =>
+const endTurn = (answer: string) => s.endsTurn(answer)
+const configureHandoff = (change: Partial<Policy['handoff']>) =>
   app.configure((before) => ({ ...before, handoff: { ...before.handoff, ...change } }))
 /** Ends a turn in which a brief was requested with this answer. */
-function asked(answer: string): void {
+function endTurnWith(answer: string): void {
   s = testSession(app, 'aaaaaaaa-0001', ENV)
   s.start()
   s.reports(90_000, Date.now())
   s.asks('Fix the login.')
   requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
-  ends(answer)
+  endTurn(answer)
 }
 /** Clears the session and returns the text for the one that follows. */
-function clear(): string {
+function clearSession(): string {
   s.end('clear')
   return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
 }
@@ -40,40 +40,40 @@ function clear(): string {
 describe('a brief that nobody has looked at yet', () => {
   const THIN = '# Handoff brief\n\n## Goal and why\nSomething.\n'
   /** Starts another client in the seat. */
-  const next = (id = 'bbbbbbbb-0002') =>
+  const startNext = (id = 'bbbbbbbb-0002') =>
     testSession(app, id, { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.ppid) })
   function startFork(): void {
-    policy({ fork: true, reviewSeconds: 'approval' })
-    asked('I would rather go on.')
-    expect(last()).toMatchObject({ state: 'requested', fork: { outcome: null } })
+    configureHandoff({ fork: true, reviewSeconds: 'approval' })
+    endTurnWith('I would rather go on.')
+    expect(lastHandoff()).toMatchObject({ state: 'requested', fork: { outcome: null } })
   }
   /** Checks that the brief is used only after an approval. */
   function expectApprovalNeeded(): void {
-    const { briefId } = last()
-    expect(last()).toMatchObject({ state: 'review', dueAt: null })
-    const { agent, user } = said(next().start().answer)
+    const { briefId } = lastHandoff()
+    expect(lastHandoff()).toMatchObject({ state: 'review', dueAt: null })
+    const { agent, user } = said(startNext().start().answer)
     expect([agent, user]).toEqual([null, expect.stringContaining(`baton handoffs approve ${briefId}`)])
-    expect(last()).toMatchObject({ state: 'review', briefId })
+    expect(lastHandoff()).toMatchObject({ state: 'review', briefId })
     approveBrief(deps(), { briefId: briefId!, caller: null })
-    expect(last().state).toBe('waiting')
+    expect(lastHandoff().state).toBe('waiting')
   }
 
   test('a brief under review is given to the next start of its seat only once the window is closed', () => {
-    policy({ bar: 0, reviewSeconds: 600 })
-    asked(BRIEF)
+    configureHandoff({ bar: 0, reviewSeconds: 600 })
+    endTurnWith(BRIEF)
     s.end('prompt_input_exit')
-    const early = next()
+    const early = startNext()
     expect(said(early.start().answer).agent).toBeNull()
-    expect(last().state).toBe('review')
+    expect(lastHandoff().state).toBe('review')
     early.end('prompt_input_exit')
     app.wait(600)
-    expect(said(next('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
+    expect(said(startNext('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
   })
 
   test('a brief below the bar of an ended session waits for the required approval', () => {
-    policy({ bar: 1, reviewSeconds: 'approval' })
-    asked(THIN)
-    expect(last()).toMatchObject({ state: 'requested', asked: 2 })
+    configureHandoff({ bar: 1, reviewSeconds: 'approval' })
+    endTurnWith(THIN)
+    expect(lastHandoff()).toMatchObject({ state: 'requested', asked: 2 })
     s.end('prompt_input_exit')
     expect(statuses()).toEqual(['agent review'])
     expectApprovalNeeded()
@@ -88,15 +88,15 @@ describe('a brief that nobody has looked at yet', () => {
 
   test('a brief written because of a /clear during a fork is not used without the required approval', () => {
     startFork()
-    expect(clear()).toBe('')
-    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
+    expect(clearSession()).toBe('')
+    expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
     expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
   })
 
   test('a brief written because of a /clear during a fork is used under an optional review', () => {
     startFork()
-    policy({ reviewSeconds: 600 })
-    expect(clear()).toContain('Fix the login.')
-    expect(last().state).toBe('confirmed')
+    configureHandoff({ reviewSeconds: 600 })
+    expect(clearSession()).toContain('Fix the login.')
+    expect(lastHandoff().state).toBe('confirmed')
   })
 })

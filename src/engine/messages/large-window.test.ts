@@ -14,32 +14,32 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 /** Starts a session that grows from the start, so that no level was reached before it was seen. */
-function begin(one = s): TestSession {
+function startGrowing(one = s): TestSession {
   one.hook('SessionStart', { source: 'startup', model: LARGE.model })
   one.prompt()
   one.step(40_000, LARGE)
   return one
 }
-const crossed = (): unknown[] => s.events('level_crossed').map(({ data }) => [data.level, data.at_tokens])
-const last = () => s.messages('context').at(-1)
+const crossedLevels = (): unknown[] => s.events('level_crossed').map(({ data }) => [data.level, data.at_tokens])
+const lastWarning = () => s.messages('context').at(-1)
 const useLargeWindow = (largeWindow: 'ask' | 'auto') =>
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, largeWindow } }))
 
 test('in a 1M window the session is told at 150k and 225k and offered a handoff at 300k in one message', () => {
-  begin()
+  startGrowing()
   for (const used of [149_999, 150_000, 224_999, 225_000, 299_999]) s.step(used, LARGE)
-  expect(crossed()).toEqual([
+  expect(crossedLevels()).toEqual([
     ['notice', 150_000],
     ['warning', 225_000],
   ])
   const before = s.messages().length
   s.step(300_000, LARGE)
-  expect(crossed().at(-1)).toEqual(['handoff', 300_000])
+  expect(crossedLevels().at(-1)).toEqual(['handoff', 300_000])
   expect(s.messages()).toHaveLength(before + 1)
-  expect(last()).toMatchObject({ mode: 'important' })
+  expect(lastWarning()).toMatchObject({ mode: 'important' })
   for (const name of ['/handoff', 'handoff.large_window: auto', 'full-window'])
-    expect(last()?.user_text).toContain(name)
-  expect(last()?.agent_text).toContain('offered a handoff')
+    expect(lastWarning()?.user_text).toContain(name)
+  expect(lastWarning()?.agent_text).toContain('offered a handoff')
   expect(app.store.handoffs()).toEqual([])
   s.step(500_000, LARGE)
   expect(s.messages()).toHaveLength(before + 1)
@@ -47,24 +47,24 @@ test('in a 1M window the session is told at 150k and 225k and offered a handoff 
 
 test('with handoff.large_window auto the level at 300k asks for a brief', () => {
   useLargeWindow('auto')
-  begin()
+  startGrowing()
   s.step(299_999, LARGE)
   s.step(300_000, LARGE)
   expect(app.store.handoffs()).toMatchObject([{ level: 'handoff', state: 'requested' }])
-  expect(last()?.user_text).not.toContain('full-window')
+  expect(lastWarning()?.user_text).not.toContain('full-window')
 })
 
 test('with the preset full-window nothing happens below 50 % of the compaction point', () => {
   app.configure((policy) => ({ ...policy, levels: [...presetLevels(['full-window']).values()] }))
-  begin()
+  startGrowing()
   s.step(483_499, LARGE)
-  expect(crossed()).toEqual([])
+  expect(crossedLevels()).toEqual([])
   s.step(483_500, LARGE)
-  expect(crossed()).toEqual([['notice', 483_500]])
+  expect(crossedLevels()).toEqual([['notice', 483_500]])
 })
 
 test('the level critical has no cap: a 1M session is handed off at 95 %', () => {
-  begin()
+  startGrowing()
   s.step(310_000, LARGE)
   s.step(920_000, LARGE)
   expect(app.store.handoffs()).toMatchObject([{ level: 'critical', state: 'requested' }])
@@ -72,24 +72,24 @@ test('the level critical has no cap: a 1M session is handed off at 95 %', () => 
 
 test('with handoffs turned off the level at 300k reports the figures and offers nothing', () => {
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'off' } }))
-  begin()
+  startGrowing()
   s.step(310_000, LARGE)
-  expect(last()?.user_text).toContain('handoff:')
-  expect(last()?.user_text).not.toContain('/handoff')
+  expect(lastWarning()?.user_text).toContain('handoff:')
+  expect(lastWarning()?.user_text).not.toContain('/handoff')
 })
 
 test('a headless run is told at 300k and offered nothing', () => {
   s = testSession(app, 'bbbbbbbb-0002', { CLAUDE_CODE_SESSION_ATTENDED: '0' })
-  begin()
+  startGrowing()
   s.step(310_000, LARGE)
-  expect(last()?.user_text).toContain('handoff:')
-  expect(last()?.user_text).not.toContain('/handoff')
+  expect(lastWarning()?.user_text).toContain('handoff:')
+  expect(lastWarning()?.user_text).not.toContain('/handoff')
   expect(app.store.handoffs()).toEqual([])
 })
 
 test('with handoff.mode ask the offer is the only message', () => {
   app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'ask' } }))
-  begin()
+  startGrowing()
   s.step(310_000, LARGE)
   expect(s.messages('context').filter(({ status }) => status !== 'cancelled')).toHaveLength(1)
 })
@@ -99,7 +99,7 @@ test('a session above the caps when Baton first sees it is told once and not han
   for (const used of [100_000, 200_000, 310_000, 390_000]) s.answers(used, LARGE)
   s.batch(['toolu_x'])
   expect(s.messages('context')).toHaveLength(1)
-  expect(last()?.user_text).toContain('full-window')
+  expect(lastWarning()?.user_text).toContain('full-window')
   for (const used of [400_000, 500_000, 600_000]) s.step(used, LARGE)
   expect(s.messages('context')).toHaveLength(1)
   expect(app.store.handoffs()).toEqual([])
@@ -123,14 +123,14 @@ test('a session that is above the caps when Baton is upgraded is told once and n
   useLargeWindow('auto')
   const capped = [...presetLevels(['default']).values()]
   app.configure((policy) => ({ ...policy, levels: [...presetLevels(['full-window']).values()] }))
-  begin()
+  startGrowing()
   s.step(400_000, LARGE)
   expect(s.messages('context')).toEqual([])
   app.configure((policy) => ({ ...policy, levels: capped }))
   s.step(401_000, LARGE)
   s.step(450_000, LARGE)
   expect(s.messages('context')).toHaveLength(1)
-  expect(crossed()).toEqual([
+  expect(crossedLevels()).toEqual([
     ['notice', 150_000],
     ['warning', 225_000],
     ['handoff', 300_000],

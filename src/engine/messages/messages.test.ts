@@ -14,11 +14,11 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const warning = (): Message => s.messages('context').at(-1)!
-const off = () => setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
-const on = () => setEnabled(app.engine.deps, 'session', s.id, true, app.now().toISOString())
+const switchOff = () => setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
+const switchOn = () => setEnabled(app.engine.deps, 'session', s.id, true, app.now().toISOString())
 
 /** Returns what several answers told the agent and the user. */
-function told(...answers: { answer: string }[]) {
+function textsIn(...answers: { answer: string }[]) {
   const all = answers.map(({ answer }) => said(answer))
   return { agent: all.flatMap(({ agent }) => agent ?? []), user: all.flatMap(({ user }) => user ?? []) }
 }
@@ -51,13 +51,13 @@ describe('a warning', () => {
       s.start('resume'),
       s.step(93_000),
     ]
-    expect(told(...answers).agent).toHaveLength(1)
-    expect(told(...answers).user).toHaveLength(1)
+    expect(textsIn(...answers).agent).toHaveLength(1)
+    expect(textsIn(...answers).user).toHaveLength(1)
   })
 
   test('a warning over several levels is one message with the current figure', () => {
     const taken = s.step(150_000)
-    expect(told(taken).agent).toEqual([expect.stringMatching(/"handoff": 150,000 tokens/)])
+    expect(textsIn(taken).agent).toEqual([expect.stringMatching(/"handoff": 150,000 tokens/)])
     expect(s.events('level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning', 'handoff'])
     expect(s.events('context_warning').map((event) => event.data.levels)).toEqual([['notice', 'warning', 'handoff']])
   })
@@ -74,14 +74,14 @@ describe('a warning', () => {
     s.answers(90_000)
     expect(s.statusLine(90_000).answer).toBe('')
     expect(warning().status).toBe('queued')
-    expect(told(s.batch()).agent).toHaveLength(1)
+    expect(textsIn(s.batch()).agent).toHaveLength(1)
   })
 
   test('a waiting warning is replaced when a higher level is reached', () => {
     s.step(90_000, { deliver: 'keep' })
     const first = warning()
     const taken = s.step(120_000)
-    expect(told(taken).agent).toEqual([expect.stringContaining('"warning"')])
+    expect(textsIn(taken).agent).toEqual([expect.stringContaining('"warning"')])
     expect(s.messages('context').map((message) => message.status)).toEqual(['cancelled', 'sent'])
     expect(s.events('message_cancelled')[0]?.data).toMatchObject({ message_id: first.message_id })
   })
@@ -92,17 +92,17 @@ describe('a warning', () => {
     one.start()
     two.start()
     one.step(90_000, { deliver: 'keep' })
-    expect(told(two.step(120_000)).agent).toEqual([expect.stringContaining('"warning"')])
+    expect(textsIn(two.step(120_000)).agent).toEqual([expect.stringContaining('"warning"')])
     two.preCompact()
     two.start('compact')
     expect(one.messages('context')).toMatchObject([{ status: 'queued' }])
-    expect(told(one.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+    expect(textsIn(one.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
   })
 })
 
 describe('after a crash of the client', () => {
   test('after a crash a sent warning that is not in the conversation is sent again, marked', () => {
-    const [given] = told(s.step(90_000)).agent
+    const [given] = textsIn(s.step(90_000)).agent
     app.wait(30)
     const again = said(s.start('resume').answer)
     expect(again.agent).toBe(`[baton] (repeated: the client stopped before this could be confirmed)\n${given}`)
@@ -110,12 +110,12 @@ describe('after a crash of the client', () => {
     // Between the start and the prompt the model was not asked.
     s.prompt()
     expect(warning()).toMatchObject({ status: 'sent', repeated: true })
-    expect(told(s.step(91_000)).agent).toEqual([])
+    expect(textsIn(s.step(91_000)).agent).toEqual([])
     expect(warning()).toMatchObject({ status: 'delivered', repeated: true })
   })
 
   test('after a crash a warning that the conversation holds is not sent again', () => {
-    const [given] = told(s.step(90_000)).agent
+    const [given] = textsIn(s.step(90_000)).agent
     s.holds(`PostToolBatch hook additional context: ${given}`)
     expect(s.start('resume').answer).toBe('')
     expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
@@ -159,15 +159,15 @@ describe('a warning that still waits is cancelled', () => {
   test('a waiting warning is kept when the session ends, because it may be resumed', () => {
     s.end('prompt_input_exit', { deliver: 'keep' })
     expect(warning().status).toBe('queued')
-    expect(told(s.start('resume')).agent).toHaveLength(1)
+    expect(textsIn(s.start('resume')).agent).toHaveLength(1)
   })
 
   test('a waiting warning is cancelled when Baton is switched off, and switching on warns again', () => {
-    off()
+    switchOff()
     expect(warning().status).toBe('cancelled')
-    expect(told(s.prompt(), s.step(91_000), s.step(120_000)).agent).toEqual([])
-    on()
-    expect(told(s.step(121_000)).agent).toEqual([expect.stringContaining('"warning"')])
+    expect(textsIn(s.prompt(), s.step(91_000), s.step(120_000)).agent).toEqual([])
+    switchOn()
+    expect(textsIn(s.step(121_000)).agent).toEqual([expect.stringContaining('"warning"')])
     expect(s.record().track.cycle).toBe(1)
   })
 
@@ -179,7 +179,7 @@ describe('a warning that still waits is cancelled', () => {
       ),
     }))
     const before = warning()
-    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+    expect(textsIn(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
     expect(s.messages('context').map((message) => message.status)).toEqual(['cancelled', 'sent'])
     expect(warning().message_id).not.toBe(before.message_id)
   })
@@ -198,7 +198,7 @@ describe('a warning that still waits is cancelled', () => {
 
   test('a waiting warning is kept when another level is reconfigured', () => {
     app.configure((policy) => ({ ...policy, levels: policy.levels.filter((level) => level.name !== 'critical') }))
-    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+    expect(textsIn(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
     expect(s.messages('context')).toHaveLength(1)
   })
 
@@ -238,23 +238,23 @@ describe('what a seat is told', () => {
 })
 
 describe('off and on', () => {
-  const tell = (...steps: number[]) => told(...steps.map((used) => s.step(used)))
+  const runSteps = (...steps: number[]) => textsIn(...steps.map((used) => s.step(used)))
 
   test('a session that is off is measured without messages, and warns once of its figure when switched on', () => {
-    off()
-    expect(tell(90_000, 150_000)).toEqual({ agent: [], user: [] })
+    switchOff()
+    expect(runSteps(90_000, 150_000)).toEqual({ agent: [], user: [] })
     expect(s.record().track).toMatchObject({ used: 150_000, latched: [] })
-    on()
-    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"handoff"')])
-    expect(tell(151_000).agent).toEqual([])
+    switchOn()
+    expect(textsIn(s.prompt()).agent).toEqual([expect.stringContaining('"handoff"')])
+    expect(runSteps(151_000).agent).toEqual([])
   })
 
   test('switching on opens levels again that had warned before', () => {
-    expect(tell(90_000).agent).toHaveLength(1)
-    off()
-    on()
-    expect(tell(91_000).agent).toHaveLength(1)
-    expect(tell(92_000).agent).toHaveLength(0)
+    expect(runSteps(90_000).agent).toHaveLength(1)
+    switchOff()
+    switchOn()
+    expect(runSteps(91_000).agent).toHaveLength(1)
+    expect(runSteps(92_000).agent).toHaveLength(0)
   })
 
   test.each(['project', 'all'] as const)(
@@ -264,23 +264,23 @@ describe('off and on', () => {
       setEnabled(app.engine.deps, scope, key, false, at)
       const other = testSession(app, 'dddddddd-0004', { CLAUDE_PROJECT_DIR: '/elsewhere' })
       other.start()
-      expect(told(other.step(90_000)).agent).toHaveLength(scope === 'project' ? 1 : 0)
-      expect(tell(90_000).agent).toEqual([])
+      expect(textsIn(other.step(90_000)).agent).toHaveLength(scope === 'project' ? 1 : 0)
+      expect(runSteps(90_000).agent).toEqual([])
       setEnabled(app.engine.deps, scope, key, true, at)
-      expect(tell(91_000).agent).toHaveLength(1)
+      expect(runSteps(91_000).agent).toHaveLength(1)
     },
   )
 
   test('a session that is switched on warns although its project is off', () => {
     setEnabled(app.engine.deps, 'project', s.project, false, app.now().toISOString())
-    on()
-    expect(tell(90_000).agent).toHaveLength(1)
+    switchOn()
+    expect(runSteps(90_000).agent).toHaveLength(1)
   })
 
   test('a compaction while Baton is off is counted and not reported', () => {
-    off()
+    switchOff()
     s.preCompact()
-    expect(told(s.start('compact'), s.postCompact(), s.step(30_000))).toEqual({ agent: [], user: [] })
+    expect(textsIn(s.start('compact'), s.postCompact(), s.step(30_000))).toEqual({ agent: [], user: [] })
     expect(s.record().compactions).toBe(1)
   })
 })

@@ -16,20 +16,20 @@ const target = (on: NoticeKind[] = [...NOTICE_KINDS], via: NotifyTarget['via'] =
   url: null,
   everyMs: 30_000,
 })
-const notifying = (...notify: NotifyTarget[]) => app.configure((policy) => ({ ...policy, notify }))
+const configureTargets = (...notify: NotifyTarget[]) => app.configure((policy) => ({ ...policy, notify }))
 /** Returns stored notices up to a date at which even the reset of a limit is due. */
-const stored = () =>
+const storedNotices = () =>
   app.store.dueNotices('2027-01-01').map(({ kind, text, name, sessionId }) => ({ kind, text, name, sessionId }))
-const kinds = () => stored().map(({ kind }) => kind)
+const storedKinds = () => storedNotices().map(({ kind }) => kind)
 const PERMISSION = { notification_type: 'permission_prompt', message: 'Claude needs your permission' }
 
 test('a level that tells the user gives one notice with the figures and no conversation text', () => {
-  notifying(target())
+  configureTargets(target())
   const s = testSession(app, 'aaaaaaaa-0001')
   s.start()
   s.hook('UserPromptSubmit', { prompt: 'the secret plan' })
   s.step(LEVELS.warning + 100)
-  expect(stored()).toEqual([
+  expect(storedNotices()).toEqual([
     {
       kind: 'level',
       text: '70% full, about 50k tokens until compaction (warning)',
@@ -38,35 +38,37 @@ test('a level that tells the user gives one notice with the figures and no conve
     },
   ])
   s.step(LEVELS.warning + 200)
-  expect(kinds()).toEqual(['level'])
+  expect(storedKinds()).toEqual(['level'])
   expect(JSON.stringify(app.store.dueNotices('2027-01-01'))).not.toContain('secret plan')
 })
 
 test('a level that tells no user gives no notice', () => {
-  notifying(target())
+  configureTargets(target())
   app.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, actions: [] })) }))
   const s = testSession(app)
   s.start()
   s.step(LEVELS.warning + 100)
-  expect(stored()).toEqual([])
+  expect(storedNotices()).toEqual([])
 })
 
 test('each permission dialog gives one notice, even when its signal arrives twice', () => {
-  notifying(target())
+  configureTargets(target())
   const s = testSession(app, 'aaaaaaaa-0001', { BATON_SEAT: 'api' })
   s.start()
   s.hook('Notification', PERMISSION, { signalId: 'one' })
   s.hook('Notification', PERMISSION, { signalId: 'one' })
-  expect(stored()).toEqual([{ kind: 'permission', text: 'waits for your permission', name: 'api', sessionId: s.id }])
+  expect(storedNotices()).toEqual([
+    { kind: 'permission', text: 'waits for your permission', name: 'api', sessionId: s.id },
+  ])
   expect(s.record().state).toBe('waiting')
   s.hook('Notification', PERMISSION, { signalId: 'two' })
-  expect(kinds()).toEqual(['permission', 'permission'])
+  expect(storedKinds()).toEqual(['permission', 'permission'])
   s.hook('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting for your input' })
-  expect(kinds()).toHaveLength(2)
+  expect(storedKinds()).toHaveLength(2)
 })
 
 test('a used-up plan limit and its reset are each reported once for all sessions of the plan', () => {
-  notifying(target())
+  configureTargets(target())
   const resets = Math.round(app.now().getTime() / 1000) + 7_200
   const limits = (used: number) => ({ rate_limits: { five_hour: { used_percentage: used, resets_at: resets } } })
   for (const id of ['aaaaaaaa-0001', 'bbbbbbbb-0002']) {
@@ -76,14 +78,14 @@ test('a used-up plan limit and its reset are each reported once for all sessions
     s.hook('status-line', limits(100))
     s.hook('status-line', limits(100))
   }
-  expect(stored().map(({ text }) => text)).toEqual([
+  expect(storedNotices().map(({ text }) => text)).toEqual([
     expect.stringMatching(/^Five-hour limit reached, resets at \d\d:\d\d$/),
     'Five-hour limit has reset',
   ])
 })
 
 test('sessions that round the reset of a limit differently give one pair of notices', () => {
-  notifying(target())
+  configureTargets(target())
   const resets = Math.round(app.now().getTime() / 1000) + 7_199
   ;['aaaaaaaa-0001', 'bbbbbbbb-0002'].forEach((id, index) => {
     const s = testSession(app, id)
@@ -93,12 +95,12 @@ test('sessions that round the reset of a limit differently give one pair of noti
   const other = testSession(app, 'cccccccc-0003')
   other.start()
   other.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
-  expect(kinds()).toEqual(['limit', 'limit'])
+  expect(storedKinds()).toEqual(['limit', 'limit'])
 })
 
 test('the id of a notice, which targets are sent, holds no address and no command', () => {
   const url = 'https://me:password@ntfy.example/topic'
-  notifying({ ...target(), via: 'ntfy', url }, { ...target(), via: 'command', command: 'notify --key password' })
+  configureTargets({ ...target(), via: 'ntfy', url }, { ...target(), via: 'command', command: 'notify --key password' })
   const s = testSession(app)
   s.start()
   s.hook('Notification', PERMISSION)
@@ -109,28 +111,28 @@ test('the id of a notice, which targets are sent, holds no address and no comman
 })
 
 test('a turn ended by a usage limit is reported even if the client reports no limits', () => {
-  notifying(target())
+  configureTargets(target())
   const s = testSession(app)
   s.start()
   s.hook('StopFailure', { error: 'server_error', last_assistant_message: 'x' })
-  expect(stored()).toEqual([])
+  expect(storedNotices()).toEqual([])
   s.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
   s.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
-  expect(stored()).toMatchObject([{ kind: 'limit', text: 'Usage limit reached' }])
+  expect(storedNotices()).toMatchObject([{ kind: 'limit', text: 'Usage limit reached' }])
 })
 
 test('a session without readings is reported as silent once', () => {
-  notifying(target())
+  configureTargets(target())
   const s = testSession(app)
   s.start()
   for (let n = 0; n < 25; n++) s.batch([`toolu_${n}`])
-  expect(stored()).toMatchObject([
+  expect(storedNotices()).toMatchObject([
     { kind: 'silence', text: expect.stringMatching(/^no readings arrive \(20 tool calls/) },
   ])
 })
 
 test('only targets that want the event get a notice', () => {
-  notifying(target(['silence']), target(['permission'], 'desktop'))
+  configureTargets(target(['silence']), target(['permission'], 'desktop'))
   const s = testSession(app)
   s.start()
   s.step(LEVELS.warning + 100)
@@ -144,11 +146,11 @@ test('no notice is stored where Baton is off, in a job, or without targets', () 
   const s = testSession(app)
   s.start()
   s.hook('Notification', PERMISSION)
-  notifying(target())
+  configureTargets(target())
   const job = testSession(app, 'bbbbbbbb-0002', { BATON_JOB_ID: 'job_1' })
   job.start()
   job.hook('Notification', PERMISSION)
   app.configure((policy) => ({ ...policy, enabled: false }))
   s.hook('Notification', PERMISSION)
-  expect(stored()).toEqual([])
+  expect(storedNotices()).toEqual([])
 })

@@ -21,7 +21,7 @@ function send(text: string, mode: Mode = 'important', sender = 'lena'): void {
 }
 const messagesIn = ({ answer }: { answer: string }): string[] =>
   said(answer).agent?.match(/(?<=Message from \w+: ).*/g) ?? []
-const handoff = (state: HandoffState): void =>
+const storeHandoff = (state: HandoffState): void =>
   app.store.transaction(() =>
     app.store.putHandoff(
       sampleHandoff('h1', {
@@ -35,17 +35,17 @@ const handoff = (state: HandoffState): void =>
   )
 
 test('a message to a session that just began from a brief waits until after its first prompt', () => {
-  handoff('confirmed')
+  storeHandoff('confirmed')
   send('meanwhile')
   expect(messagesIn(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
-  handoff('confirmed')
+  storeHandoff('confirmed')
   expect(messagesIn(s.batch())).toEqual([])
-  handoff('done')
+  storeHandoff('done')
   expect(messagesIn(s.batch())).toEqual(['meanwhile'])
 })
 
 test('a message is not delivered with the first prompt of a fresh session but at the next tool boundary', () => {
-  handoff('started')
+  storeHandoff('started')
   send('meanwhile')
   expect(messagesIn(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
   expect(messagesIn(s.batch())).toEqual(['meanwhile'])

@@ -29,7 +29,7 @@ const contextOf = (session: TestSession) => {
   const { deps } = app.engine
   return sessionContext(deps, deps.agents['claude-code']!, session.record())
 }
-const now = (message: Message): Message => app.store.message(message.message_id)!
+const storedMessage = (message: Message): Message => app.store.message(message.message_id)!
 const messagesIn = (...answers: { answer: string }[]): string[] =>
   answers.flatMap(({ answer }) => said(answer).agent?.match(/(?<=Message from )\w+: .*/g) ?? [])
 
@@ -48,9 +48,9 @@ describe('the moment a message is read', () => {
     expect(s.batch().answer).toBe('')
     const stop = s.stop()
     expect(said(stop.answer).agent).toBe(`[baton] Message from lena: look at the logs\n(message ${message.message_id})`)
-    expect(now(message)).toMatchObject({ status: 'sent', via: 'Stop', sent_to: s.id })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', via: 'Stop', sent_to: s.id })
     s.batch()
-    expect(now(message)).toMatchObject({ status: 'delivered', repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'delivered', repeated: false })
     expect(s.stop().answer).toBe('')
   })
 
@@ -58,7 +58,7 @@ describe('the moment a message is read', () => {
     const message = send('stop', mode)
     expect(messagesIn(s.batch())).toEqual(['lena: stop'])
     s.stop()
-    expect(now(message).status).toBe('delivered')
+    expect(storedMessage(message).status).toBe('delivered')
   })
 
   test('a message to an idle session that cannot be woken is read with the next prompt', () => {
@@ -66,7 +66,7 @@ describe('the moment a message is read', () => {
     const message = send('when you are back')
     expect(message.status).toBe('queued')
     expect(messagesIn(s.prompt(), s.stop())).toEqual(['lena: when you are back'])
-    expect(now(message).status).toBe('delivered')
+    expect(storedMessage(message).status).toBe('delivered')
   })
 
   test('several messages stay separate and in order, even when the clock stands still', () => {
@@ -91,7 +91,7 @@ describe('a message is held', () => {
     const message = send('meanwhile', 'urgent')
     expect(messagesIn(s.start('compact'), s.postCompact())).toEqual([])
     expect(messagesIn(s.step(30_000))).toEqual(['lena: meanwhile'])
-    expect(now(message).status).toBe('sent')
+    expect(storedMessage(message).status).toBe('sent')
   })
 
   test('a message waits until a fresh session is prompted, but no longer than that may take', () => {
@@ -121,13 +121,13 @@ describe('a message is held', () => {
 })
 
 describe('after a crash of the client', () => {
-  const again = (): string | null => said(s.start('resume').answer).agent
+  const resumeAfterCrash = (): string | null => said(s.start('resume').answer).agent
 
   test('after a crash a message missing in the conversation is sent again, marked, before later ones', () => {
     send('first', 'important')
     s.batch()
     send('second', 'important')
-    expect(again()).toMatch(
+    expect(resumeAfterCrash()).toMatch(
       /^\[baton\] \(repeated: .*\)\n\[baton\] Message from lena: first\n.*\n\n\[baton\] Message from lena: second/,
     )
   })
@@ -135,8 +135,11 @@ describe('after a crash of the client', () => {
   test('two messages with the same words are repeated separately', () => {
     const [one, two] = [send('ping', 'important'), send('pong', 'urgent')]
     s.holds(said(s.batch().answer).agent!.replace(two.message_id, 'msg_other'))
-    expect(again()).toMatch(/^\[baton\] \(repeated/)
-    expect([now(one), now(two)]).toMatchObject([{ status: 'delivered' }, { status: 'sent', repeated: true }])
+    expect(resumeAfterCrash()).toMatch(/^\[baton\] \(repeated/)
+    expect([storedMessage(one), storedMessage(two)]).toMatchObject([
+      { status: 'delivered' },
+      { status: 'sent', repeated: true },
+    ])
   })
 
   test('a fresh session in the seat gets the messages that the dead one may not have received', () => {
@@ -144,7 +147,7 @@ describe('after a crash of the client', () => {
     s.batch()
     const other = testSession(app, 'cccccccc-0003', ATTENDED)
     expect(messagesIn(other.start('startup'))).toEqual(['lena: to the seat'])
-    expect(now(message)).toMatchObject({ status: 'sent', repeated: true, sent_to: other.id })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', repeated: true, sent_to: other.id })
   })
 })
 
@@ -155,13 +158,13 @@ describe('an idle session with the mod', () => {
   })
   const orderFile = (): string => join(app.liveDir, `${s.id}.order.json`)
   const order = (): { orderId: string; prompt: string; do: string } => JSON.parse(readFileSync(orderFile(), 'utf8'))
-  const lies = (): boolean => readdirSync(app.liveDir).includes(`${s.id}.order.json`)
-  const answer = (state: string, reason: string | null = null): void => {
+  const hasOrder = (): boolean => readdirSync(app.liveDir).includes(`${s.id}.order.json`)
+  const answerOrder = (state: string, reason: string | null = null): void => {
     const { orderId } = order()
     const json = { format: 1, orderId, session: s.id, state, reason, at: app.now().getTime() }
     writeFileSync(join(app.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(json))
   }
-  const prompted = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+  const submitPrompt = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
 
   test('an idle session with the mod is woken by an order, and the client’s events confirm it', () => {
     const message = send('wake up')
@@ -170,43 +173,43 @@ describe('an idle session with the mod', () => {
       do: 'say',
       prompt: expect.stringMatching(/^\[baton\] Message from lena: wake up\n/),
     })
-    answer('begun')
-    expect(prompted(order().prompt).answer).toBe('')
-    expect(now(message)).toMatchObject({ status: 'sent', order_id: null })
+    answerOrder('begun')
+    expect(submitPrompt(order().prompt).answer).toBe('')
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: null })
     s.stop()
-    expect(now(message)).toMatchObject({ status: 'delivered', via: 'order', repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'delivered', via: 'order', repeated: false })
   })
 
   test('a second message replaces the first order with one that carries both', () => {
     const [one, two] = [send('one'), send('two')]
     expect(order().prompt.match(/Message from/g)).toHaveLength(2)
-    expect(now(one).order_id).toBe(now(two).order_id)
+    expect(storedMessage(one).order_id).toBe(storedMessage(two).order_id)
   })
 
   test('a message that arrives while an order is carried out waits behind it', () => {
     send('one')
-    answer('begun')
+    answerOrder('begun')
     const two = send('two', 'urgent')
     expect(two.status).toBe('queued')
-    expect(prompted(order().prompt).answer).toBe('')
+    expect(submitPrompt(order().prompt).answer).toBe('')
     expect(messagesIn(s.batch())).toEqual(['lena: two'])
   })
 
   test('a prompt typed by the user withdraws the order and carries its message', () => {
     const message = send('wake up')
-    expect(messagesIn(prompted('my own words'))).toEqual(['lena: wake up'])
-    expect(lies()).toBe(false)
+    expect(messagesIn(submitPrompt('my own words'))).toEqual(['lena: wake up'])
+    expect(hasOrder()).toBe(false)
     s.stop()
-    expect(now(message)).toMatchObject({ status: 'delivered', via: 'UserPromptSubmit', repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'delivered', via: 'UserPromptSubmit', repeated: false })
   })
 
   test.each(['dialog', 'turn', 'session'])(
     'an order refused because of %s leaves the message queued for the next way',
     (reason) => {
       const message = send('wake up')
-      answer('refused', reason)
-      expect(messagesIn(prompted('my own words'))).toEqual(['lena: wake up'])
-      expect(now(message).repeated).toBe(false)
+      answerOrder('refused', reason)
+      expect(messagesIn(submitPrompt('my own words'))).toEqual(['lena: wake up'])
+      expect(storedMessage(message).repeated).toBe(false)
     },
   )
 
@@ -214,14 +217,14 @@ describe('an idle session with the mod', () => {
     const message = send('wake up')
     writeFileSync(orderFile(), JSON.stringify({ ...order(), orderId: 'order_other' }))
     expect(messagesIn(s.prompt())).toEqual(['lena: wake up'])
-    expect(now(message).repeated).toBe(false)
+    expect(storedMessage(message).repeated).toBe(false)
   })
 
   test('a message whose client died after it began the order is sent again, marked, unless it was received', () => {
     const message = send('wake up')
-    answer('begun')
+    answerOrder('begun')
     expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] \(repeated/)
-    expect(now(message)).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: true })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: true })
   })
 
   test('a notice of a child wakes its idle parent by an order', () => {
@@ -230,7 +233,7 @@ describe('an idle session with the mod', () => {
     child.preCompact()
     child.start('compact')
     expect(order().prompt).toMatch(/^\[baton\] .*dddddddd.*was compacted and is still running/)
-    expect(prompted(order().prompt).answer).toBe('')
+    expect(submitPrompt(order().prompt).answer).toBe('')
     s.stop()
     const notices = app.store.messages({ seatId: s.record().seatId }).filter((m) => m.session_id === null)
     expect(notices).toMatchObject([{ category: 'compaction', status: 'delivered', via: 'order' }])
@@ -239,7 +242,7 @@ describe('an idle session with the mod', () => {
   test('a busy session is not woken: its next tool boundary carries the message', () => {
     s.prompt()
     expect(send('later').status).toBe('queued')
-    expect(lies()).toBe(false)
+    expect(hasOrder()).toBe(false)
   })
 
   test('a headless session is not woken', () => {
@@ -264,12 +267,12 @@ describe('an idle session with the mod', () => {
   test('a refusal found without a signal is followed by another order', () => {
     const message = send('wake up')
     const first = order().orderId
-    answer('refused', 'dialog')
+    answerOrder('refused', 'dialog')
     app.engine.lookAtHandoffs()
     expect(order().orderId).not.toBe(first)
-    expect(now(message)).toMatchObject({ status: 'sent', order_id: order().orderId, repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: order().orderId, repeated: false })
     app.engine.lookAtHandoffs()
-    expect(now(message).order_id).toBe(order().orderId)
+    expect(storedMessage(message).order_id).toBe(order().orderId)
   })
 
   test('an order not begun in time is withdrawn', () => {
@@ -278,13 +281,13 @@ describe('an idle session with the mod', () => {
     app.wait(13 * 60 * 60)
     app.engine.lookAtHandoffs()
     expect(order().orderId).not.toBe(first)
-    expect(now(message)).toMatchObject({ status: 'sent', order_id: order().orderId })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: order().orderId })
   })
 
   test('an idle session does not get a message twice when several processes send it', () => {
     send('wake up')
     const first = order().orderId
-    answer('begun')
+    answerOrder('begun')
     sendToSeat(app.engine.deps, s.record().seatId)
     expect(order().orderId).toBe(first)
   })
@@ -319,13 +322,13 @@ describe('without a server', () => {
       return ''
     }
   }
-  const awaited = (): string => readFileSync(join(app.outbox, `${s.id}.near`), 'utf8')
+  const awaitedEvents = (): string => readFileSync(join(app.outbox, `${s.id}.near`), 'utf8')
 
   test('without a server a message waits in the outbox for the right event, and turn end waits for the engine', () => {
     s.batch([], unserved)
     send('now', 'important')
     send('at the end')
-    expect(awaited()).toBe('PostToolBatch Stop\n')
+    expect(awaitedEvents()).toBe('PostToolBatch Stop\n')
     expect(laid('PostToolBatch')).toMatch(/now/)
     expect(laid('PostToolBatch')).not.toMatch(/at the end/)
     expect(laid('UserPromptSubmit')).toMatch(/now.*at the end/s)

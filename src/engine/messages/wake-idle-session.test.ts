@@ -22,50 +22,50 @@ afterEach(() => app.remove())
 
 const send = (text: string): Message =>
   sendMessage(app.engine.deps, { seatId: s.record().seatId, sender: 'lena', mode: 'sequential', text, file: null })
-const now = ({ message_id }: Message): Message => app.store.message(message_id)!
+const storedMessage = ({ message_id }: Message): Message => app.store.message(message_id)!
 
 describe('an order', () => {
   beforeEach(() => s.reports(50_000, Date.now()))
   const order = (): { orderId: string; prompt: string } =>
     JSON.parse(readFileSync(join(app.liveDir, `${s.id}.order.json`), 'utf8'))
-  const answer = (state: string, reason: string | null = null): void => {
+  const answerOrder = (state: string, reason: string | null = null): void => {
     const { orderId } = order()
     const json = { format: 1, orderId, session: s.id, state, reason, at: app.now().getTime() }
     writeFileSync(join(app.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(json))
   }
-  const prompted = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+  const submitPrompt = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
 
   test('a message of an order that failed midway is sent again, marked, unless the conversation holds it', () => {
     const lost = send('first')
-    answer('refused', 'failed: the client threw')
-    expect(said(prompted('my own words').answer).agent).toMatch(
+    answerOrder('refused', 'failed: the client threw')
+    expect(said(submitPrompt('my own words').answer).agent).toMatch(
       /^\[baton\] \(repeated: .*\)\n\[baton\] Message from lena: first/,
     )
-    expect(now(lost)).toMatchObject({ status: 'sent', repeated: true })
+    expect(storedMessage(lost)).toMatchObject({ status: 'sent', repeated: true })
     s.stop()
     const held = send('second')
     s.holds(order().prompt)
-    answer('refused', 'failed: the client threw')
-    expect(prompted('more of mine').answer).toBe('')
-    expect(now(held)).toMatchObject({ status: 'delivered', repeated: false })
+    answerOrder('refused', 'failed: the client threw')
+    expect(submitPrompt('more of mine').answer).toBe('')
+    expect(storedMessage(held)).toMatchObject({ status: 'delivered', repeated: false })
   })
 
   test('an order begun in a session that its seat has left is not waited for', () => {
     const message = send('wake up')
-    answer('begun')
+    answerOrder('begun')
     const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
     expect(said(fresh.start('clear').answer).agent).toMatch(/^\[baton\] \(repeated/)
-    expect(now(message)).toMatchObject({ status: 'sent', sent_to: fresh.id, repeated: true })
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', sent_to: fresh.id, repeated: true })
   })
 
   test('an order whose prompt the client just got is confirmed by the turn, not by a prompt typed after it', () => {
     const message = send('wake up')
-    answer('begun')
-    prompted(order().prompt)
-    prompted('typed behind it')
-    expect(now(message)).toMatchObject({ status: 'sent', order_id: null })
+    answerOrder('begun')
+    submitPrompt(order().prompt)
+    submitPrompt('typed behind it')
+    expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: null })
     s.stop()
-    expect(now(message)).toMatchObject({ status: 'delivered', repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'delivered', repeated: false })
   })
 })
 
@@ -99,7 +99,7 @@ describe('a waiter that is not asleep yet', () => {
     })
     expect(texts()).toHaveLength(1)
     expect(texts()[0]).toMatch(/first words[\s\S]*second words/)
-    expect([now(first), now(second!)]).toMatchObject([
+    expect([storedMessage(first), storedMessage(second!)]).toMatchObject([
       { status: 'sent', via: 'waiter' },
       { status: 'sent', via: 'waiter' },
     ])
@@ -109,11 +109,11 @@ describe('a waiter that is not asleep yet', () => {
     const message = send('nobody says it')
     app.wait(5)
     app.engine.lookAtHandoffs()
-    expect(now(message).via).toBe('waiter')
+    expect(storedMessage(message).via).toBe('waiter')
     app.wait(1)
     app.engine.lookAtHandoffs()
-    expect(now(message)).toMatchObject({ status: 'queued', repeated: false })
+    expect(storedMessage(message)).toMatchObject({ status: 'queued', repeated: false })
     sendToSeat(app.engine.deps, s.record().seatId)
-    expect(now(message).status).toBe('queued')
+    expect(storedMessage(message).status).toBe('queued')
   })
 })

@@ -176,14 +176,14 @@ test('with the mod the compaction point is exact, and stays so while only derive
 
 describe('a session that may be handed over', () => {
   const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n'
-  const ends = (answer: string) => s.endsTurn(answer).answer
+  const endTurn = (answer: string) => s.endsTurn(answer).answer
   const handoffs = () => app.store.handoffs()
   beforeEach(() => {
     s = testSession(app, 'cccccccc-0003', { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' })
     s.start()
     s.prompt()
   })
-  const asks = (answer: string) => answer.includes('handoff brief')
+  const asksForBrief = (answer: string) => answer.includes('handoff brief')
 
   test('a session is asked for one brief, however many levels it reaches meanwhile', () => {
     s.step(LEVELS.handoff)
@@ -197,7 +197,7 @@ describe('a session that may be handed over', () => {
     expect(s.messages('context').at(-1)).toMatchObject({ user_text: expect.stringContaining('handoff:') })
     const told = JSON.stringify(s.messages())
     expect(told).toContain('Context level')
-    expect(asks(told)).toBe(true)
+    expect(asksForBrief(told)).toBe(true)
     expect(told).not.toContain('write down goal')
   })
 
@@ -210,23 +210,23 @@ describe('a session that may be handed over', () => {
       message: { role: 'user', content: 'Never touch a.ts.' },
     })
     s.step(LEVELS.handoff)
-    expect(asks(ends(BRIEF))).toBe(true)
+    expect(asksForBrief(endTurn(BRIEF))).toBe(true)
     s.step(LEVELS.critical)
-    expect(asks(ends(BRIEF))).toBe(false)
+    expect(asksForBrief(endTurn(BRIEF))).toBe(false)
     expect(app.store.briefs()).toMatchObject([{ author: 'agent', status: 'checked' }])
     expect(handoffs()[0]).toMatchObject({ state: 'waiting', asked: 2 })
   })
 
   test('the level handoff at a turn’s last answer waits for the brief; the level critical does not', () => {
     s.answers(LEVELS.handoff)
-    expect(asks(ends('Done.'))).toBe(true)
+    expect(asksForBrief(endTurn('Done.'))).toBe(true)
     expect(app.store.briefs()).toEqual([])
     const full = testSession(app, 'dddddddd-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'web' })
     s = full
     s.start()
     s.prompt()
     s.answers(LEVELS.critical)
-    expect(asks(ends('Done.'))).toBe(false)
+    expect(asksForBrief(endTurn('Done.'))).toBe(false)
     expect(app.store.briefs()).toMatchObject([{ author: 'baton', sessionId: s.id }])
     expect(readFileSync(app.store.briefs()[0]!.path, 'utf8')).toContain('before the agent could be asked')
   })

@@ -25,32 +25,32 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
   let launchers = 0
   const chance = (percent: number): boolean => random(100) < percent
 
-  const hear = (taken: { answer: string }): void => {
+  const recordAnswer = (taken: { answer: string }): void => {
     const { agent } = said(taken.answer)
     if (agent !== null) told.push(agent)
   }
   /** Takes the text the launcher prints before the engine reads the event, where no server runs. */
-  const launch = (event: string): void => {
+  const runLauncher = (event: string): void => {
     const out = join(app.outbox, s.id)
     if (!existsSync(join(out, event))) return
     const taken = `${out}.taken.${++launchers}`
     renameSync(out, taken)
-    hear({ answer: readFileSync(join(taken, event), 'utf8') })
+    recordAnswer({ answer: readFileSync(join(taken, event), 'utf8') })
     writeFileSync(join(taken, `given.${event}`), '')
   }
-  const how = (event: string): Sending => {
+  const chooseDelivery = (event: string): Sending => {
     if (chance(50)) return {}
-    launch(event)
+    runLauncher(event)
     return { deliver: 'outbox' }
   }
   /** Signals that wait for an engine while the client continues and its transcript grows. */
   let spool: (() => void)[] | null = null
   const send = (event: string, call: (sending: Sending) => Taken): void => {
     if (spool === null) {
-      hear(call(how(event)))
+      recordAnswer(call(chooseDelivery(event)))
       return
     }
-    launch(event)
+    runLauncher(event)
     app.wait(1)
     const arrived = app.now().getTime()
     spool.push(() => call({ deliver: 'outbox', spooled: (app.now().getTime() + 1000 - arrived) / 1000 }))
@@ -101,11 +101,11 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
   const restart = (): void => {
     s.end('other', { deliver: 'keep' })
     for (const text of told) s.holds(text)
-    hear(s.start('resume', how('SessionStart')))
+    recordAnswer(s.start('resume', chooseDelivery('SessionStart')))
   }
 
-  hear(s.start())
-  hear(s.prompt())
+  recordAnswer(s.start())
+  recordAnswer(s.prompt())
   climb()
   for (let n = 0; n < 25; n++) {
     if (used > 150_000 || chance(5)) compact()
@@ -119,9 +119,9 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
   }
   drain()
   for (let n = 0; n < 3; n++) {
-    launch('UserPromptSubmit')
-    hear(s.prompt())
-    hear(s.stop())
+    runLauncher('UserPromptSubmit')
+    recordAnswer(s.prompt())
+    recordAnswer(s.stop())
   }
   return { told, used, compactions }
 }
