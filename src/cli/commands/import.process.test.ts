@@ -12,7 +12,7 @@ function said(text: string, entrypoint = 'cli'): string {
   return `${JSON.stringify(line)}\n`
 }
 
-/** A disk with transcripts of a client that ran before Baton was installed. */
+/** Creates transcripts of a client that ran before Baton was installed. */
 function withTranscripts(texts: Record<number, string>) {
   const trial = newTrial()
   const folder = join(trial.user, '.claude', 'projects', '-work-shop')
@@ -24,7 +24,7 @@ function withTranscripts(texts: Record<number, string>) {
   return { ...trial, folder, path, listed }
 }
 
-test('import archives what is on the disk, and a second import stores nothing again', async () => {
+test('import archives the transcripts on the disk, and a second import stores nothing again', async () => {
   const trial = withTranscripts({ 1: said('the heron builds a nest'), 2: said('the stork leaves') })
   expect((await trial.run(['import', '--json'])).json).toMatchObject({ found: 2, imported: 2, left: 0, failed: [] })
   expect(await trial.listed()).toMatchObject([
@@ -37,13 +37,13 @@ test('import archives what is on the disk, and a second import stores nothing ag
   expect(await trial.listed()).toHaveLength(2)
 })
 
-test('import --dry-run says how much it would be and archives nothing', async () => {
+test('import --dry-run reports the size and archives nothing', async () => {
   const trial = withTranscripts({ 1: said('the heron builds a nest') })
   expect((await trial.run(['import', '--dry-run'])).stdout).toMatch(/^Would import 1 transcript, \d+ B\.$/m)
   expect(await trial.listed()).toEqual([])
 })
 
-test('import leaves headless runs out unless they are asked for', async () => {
+test('import skips headless runs unless they are asked for', async () => {
   const trial = withTranscripts({ 1: said('the heron', 'sdk-cli'), 2: said('the stork') })
   const first = await trial.run(['import'])
   expect(first.stdout).toContain('Imported 1 transcript')
@@ -55,7 +55,7 @@ test('import leaves headless runs out unless they are asked for', async () => {
   expect((await trial.run(['import'])).stdout).toContain('Nothing to import: every transcript is archived.')
 })
 
-test('import archives nothing of a project where archiving is off, and no session that was forgotten', async () => {
+test('import skips projects where archiving is off, and sessions that were forgotten', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 2: said('the stork') })
   trial.fill((app) => {
     tellEvent(app, 'SessionEnd', id(2), '/projects/site', { transcript_path: trial.path(2), reason: 'other' })
@@ -71,7 +71,7 @@ test('import archives nothing of a project where archiving is off, and no sessio
   })
 })
 
-test('import leaves out what is older than a cleanupPeriodDays that the user set, and doctor and list name it', async () => {
+test('import skips transcripts older than the user’s cleanupPeriodDays, and doctor and list name it', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 2: said('the stork') })
   const settings = join(trial.user, '.claude', 'settings.json')
   writeFileSync(settings, '{"cleanupPeriodDays": 7}')
@@ -89,7 +89,7 @@ test('import leaves out what is older than a cleanupPeriodDays that the user set
   )
 })
 
-test('doctor says how many transcripts are not archived and when the client deletes the first', async () => {
+test('doctor reports the number of unarchived transcripts and when the client deletes the first', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 2: said('the stork') })
   await trial.run(['status'])
   const old = new Date(Date.now() - 27.5 * 24 * 3_600_000)
@@ -100,7 +100,7 @@ test('doctor says how many transcripts are not archived and when the client dele
   )
 })
 
-test('import --from archives the transcripts of a copied folder and refuses one that is not there', async () => {
+test('import --from archives the transcripts of a copied folder and refuses a missing one', async () => {
   const trial = withTranscripts({})
   const backup = join(trial.dir, 'backup')
   mkdirSync(join(backup, 'projects', '-work-shop'), { recursive: true })
@@ -112,7 +112,7 @@ test('import --from archives the transcripts of a copied folder and refuses one 
   expect(await trial.run(['import', '--from', '/nowhere'])).toMatchObject({ code: 3 })
 })
 
-test('import passes over pipes, folders, links that lead elsewhere and files of others', async () => {
+test('import skips pipes, folders, links to other places and files of other users', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 5: said('of another user') })
   spawnSync('mkfifo', [trial.path(2)])
   mkdirSync(trial.path(3))
@@ -125,7 +125,7 @@ test('import passes over pipes, folders, links that lead elsewhere and files of 
   expect((await trial.run(['recall', 'secret', '--json'])).json.hits).toEqual([])
 })
 
-test('an import that is stopped with Ctrl-C while it copies a transcript finishes that one, and the next import continues', async () => {
+test('Ctrl-C during an import finishes the current transcript, and the next import continues', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 2: said('the stork'), 3: said('the crane') })
   const gate = faultGate(trial.dir, 'ARCHIVE_SEGMENT')
   const started = trial.start(['import', '--json'], { env: gate.env })
@@ -140,7 +140,7 @@ test('an import that is stopped with Ctrl-C while it copies a transcript finishe
   expect((await trial.run(['import', '--json'])).json).toMatchObject({ imported: 2, left: 0 })
 })
 
-test('an import that was killed is finished by the next one, and nothing is stored twice', async () => {
+test('an import finishes what a killed import left, and stores nothing twice', async () => {
   const trial = withTranscripts({ 1: said('the heron'), 2: said('the stork') })
   const gate = faultGate(trial.dir, 'ARCHIVE_SEGMENT')
   const started = trial.start(['import'], { env: gate.env })

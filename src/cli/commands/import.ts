@@ -92,7 +92,7 @@ function report(found: number, bytes: number, done: Imported, dry = false): stri
   return [stored, `Stopped before the other ${done.left}; baton import continues with them.`]
 }
 
-/** Claims that everything is archived only where nothing else was left out. */
+/** Says that everything is archived only if nothing was skipped for another reason. */
 function nothingText({ archived, ...others }: LeftOut): string {
   if (Object.values(others).some((count) => count > 0)) return 'Nothing to import now.'
   return archived > 0
@@ -122,15 +122,15 @@ function folderOf(from: string | null, cli: Cli): string | null {
 }
 
 /**
- * Offers to archive what clients keep from before Baton was installed, and names its size. Asks
- * once in the life of a home; where nobody can be asked (`ask` null) it only names the command.
+ * Offers to archive transcripts from before Baton was installed, and names their size. Asks once
+ * per home. Without a terminal (`ask` is null) it only names the command.
  */
 export async function offerImport(
   call: Call,
   cli: Cli,
   ask: ((question: string) => Promise<boolean>) | null,
 ): Promise<void> {
-  // Without a transcript there is no reason to make a store.
+  // Do not create a store when there is no transcript to import.
   if (!hasStoredTranscripts(cli.env)) return
   await inArchives(
     call,

@@ -14,7 +14,7 @@ import { newTrial, Ran } from '../../testing/cli-home.js'
 const SETTINGS =
   '{\n  "theme": "dark",\n  "statusLine": { "type": "command", "command": "echo mine", "padding": 0 }\n}\n'
 
-test('install puts Baton there, keeps the bytes from before and says what happens next', async () => {
+test('install adds Baton, backs up the previous settings and says what happens next', async () => {
   const trial = newTrial()
   const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
   const ran = await trial.run(['install', '--json'])
@@ -36,7 +36,7 @@ test('install puts Baton there, keeps the bytes from before and says what happen
   expect((await trial.run(['install', '--json'])).json).toMatchObject({ changed: false })
 })
 
-test('people are told what was changed, where the backup is and what to do next', async () => {
+test('install tells users what was changed, where the backup is and what to do next', async () => {
   const trial = newTrial()
   trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
   const { stdout } = await trial.run(['install'])
@@ -47,7 +47,7 @@ test('people are told what was changed, where the backup is and what to do next'
   expect(stdout).toContain('baton status shows the session.')
 })
 
-test('a dry run says the same and touches nothing', async () => {
+test('install --dry-run reports the same and changes nothing', async () => {
   const trial = newTrial()
   const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
   const { json } = await trial.run(['install', '--dry-run', '--json'])
@@ -61,14 +61,14 @@ test('a dry run says the same and touches nothing', async () => {
   expect(readdirSync(trial.dir)).toEqual(['me'])
 })
 
-test('project scope writes the project’s local settings only', async () => {
+test('install with project scope writes only the project’s local settings', async () => {
   const trial = newTrial()
   const { json } = await trial.run(['install', '--scope', 'project', '--json'])
   expect(json.files[0].path).toBe(join(trial.project, '.claude', 'settings.local.json'))
   expect(existsSync(join(trial.user, '.claude'))).toBe(false)
 })
 
-test('settings that are not valid JSON are refused with 4 and left alone, and nothing is made', async () => {
+test('install refuses invalid JSON settings with exit code 4 and changes nothing', async () => {
   const trial = newTrial()
   const settings = trial.put(join(trial.user, '.claude', 'settings.json'), '{ // mine\n}')
   const ran = await trial.run(['install', '--json'])
@@ -78,7 +78,7 @@ test('settings that are not valid JSON are refused with 4 and left alone, and no
   expect(readdirSync(trial.dir)).toEqual(['me'])
 })
 
-test('an old client gets no mod, a client that hangs does not hold the install up', async () => {
+test('install adds no plugin module to an old client, and does not wait for a client that hangs', async () => {
   const trial = newTrial()
   const claude = (text: string) => chmodSync(trial.put(join(trial.dir, 'bin', 'claude'), text), 0o755)
   const env = { PATH: `${join(trial.dir, 'bin')}:${trial.env.PATH}` }
@@ -90,7 +90,7 @@ test('an old client gets no mod, a client that hangs does not hold the install u
   expect(await trial.run(['install'], { env })).toMatchObject({ code: 0 })
 })
 
-test('uninstall gives the bytes back and keeps the data; --purge leaves no trace but the configuration', async () => {
+test('uninstall restores the settings and keeps the data, and --purge keeps only the configuration', async () => {
   const trial = newTrial()
   const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
   await trial.run(['install'])
@@ -112,7 +112,7 @@ test('uninstall gives the bytes back and keeps the data; --purge leaves no trace
   expect(readdirSync(trial.env.BATON_HOME!)).toEqual(['config.yaml'])
 })
 
-test('--purge takes whatever Baton has a place for in its home, and leaves what others put there', async () => {
+test('uninstall --purge removes all of Baton’s files in its home and keeps files of others', async () => {
   const trial = newTrial()
   const home = batonHome(trial.env)
   const { index, folder } = archivePaths(home.root)
@@ -124,7 +124,7 @@ test('--purge takes whatever Baton has a place for in its home, and leaves what 
     `${home.log}.1`,
     join(home.root, 'backups'),
   ]
-  // A home whose folders are not folders is not used at all.
+  // Baton does not use a home in which its folders are files.
   const isFolder = (path: string): boolean => existsSync(path) || [home.spool, home.outbox, home.live].includes(path)
   for (const path of [...Object.values(home), ...rest])
     if (path !== home.root) trial.put(isFolder(path) ? join(path, 'x') : path, 'x')
@@ -134,7 +134,7 @@ test('--purge takes whatever Baton has a place for in its home, and leaves what 
   expect(readdirSync(home.root).sort()).toEqual(['config.yaml', 'mine.txt'])
 })
 
-test('purged without a configuration, not even the folders are left', async () => {
+test('uninstall --purge without a configuration also removes the folders', async () => {
   const trial = newTrial()
   const { BATON_HOME: _, ...env } = trial.env
   const run = (...args: string[]) => {
@@ -150,7 +150,7 @@ test('purged without a configuration, not even the folders are left', async () =
   expect(existsSync(join(trial.user, '.claude'))).toBe(false)
 })
 
-test('--purge asks on a terminal, names the data with its size, and deletes nothing after a no', async () => {
+test('uninstall --purge asks on a terminal, names the data’s size, and deletes nothing after a no', async () => {
   const trial = newTrial()
   await trial.run(['install'])
   await trial.run(['status'])
@@ -179,7 +179,7 @@ test('--purge asks on a terminal, names the data with its size, and deletes noth
   expect(existsSync(store)).toBe(false)
 })
 
-test('--purge is refused while a server uses the home, and together with what contradicts it', async () => {
+test('uninstall --purge is refused while a server uses the home, and with contradicting options', async () => {
   const trial = newTrial()
   await trial.run(['install'])
   const server = trial.start(['serve', '--port', '0', '--json'])
@@ -195,7 +195,7 @@ test('--purge is refused while a server uses the home, and together with what co
   expect(await trial.run(['uninstall', '--purge', '--scope', 'user'])).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('installed by the command, the real client appears in status with its exact figures', async () => {
+test('after an install the real client appears in status with its exact figures', async () => {
   const model = await startModel({
     script: {
       steps: [

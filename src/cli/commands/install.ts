@@ -72,7 +72,9 @@ async function runInstall(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-/** The installation stays, also where a store that cannot be opened keeps the offer from being made. */
+/**
+ * Offers the import after an install. A store that cannot be opened does not undo the installation.
+ */
 async function offerSafely(call: Call, cli: Cli): Promise<void> {
   try {
     await offerImport(call, cli, canAsk(call) ? ask : null)
@@ -241,7 +243,10 @@ interface Change {
   backup: string | null
 }
 
-/** What was done to which file; several in one folder with the same fate share a line. Files left as they were are not listed. */
+/**
+ * Lists the changes of each file. Files of one folder with the same change share a line, and
+ * unchanged files are left out.
+ */
 function changeLines(files: readonly Change[], home: string | undefined, paint: Paint): string[] {
   const done = files.filter((file) => file.action !== 'unchanged')
   const shown: string[] = []
@@ -260,7 +265,7 @@ function changeLines(files: readonly Change[], home: string | undefined, paint: 
   return shown
 }
 
-/** Files of the mod are shown as their folder. */
+/** Returns the folder of a plugin module's file, which is shown in its place. */
 function modRoot(path: string): string | null {
   const at = path.lastIndexOf('/skills/baton')
   return at < 0 ? null : `${dirname(`${path.slice(0, at)}/skills/x`)}/baton/`

@@ -69,7 +69,7 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
       stopped = true
     })
     for (;;) {
-      // It may have been forgotten meanwhile.
+      // The job may have been forgotten since the last round.
       const job = app.store.job(jobId)
       const rests =
         job === null || isOver(job.state) || job.state === 'paused' || (job.runner !== null && !isAlive(job.runner))
@@ -80,7 +80,7 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** Loaded when a job is run or stopped: listing jobs needs none of it. */
+/** Imports the runner lazily, because listing jobs does not need it. */
 const runJobs = () => import('../../app/run-jobs.js')
 
 export const cancel = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'cancel')
@@ -100,7 +100,7 @@ async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<numb
   )
 }
 
-/** Resumes one job, or all whose runner is gone. */
+/** Resumes one job, or all jobs whose process died. */
 export async function resume(call: Call, cli: Cli, command: Command): Promise<number> {
   const { IN_RUNNER, jobsToResume } = await runJobs()
   const { budgetsOf, figureOf, runHere, tellDetached, warnOfDenials } = await import('./run-jobs.js')
@@ -130,7 +130,7 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => tell(cli, call, [forgetNamedJob(app, call.words[1]!)], false))
 }
 
-/** All that ended before a time. */
+/** Forgets all jobs that ended before a time. */
 export async function prune(call: Call, cli: Cli): Promise<number> {
   const written = call.value('older-than')
   if (written === null)

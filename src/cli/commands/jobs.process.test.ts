@@ -19,7 +19,7 @@ function scripted(trial: Trial, script: object): void {
 
 const RUN = ['run', '--prompt', 'Mend it.\nAll of it.', '--runtime', 'scripted']
 
-test('a job is run to its end, and shown, listed and told afterwards', async () => {
+test('a job runs to its end, and jobs show, list and log report it afterwards', async () => {
   const trial = newTrial()
   scripted(trial, {
     sessions: [
@@ -52,7 +52,7 @@ test('a job is run to its end, and shown, listed and told afterwards', async () 
   for (const line of (await trial.run(['jobs', 'logs', id, '--json'])).stdout.trim().split('\n')) JSON.parse(line)
 })
 
-test('for scripts: one line of JSON, or events and the result last', async () => {
+test('run --json prints one line, and stream-json prints all events with the result last', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[step(1, 60_000), { text: 'Done.' }]] })
   const quiet = await trial.run([...RUN, '--json'])
@@ -73,7 +73,7 @@ test('for scripts: one line of JSON, or events and the result last', async () =>
   expect(new Set(lines.slice(0, -1).map(({ job_id }) => job_id)).size).toBe(1)
 })
 
-test('what cannot be is said with its exit code', async () => {
+test('each impossible job is refused with its own exit code', async () => {
   const trial = newTrial()
   trial.putTrusted('agents: { lost: { prompt: Do it., working_directory: nowhere } }\n')
   const cases: [string[], number, RegExp][] = [
@@ -98,7 +98,7 @@ test('what cannot be is said with its exit code', async () => {
   expect([failing.code, failing.json.exit_reason]).toEqual([1, 'error'])
 })
 
-test('the rounds of checks are told by run and by the log: at work, failed with its exit code, back to the agent, passed', async () => {
+test('run and the log show each round of checks: running, failed with its exit code, then passed', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] })
   const ran = await trial.run([...RUN, '--check', 'true', '--check', '[ -e tried ] || { touch tried; exit 3; }'])
@@ -119,7 +119,7 @@ test('the rounds of checks are told by run and by the log: at work, failed with 
   }
 })
 
-test('more jobs than may run at once wait for their turn, the oldest first', async () => {
+test('jobs beyond the limit wait for their turn, the oldest first', async () => {
   const trial = newTrial()
   trial.put(join(trial.dir, 'baton', 'config.yaml'), 'limits: { jobs: 1 }\n')
   scripted(trial, { sessions: [[step(1, 20_000), { text: 'Done.' }]] })
@@ -137,7 +137,7 @@ test('more jobs than may run at once wait for their turn, the oldest first', asy
   expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.ended_at))
 })
 
-test('in the background it has a process of its own and a log, and is found', async () => {
+test('a background job has its own process and log, and jobs list shows it', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[step(1, 20_000), { text: 'Done.' }]] })
   const { job_id, log, status } = (await trial.run([...RUN, '--detach', '--json'])).json
@@ -148,14 +148,14 @@ test('in the background it has a process of its own and a log, and is found', as
   )
   await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'))
 
-  // One that cannot go on is not said to, and what is refused changes nothing.
+  // A completed job is not resumed, and the refusal changes nothing.
   const again = await trial.run(['jobs', 'resume', job_id, '--detach', '--budget-usd', '7'])
   expect(again).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('it is done') })
   expect((await trial.run(['jobs', 'show', job_id, '--json'])).json.budgets.usd).toBe(null)
 })
 
 test.skipIf(!existsSync('/dev/full'))(
-  'a disk that cannot take what is told of a job does not end the job',
+  'a full disk that cannot store the output of run does not end the job',
   async () => {
     const trial = newTrial()
     scripted(trial, { sessions: [[step(1, 20_000), step(2, 30_000, 300), { text: 'Done.' }]] })
@@ -172,7 +172,7 @@ test.skipIf(!existsSync('/dev/full'))(
   },
 )
 
-test('Ctrl-C while the hooks of the end run says so, and they end', async () => {
+test('Ctrl-C during the end hooks of a job is acknowledged, and the hooks finish', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
   const hooks = {
@@ -189,7 +189,7 @@ test('Ctrl-C while the hooks of the end run says so, and they end', async () => 
   expect(existsSync(join(trial.project, 'ended'))).toBe(true)
 })
 
-test('a job that has ended is forgotten with its files; one that has not is refused, and a worktree with work in it stays', async () => {
+test('jobs forget deletes an ended job with its files, refuses an active one, and keeps a used worktree', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
   const ran = (await trial.run([...RUN, '--check', 'echo a secret word', '--json'])).json
@@ -229,7 +229,7 @@ test('a job that has ended is forgotten with its files; one that has not is refu
   expect((await trial.run(['show', ran.session_id, '--json'])).code).toBe(0)
 })
 
-test('the file in a worktree of a job is trusted if it has the bytes that were accepted in the project, and only then', async () => {
+test('the file in a job’s worktree is trusted only with the bytes that were accepted in the project', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
   const git = (...args: string[]) => {
@@ -253,7 +253,7 @@ test('the file in a worktree of a job is trusted if it has the bytes that were a
   expect(trustedFolders().sort()).toEqual([trial.project, join(trial.project, '.worktrees', id)])
 })
 
-test('old jobs are pruned, open ones and young ones are not, and a dry run only names them', async () => {
+test('jobs prune forgets old ended jobs, keeps active and recent ones, and only lists with --dry-run', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
   const ids: string[] = []
@@ -274,7 +274,7 @@ test('old jobs are pruned, open ones and young ones are not, and a dry run only 
   expect((await trial.run(['jobs', 'prune'])).stderr).toContain('needs --older-than')
 })
 
-test('one that cannot be removed keeps no other from it, and is named', async () => {
+test('jobs prune names a job that cannot be removed and still removes the others', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
   const ids: string[] = []

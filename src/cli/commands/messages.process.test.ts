@@ -7,7 +7,7 @@ import { newTrial, tell, tellEvent } from '../../testing/cli-home.js'
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 
-test('messages are listed with their seat, mode and status, for all seats or one', async () => {
+test('messages lists seat, mode and status of each message, for all seats or one', async () => {
   const trial = newTrial()
   trial.fill((app) => {
     tell(app, {
@@ -42,7 +42,7 @@ test('messages are listed with their seat, mode and status, for all seats or one
   )
 })
 
-test('a long text does not make every line of a file as long as it; --json has it whole', async () => {
+test('a long text does not widen every line in a file, and --json has the whole text', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
   await trial.run(['send', 'api', 'short'])
@@ -53,7 +53,7 @@ test('a long text does not make every line of a file as long as it; --json has i
   expect(JSON.stringify((await trial.run(['messages', '--json'])).json)).toContain('x'.repeat(5_000))
 })
 
-test('a message to a seat whose session has ended says that nobody is there to read it', async () => {
+test('a message to a seat whose session has ended says that no session will read it', async () => {
   const trial = newTrial()
   trial.fill((app) => {
     tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })
@@ -64,7 +64,7 @@ test('a message to a seat whose session has ended says that nobody is there to r
   expect(messages).toMatchObject([{ status: 'queued', reason: 'its seat has no running session' }])
 })
 
-test('none at all, and no such seat', async () => {
+test('messages reports an empty list and an unknown seat', async () => {
   const trial = newTrial()
   expect((await trial.run(['messages'])).stdout).toContain('No messages.')
   expect((await trial.run(['messages', '--json'])).json).toEqual({ messages: [] })
@@ -73,26 +73,29 @@ test('none at all, and no such seat', async () => {
 
 const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
 
-test.each([80, 100, 120])('at %i columns every row shows the whole id, and every reason is whole', async (columns) => {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tell(app, { session: A, project: trial.project, used: 90_000, env: { BATON_SEAT: 'api' } })
-    tell(app, { session: C, project: trial.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
-    tellEvent(app, 'SessionEnd', C, trial.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
-  })
-  await trial.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
-  await trial.run(['send', 'gone', 'hello'])
-  const { messages } = (await trial.run(['messages', '--json'])).json
-  const { stdout } = await trial.run(['messages'], { columns })
-  for (const { message_id, reason } of messages) {
-    expect(stdout).toContain(message_id)
-    expect(stdout).toContain(reason)
-  }
-  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns)
-  expect(stdout).not.toContain('ABOUT')
-})
+test.each([80, 100, 120])(
+  'at %i columns every row of messages shows the whole id and the whole reason',
+  async (columns) => {
+    const trial = newTrial()
+    trial.fill((app) => {
+      tell(app, { session: A, project: trial.project, used: 90_000, env: { BATON_SEAT: 'api' } })
+      tell(app, { session: C, project: trial.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
+      tellEvent(app, 'SessionEnd', C, trial.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
+    })
+    await trial.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
+    await trial.run(['send', 'gone', 'hello'])
+    const { messages } = (await trial.run(['messages', '--json'])).json
+    const { stdout } = await trial.run(['messages'], { columns })
+    for (const { message_id, reason } of messages) {
+      expect(stdout).toContain(message_id)
+      expect(stdout).toContain(reason)
+    }
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns)
+    expect(stdout).not.toContain('ABOUT')
+  },
+)
 
-test('a message is cancelled by the beginning of its id, and an ambiguous beginning is refused', async () => {
+test('messages cancel takes the beginning of an id and refuses an ambiguous one', async () => {
   const trial = newTrial()
   trial.fill(({ store }) => {
     for (const id of ['msg_3f0c1', 'msg_3f0c2', 'msg_3faa']) store.putMessage(sampleMessage(id, { status: 'queued' }))
@@ -101,12 +104,12 @@ test('a message is cancelled by the beginning of its id, and an ambiguous beginn
   expect(await cancel('3f0c')).toMatchObject({ code: 2, stderr: expect.stringContaining('2 messages begin with') })
   expect(await cancel('3fa')).toMatchObject({ code: 0, stdout: 'msg_3faa is cancelled.\n' })
   expect(await cancel('msg_3f0c2')).toMatchObject({ code: 0, stdout: 'msg_3f0c2 is cancelled.\n' })
-  // The cancelled one does not count any more.
+  // The cancelled message no longer makes the prefix ambiguous.
   expect(await cancel('msg_3f0c')).toMatchObject({ code: 0, stdout: 'msg_3f0c1 is cancelled.\n' })
   for (const id of ['msg_', 'zzzz']) expect((await cancel(id)).code).toBe(3)
 })
 
-test('reasons of many messages ask the store once for each seat', () => {
+test('the reasons of many messages need one store query for each seat', () => {
   const trial = newTrial()
   trial.fill((app) => {
     tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })

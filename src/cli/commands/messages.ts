@@ -105,7 +105,9 @@ export const messagesCommand: Command = {
 }
 
 const NEWEST = 1_000
-/** Where no terminal sets a bound every line would be as long as the longest text. */
+/**
+ * Maximum width of a text without a terminal. Otherwise every line would be as long as the longest.
+ */
 const LONGEST_SHOWN = 160
 
 async function runMessages(call: Call, cli: Cli): Promise<number> {
@@ -145,7 +147,7 @@ function cancel(action: string, id: string | undefined, call: Call, cli: Cli): P
   })
 }
 
-/** Rows of the table. Where it has no room for the reason, each reason is on a line of its own. */
+/** Renders the rows of the table. If there is no room for a reason, it gets its own line. */
 function lines(
   messages: readonly Message[],
   reasonOf: (message: Message) => string | null,
@@ -169,8 +171,8 @@ function lines(
 const REASON_TITLE = 'WAITS BECAUSE'
 
 /**
- * A terminal has little room for times: there the age stands for them. The id is never dropped,
- * because `messages cancel` needs it.
+ * Returns the columns of the table. A terminal shows ages, because it has little room for times.
+ * The id is never dropped, because `messages cancel` needs it.
  */
 function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | null): Column<Message>[] {
   const queued: Column<Message> = cli.screen.terminal

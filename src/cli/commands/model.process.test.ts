@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newTrial } from '../../testing/cli-home.js'
 
-test('the first line tells the address, and the script answers there', async () => {
+test('baton model prints its address first, and answers there by its script', async () => {
   const trial = newTrial()
   const script = trial.put(join(trial.user, 'climb.json'), '{"steps": [{"text": "Done.", "used": 50008}]}')
   const model = trial.start(['model', '--script', script])
@@ -17,7 +17,7 @@ test('the first line tells the address, and the script answers there', async () 
   expect(await model.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('a script that is missing, absent or wrong is told with its keys', async () => {
+test('a missing or invalid script is reported with its wrong keys', async () => {
   const trial = newTrial()
   expect(await trial.run(['model'])).toMatchObject({
     code: 2,
@@ -35,7 +35,7 @@ test('a script that is missing, absent or wrong is told with its keys', async ()
   })
 })
 
-test('a taken port is refused', async () => {
+test('baton model refuses a port in use', async () => {
   const trial = newTrial()
   const script = trial.put(join(trial.user, 'climb.json'), '{"steps": ["Done."]}')
   const first = trial.start(['model', '--script', script])

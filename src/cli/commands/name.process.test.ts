@@ -5,7 +5,7 @@ const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
 
-test('a seat is named by a session in it and renamed by its name', async () => {
+test('baton name names a seat by one of its sessions and renames it by its name', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000 }))
   const named = (await trial.run(['name', 'aaaa', 'api', '--json'])).json
@@ -16,7 +16,7 @@ test('a seat is named by a session in it and renamed by its name', async () => {
   expect((await trial.run(['show', 'backend', '--json'])).json).toMatchObject({ session_id: A, seat_name: 'backend' })
 })
 
-test('a client that was started with the former name keeps its seat over a clear', async () => {
+test('a client that was started with the former name keeps its seat after /clear', async () => {
   const trial = newTrial()
   const env = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
   const start = (session: string, source: string): void =>

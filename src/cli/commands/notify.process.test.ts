@@ -13,7 +13,7 @@ const configured = (notify: unknown, more: object = {}) => {
   return trial
 }
 
-test('every entry is tried, those of overrides included, whatever its events, and a failure ends with 1', async () => {
+test('notify test tries every entry, also in overrides and for any event, and exits with 1 on a failure', async () => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url!)
@@ -54,7 +54,7 @@ test('every entry is tried, those of overrides included, whatever its events, an
   expect(doctor.checks.find(({ name }) => name === 'notify')?.detail).toContain('answered 404')
 })
 
-test('all that is sent ends with 0; nothing configured with 3; a wrong file with 2', async () => {
+test('notify test exits with 0 when all is sent, 3 without entries, and 2 with an invalid file', async () => {
   expect(await configured([{ command: 'true' }]).run(['notify', 'test'])).toMatchObject({ code: 0, stderr: '' })
   expect(await newTrial().run(['notify', 'test'])).toMatchObject({
     code: 3,
@@ -69,7 +69,7 @@ test('all that is sent ends with 0; nothing configured with 3; a wrong file with
   expect((await newTrial().run(['notify', 'tset'])).stderr).toContain('test')
 })
 
-test('the end of a job is told by its name, by a process that outlives the runner', async () => {
+test('a process that outlives the runner sends the notice of a job’s end, with the job’s name', async () => {
   const trial = configured([{ via: 'command', command: 'cat >> told', on: ['job'], at_most_every: '1ms' }])
   const prompt = 'the secret plan'
   const ran = await trial.run(['run', '--prompt', prompt, '--runtime', 'scripted', '--work-item', 'fix-login'])
@@ -87,7 +87,7 @@ test('the end of a job is told by its name, by a process that outlives the runne
   })
 })
 
-test('a project file that is not trusted sends nothing, and it is said', async () => {
+test('an untrusted project file sends no notices, and notify test says so', async () => {
   const trial = configured([{ command: 'true' }])
   writeFileSync(join(trial.project, 'baton.yaml'), JSON.stringify({ notify: [{ command: 'touch pwned' }] }))
   const { code, stdout, stderr } = await trial.run(['notify', 'test'])
@@ -96,18 +96,18 @@ test('a project file that is not trusted sends nothing, and it is said', async (
   expect(existsSync(join(trial.user, 'pwned'))).toBe(false)
 })
 
-test('a bell without a terminal is skipped, and targets that look the same are numbered', async () => {
+test('a bell without a terminal is skipped, and identical targets are numbered', async () => {
   const trial = configured([{ via: 'bell' }, { command: 'true' }, { command: 'true', via: 'command', on: ['job'] }])
   const ran = await trial.start(['notify', 'test', '--json']).done
   expect(ran.json.entries.slice(1)).toMatchObject([{ target: 'command `true` (1)' }, { target: 'command `true` (2)' }])
   const [bell] = ran.json.entries
-  // The process that runs the tests may have a terminal, which its children inherit.
+  // The test process may have a terminal, which its children inherit.
   if (terminalOf(process.pid) === null) expect(bell).toMatchObject({ ok: true, skipped: true })
   else expect(bell).toMatchObject({ ok: true, skipped: false })
   expect([ran.code, ran.json.ok]).toEqual([0, true])
 })
 
-test('doctor names the entry of each failing target on a line of its own', async () => {
+test('doctor names the entry of each failing notify target on its own line', async () => {
   const trial = configured([{ command: 'exit 3' }, { command: 'exit 4' }])
   await trial.run(['notify', 'test'])
   const { stdout } = await trial.run(['doctor'])

@@ -45,14 +45,14 @@ test('install without a terminal names the size and the command, and imports not
   expect(await it.archives()).toEqual([])
 })
 
-test('install asks once: a yes imports', async () => {
+test('install asks once, and imports after a yes', async () => {
   const it = await installed()
   expect(await it.offer(true)).toEqual([expect.stringMatching(/^Archive 1 transcript of earlier sessions \(\d+ B\)/)])
   expect(it.printed.at(-1)).toMatch(/^Imported 1 transcript/)
   expect(await it.archives()).toMatchObject([{ session_id: ID, trigger: 'import' }])
 })
 
-test('install asks once: after a no it does not ask again, and nothing is imported', async () => {
+test('install asks once, and after a no it imports nothing and does not ask again', async () => {
   const it = await installed()
   expect(await it.offer(false)).toHaveLength(1)
   expect(await it.offer(true)).toEqual([])

@@ -6,7 +6,7 @@ import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
 import { newTrial, type Trial } from '../../testing/cli-home.js'
 
-/** A browser that keeps what it was called with, and what it would have been shown. */
+/** Creates a browser that stores its arguments and the page that it was asked to show. */
 function browser(trial: Trial): { env: Record<string, string>; called: string; shown: string } {
   const [program, called, shown] = ['browser', 'called', 'shown'].map((name) => join(trial.dir, name)) as [
     string,
@@ -28,7 +28,7 @@ const enter = async (url: string, ticket: string) =>
   })
 const ticketIn = (text: string): string => /#ticket=([\w-]{20,})/.exec(text)?.[1] ?? ''
 
-test('with a server it opens that one and ends; the ticket is in a file of the person, on no command line and in no output', async () => {
+test('open uses a running server, and its ticket is only in a private file, not in arguments or output', async () => {
   const trial = newTrial()
   const server = trial.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
@@ -50,7 +50,7 @@ test('with a server it opens that one and ends; the ticket is in a file of the p
   await server.stop()
 })
 
-test('without a server it runs one until it is ended', async () => {
+test('open without a server runs one until it is ended', async () => {
   const trial = newTrial()
   const { env, called, shown } = browser(trial)
   const opened = trial.start(['open', '--port', '0', '--json'], { env })
@@ -69,7 +69,7 @@ test('without a server it runs one until it is ended', async () => {
   await again.stop()
 })
 
-test('--print prints an address that lets one browser in, also of a server with a token of the user’s own', async () => {
+test('open --print prints an address for one browser, also with the user’s own token', async () => {
   const trial = newTrial()
   const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
   for (const args of [[], ['--token-file', file]]) {
@@ -86,7 +86,7 @@ test('--print prints an address that lets one browser in, also of a server with 
 })
 
 test.runIf(process.platform === 'linux')(
-  'the page of each server has an address of its own, where no earlier listener can have left a service worker',
+  'each server’s page has its own loopback address, so no earlier listener can have left a service worker',
   async () => {
     const trial = newTrial()
     const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
@@ -108,7 +108,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('--print without a server never makes a script wait: it fails and says what to start', async () => {
+test('open --print in a script without a server fails at once and says what to start', async () => {
   const trial = newTrial()
   for (const args of [[], ['--json']]) {
     const { code, stdout, stderr } = await trial.run(['open', '--print', '--port', '0', ...args])
@@ -119,7 +119,7 @@ test('--print without a server never makes a script wait: it fails and says what
   expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
 })
 
-test('--print on a terminal, without a server, prints the address and says that it goes on serving', async () => {
+test('open --print on a terminal without a server prints the address and says that it keeps serving', async () => {
   const trial = newTrial()
   const words = [process.execPath, BATON, 'open', '--print', '--port', '0'].map((word) => `'${word}'`).join(' ')
   const typed = spawn('script', ['-qfec', words, '/dev/null'], { env: { ...trial.env, TERM: 'dumb', NO_COLOR: '1' } })
@@ -138,7 +138,7 @@ test('--print on a terminal, without a server, prints the address and says that 
   expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
 })
 
-test('where no browser can be opened it says how to enter by hand', async () => {
+test('open without a browser says how to open the page by hand', async () => {
   const trial = newTrial()
   const server = trial.start(['serve', '--port', '0', '--json'])
   await server.firstLine()
@@ -152,7 +152,7 @@ test('where no browser can be opened it says how to enter by hand', async () => 
   await server.stop()
 })
 
-test('the token is new at each start and is in no log', async () => {
+test('the server’s token is new at each start and is in no log', async () => {
   const trial = newTrial()
   const tokens: string[] = []
   for (let i = 0; i < 2; i++) {
@@ -174,7 +174,7 @@ test('the token is new at each start and is in no log', async () => {
   for (const token of tokens) expect(logged).not.toContain(token)
 })
 
-test('a server that cannot show its page ends, and leaves its place to others', async () => {
+test('a server that cannot show its page exits and releases its lock', async () => {
   const trial = newTrial()
   trial.put(join(trial.env.BATON_HOME!, 'run', 'open.html', 'in-the-way'), '')
   const { code, stderr } = await trial.run(['open', '--port', '0'], { env: { BROWSER: '/bin/true' } })

@@ -20,7 +20,7 @@ const compaction = (sessionId: string, startedAt: string, change: Partial<Compac
     ...change,
   })
 
-/** Two seats; that of B compacted later. */
+/** Creates two seats; the one of session B was compacted later. */
 function compacted() {
   const trial = newTrial()
   trial.fill((app) => {
@@ -34,7 +34,7 @@ function compacted() {
   return trial
 }
 
-test('--lost lists what the last compaction dropped, with the mark of what was put back', async () => {
+test('recall --lost lists the facts that the last compaction dropped and marks the restored ones', async () => {
   const { code, stdout } = await compacted().run(['recall', '--lost', '--session', 'api'])
   expect(code).toBe(0)
   expect(stdout).toBe(`aaaaaaaa compacted 2026-03-01 10:00:00 +00:00
@@ -49,7 +49,7 @@ file        src/login.ts
 `)
 })
 
-test('words leave those that have them all, and --limit the first few', async () => {
+test('recall --lost keeps only facts with all given words, and --limit only the first few', async () => {
   const trial = compacted()
   const named = (await trial.run(['recall', '--lost', 'MIGRATIONS', 'never', '--session', A, '--json'])).json
   expect(named.hits).toEqual([
@@ -68,7 +68,7 @@ test('words leave those that have them all, and --limit the first few', async ()
   )
 })
 
-test('an agent is told of its own seat, a person of the newest compaction anywhere', async () => {
+test('recall --lost shows an agent its own seat, and a user the newest compaction anywhere', async () => {
   const trial = compacted()
   const own = await trial.run(['recall', '--lost', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })
   expect(own.json).toMatchObject({ session_id: A, scope: 'seat', facts: 5, facts_kept: 2 })
@@ -80,7 +80,7 @@ test('an agent is told of its own seat, a person of the newest compaction anywhe
   expect((await trial.run(['recall', '--lost'])).stdout).toContain('Nothing was lost.')
 })
 
-test('a later compaction without a report is named, not passed over', async () => {
+test('recall --lost names a later compaction that has no report', async () => {
   const trial = compacted()
   trial.fill((app) => app.store.putCompaction(compaction(A, '2026-03-01T12:00:00.000Z', { loss: null, facts: null })))
   const { stdout } = await trial.run(['recall', '--lost', '--session', A])
@@ -88,7 +88,7 @@ test('a later compaction without a report is named, not passed over', async () =
   expect(stdout).toContain('Never touch the migrations')
 })
 
-test('nothing compacted, nobody of that name, no words: each has its sentence', async () => {
+test('recall has its own sentence for no compaction, an unknown name and a missing query', async () => {
   const trial = newTrial()
   expect(await trial.run(['recall', '--lost'])).toMatchObject({ code: 0, stdout: 'No compaction is known here.\n' })
   expect((await trial.run(['recall', '--lost', '--json'])).json).toMatchObject({
@@ -103,7 +103,7 @@ test('nothing compacted, nobody of that name, no words: each has its sentence', 
   })
 })
 
-test('a search for signs without a letter or digit finds nothing and says why', async () => {
+test('a search without a letter or digit finds nothing and says why', async () => {
   const trial = newTrial()
   const line = { type: 'user', cwd: trial.project, message: { role: 'user', content: 'say "yes" ***' } }
   const transcript_path = trial.put(join(trial.project, `${A}.jsonl`), `${JSON.stringify(line)}\n`)

@@ -58,7 +58,7 @@ function given<K extends string, V>(key: K, value: V | null): { [key in K]?: V }
   return (value === null ? {} : { [key]: value }) as { [key in K]?: V }
 }
 
-/** Those that are given. */
+/** Returns the budgets that are given on the command line. */
 export function budgetsOf(call: Call, command: Command): Partial<JobBudgets> {
   return {
     ...given('usd', figureOf(call, command, 'budget-usd')),
@@ -68,7 +68,7 @@ export function budgetsOf(call: Call, command: Command): Partial<JobBudgets> {
   }
 }
 
-/** null: not given. Money may be a fraction; handoffs may be none. */
+/** Parses a budget. Null when it is not given. Money may be a fraction, and handoffs may be 0. */
 export function figureOf(
   call: Call,
   command: Command,
@@ -144,8 +144,9 @@ function exitOf({ state }: Pick<JobRecord, 'state'>): number {
 }
 
 /**
- * Ctrl-C pauses, a second one cancels. A machine that shuts down or a terminal that closes says nothing about the jobs, however often it
- * does so: they stop after the present step, and go on with whoever takes them up. Returns what takes the listeners away.
+ * Pauses the jobs at Ctrl-C and cancels them at the second. SIGTERM and SIGHUP only stop them after
+ * the current step, so that they can be resumed: a shutdown or a closed terminal is no decision
+ * about the jobs. Returns a function that removes the listeners.
  */
 function stopOnSignals(app: App, jobIds: readonly string[], display: Display): () => void {
   let interrupts = 0
@@ -164,7 +165,9 @@ function stopOnSignals(app: App, jobIds: readonly string[], display: Display): (
   }
 }
 
-/** Each job gets a process of its own, which outlives this one and its terminal. */
+/**
+ * Starts each job in its own process, which outlives this one and its terminal, and reports them.
+ */
 export function tellDetached(app: App, cli: Cli, call: Call, jobIds: readonly string[]): number {
   for (const jobId of jobIds) {
     const { pid, log } = startRunner(app, cli, jobId)

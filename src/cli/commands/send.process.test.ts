@@ -20,7 +20,7 @@ function withSeats() {
   return { trial, listed }
 }
 
-test('a seat, a session or its beginning, or a parent nobody has seen yet can be written to', async () => {
+test('send accepts a seat, a session, the beginning of its id, or a parent that was not seen yet', async () => {
   const { trial, listed } = withSeats()
   for (const to of ['api', A, 'aaaa', 'lead']) {
     const { code, json } = await trial.run(['send', to, `hello ${to}`, '--json'])
@@ -37,7 +37,7 @@ test('a seat, a session or its beginning, or a parent nobody has seen yet can be
   expect(await listed('--seat', 'lead')).toMatchObject([{ session_id: null, mode: 'sequential', category: 'message' }])
 })
 
-test('the sender is who is named, else the seat of the agent that runs the command, else the user', async () => {
+test('the sender is the given name, or the seat of the calling agent, or else the user', async () => {
   const { trial, listed } = withSeats()
   await trial.run(['send', 'api', 'one', '--from', 'Lena', '--mode', 'urgent'])
   await trial.run(['send', 'api', 'two'], { env: { CLAUDE_CODE_SESSION_ID: B } })
@@ -51,7 +51,7 @@ test('the sender is who is named, else the seat of the agent that runs the comma
   expect(stdout).toMatch(/ api +– +Lena +message +urgent +queued +given with the next event of the session +one /)
 })
 
-test('what cannot be sent is refused and changes nothing', async () => {
+test('send refuses an impossible message and changes nothing', async () => {
   const { trial, listed } = withSeats()
   const wrong: [string[], number, RegExp, string?][] = [
     [['send', 'apj', 'hello'], 3, /Did you mean api\?/],
@@ -77,7 +77,7 @@ test('what cannot be sent is refused and changes nothing', async () => {
   expect(await listed()).toEqual([])
 })
 
-test('a long text lies in a file for the owner alone, and the agent is told its beginning and where it is', async () => {
+test('a long text is stored in a private file, and the agent gets its beginning and the path', async () => {
   const { trial, listed } = withSeats()
   const text = `begins ${'y'.repeat(12_000)} ends`
   expect((await trial.run(['send', 'api', '-'], { input: text })).code).toBe(0)
@@ -88,7 +88,7 @@ test('a long text lies in a file for the owner alone, and the agent is told its 
   expect(agent_text.length).toBeLessThan(2_000)
 })
 
-test('a message that was not given yet can be taken back, once', async () => {
+test('an undelivered message can be cancelled once', async () => {
   const { trial, listed } = withSeats()
   const { message_id } = (await trial.run(['send', 'api', 'never mind', '--json'])).json
   expect((await trial.run(['messages', 'cancel', message_id, '--json'])).json).toEqual({
@@ -101,7 +101,7 @@ test('a message that was not given yet can be taken back, once', async () => {
   expect((await trial.run(['messages', 'cancle', message_id])).stderr).toContain('Did you mean cancel?')
 })
 
-test('the prefix of seats alone names no seat, also where there is only one', async () => {
+test('the prefix seat_ alone names no seat, even if there is only one', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000 }))
   for (const name of ['seat_', 'seat']) {
@@ -114,7 +114,7 @@ test('the prefix of seats alone names no seat, also where there is only one', as
   expect((await trial.run(['send', seatId.slice(0, 9), 'hello'])).code).toBe(0)
 })
 
-test('the answer says why a message waits, and that nobody reads it where no session runs', async () => {
+test('send says why a message waits, and that no session will read it if none runs', async () => {
   const { trial } = withSeats()
   expect((await trial.run(['send', 'api', 'hello'])).stdout).toMatch(/^msg_\w+ waits: given .*session/)
   expect((await trial.run(['send', 'lead', 'hello'])).stdout).toMatch(
@@ -122,7 +122,7 @@ test('the answer says why a message waits, and that nobody reads it where no ses
   )
 })
 
-test('a message to the seat of a job that has ended says that nobody reads it', async () => {
+test('a message to the seat of an ended job says that no session will read it', async () => {
   const trial = newTrial()
   expect((await trial.run(['run', '--prompt', 'x', '--runtime', 'scripted'])).code).toBe(0)
   const session = trial.fill(({ store }) => store.sessions().find(({ jobId }) => jobId !== null)!)
@@ -131,6 +131,6 @@ test('a message to the seat of a job that has ended says that nobody reads it', 
     return (await trial.run(['send', session.seatId, 'hello'])).stdout
   }
   expect(await sent('ended')).toContain('waits: its seat has no running session.')
-  // A client that was killed leaves a session that has not ended.
+  // A killed client leaves a session that has not ended.
   expect(await sent('idle')).toContain('waits: its job has ended, so nobody reads it.')
 })

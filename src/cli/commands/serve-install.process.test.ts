@@ -5,7 +5,7 @@ import { newTrial, type Trial } from '../../testing/cli-home.js'
 
 const LINUX = process.platform === 'linux'
 
-/** A home as people have it, and a systemctl that keeps what it was asked and answers as told. */
+/** Creates a user's home and a systemctl that stores its arguments and answers as given. */
 function prepared(answer = 'exit 0') {
   const trial = newTrial()
   const [bin, asked] = [join(trial.dir, 'bin'), join(trial.dir, 'asked')]
@@ -23,7 +23,7 @@ const put = (trial: Trial, path: string, text: string): void => {
 }
 
 test.runIf(LINUX)(
-  'install writes the unit, has it started, and does nothing new the second time; remove takes all back',
+  'serve install writes and starts the unit, changes nothing when repeated, and serve remove undoes it',
   async () => {
     const { run, unit, calls } = prepared()
     const dry = await run(['install', '--dry-run', '--json'])
@@ -50,7 +50,7 @@ test.runIf(LINUX)(
   },
 )
 
-test.runIf(LINUX)('where the system cannot be told, the unit is written and it is said what did not work', async () => {
+test.runIf(LINUX)('when systemctl fails, serve install still writes the unit and reports the failure', async () => {
   const { run, unit } = prepared(
     'echo "Removed /a/link." >&2\necho "Failed to connect to bus: No medium found" >&2\nexit 1',
   )
@@ -67,7 +67,7 @@ test.runIf(LINUX)('where the system cannot be told, the unit is written and it i
   expect(existsSync(unit)).toBe(false)
 })
 
-test.runIf(LINUX)('a server that was started by hand is in the way, and named', async () => {
+test.runIf(LINUX)('serve install refuses while a server that was started by hand runs, and names it', async () => {
   const { trial, env, run } = prepared()
   const server = trial.start(['serve', '--port', '0', '--json'], { env })
   await server.firstLine()
@@ -78,7 +78,7 @@ test.runIf(LINUX)('a server that was started by hand is in the way, and named', 
   await server.stop()
 })
 
-test.runIf(LINUX)('a unit that somebody else wrote is left alone', async () => {
+test.runIf(LINUX)('serve install does not change a unit that Baton did not write', async () => {
   const { trial, run, unit, calls } = prepared()
   put(trial, unit, '[Service]\nExecStart=/bin/mine\n')
   for (const action of ['install', 'remove']) expect(await run([action])).toMatchObject({ code: 4, stdout: '' })
@@ -86,7 +86,7 @@ test.runIf(LINUX)('a unit that somebody else wrote is left alone', async () => {
   expect(calls()).toEqual([])
 })
 
-test('what serve would refuse is refused before anything is written', async () => {
+test('serve install refuses the same options as serve, before anything is written', async () => {
   const { trial, run, unit } = prepared()
   expect(await run(['install', '--host', '0.0.0.0'])).toMatchObject({
     code: 4,
@@ -100,7 +100,7 @@ test('what serve would refuse is refused before anything is written', async () =
   expect(existsSync(unit)).toBe(false)
 })
 
-test.runIf(LINUX)('uninstall names a service that stays behind, and says what takes it away', async () => {
+test.runIf(LINUX)('uninstall names a service that stays installed, and the command that removes it', async () => {
   const { trial, env, run } = prepared()
   expect((await trial.run(['uninstall', '--json'], { env })).json).toMatchObject({ notes: [] })
   await run(['install'])

@@ -8,7 +8,7 @@ import { newTrial, statusLineJson } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
-test('the first line tells the address; Ctrl-C ends it with 0 and takes the announcement back', async () => {
+test('serve prints its address first, and Ctrl-C ends it with 0 and removes its announcement', async () => {
   const trial = newTrial()
   const server = trial.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
@@ -37,14 +37,14 @@ test('the first line tells the address; Ctrl-C ends it with 0 and takes the anno
   expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'serving'))).toBe(false)
 })
 
-test('people get a sentence, and SIGTERM ends it too', async () => {
+test('serve prints a sentence for users, and SIGTERM also ends it', async () => {
   const trial = newTrial()
   const server = trial.start(['serve'], { env: { BATON_PORT: '0' } })
   expect(await server.firstLine()).toMatch(/^Baton listens on http:\/\/127\.0\.0\.1:\d+\. Ctrl-C ends it\.$/)
   expect(await server.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('what came while it was down is taken at the start, and what comes late soon after', async () => {
+test('serve processes signals from before its start at once, and later spooled ones soon after', async () => {
   const trial = newTrial()
   const spool = join(trial.env.BATON_HOME!, 'spool')
   const put = (session: string) => {
@@ -75,7 +75,7 @@ test('what came while it was down is taken at the start, and what comes late soo
   await server.stop()
 })
 
-test('a second one for the same home is refused and disturbs nothing', async () => {
+test('a second server for the same home is refused and does not affect the first', async () => {
   const trial = newTrial()
   const server = trial.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
@@ -89,7 +89,7 @@ test('a second one for the same home is refused and disturbs nothing', async () 
   await server.stop()
 })
 
-test('after a kill the next one starts as if nothing had been', async () => {
+test('a server starts normally after its predecessor was killed', async () => {
   const trial = newTrial()
   const first = trial.start(['serve', '--port', '0', '--json'])
   await first.firstLine()
@@ -100,7 +100,7 @@ test('after a kill the next one starts as if nothing had been', async () => {
   expect(await second.stop()).toMatchObject({ code: 0 })
 })
 
-test('beyond loopback it needs a token', async () => {
+test('serve needs a token for an address beyond loopback', async () => {
   const trial = newTrial()
   const refused = await trial.run(['serve', '--host', '0.0.0.0', '--port', '0'])
   expect(refused).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('--token-file') })
@@ -123,7 +123,7 @@ test('beyond loopback it needs a token', async () => {
   await server.stop()
 })
 
-test('an address that is not of this machine is told', async () => {
+test('serve reports an address that is not of this machine', async () => {
   const trial = newTrial()
   const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
   for (const host of ['192.0.2.1', 'no-such-host.invalid']) {
@@ -135,7 +135,7 @@ test('an address that is not of this machine is told', async () => {
   }
 })
 
-test('a taken or impossible port is told', async () => {
+test('serve reports a port that is in use or impossible', async () => {
   const trial = newTrial()
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())

@@ -111,7 +111,7 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
   const home = batonHome(cli.env)
   const running = await findServer(home.server)
   if (running) return show({ server: running, home, stays: false })
-  // Who calls it in a script waits for its end, which would never come.
+  // A script would wait forever for the server to end.
   if (call.flag('print') && (call.json || !cli.screen.terminal)) throw noServer()
   const { serveHere } = await import('../serve-here.js')
   return serveHere(cli, {
@@ -128,11 +128,11 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
 interface Shown {
   server: FoundServer
   home: Pick<Home, 'server'>
-  /** This process goes on serving. */
+  /** True when this process keeps serving. */
   stays: boolean
 }
 
-/** Lets one browser in. Returns the exit code. */
+/** Opens the page in one browser, or prints its address. Returns the exit code. */
 async function showPage(cli: Cli, shown: Shown & { print: boolean; json: boolean }): Promise<number> {
   const { server, home, stays, print, json } = shown
   const { ticket, page_url } = await ticketFrom(server)
@@ -155,7 +155,9 @@ async function showPage(cli: Cli, shown: Shown & { print: boolean; json: boolean
   return EXIT.done
 }
 
-/** Asks for a ticket over the proven connection: only the server itself may have the token. */
+/**
+ * Requests a ticket over the verified connection, because only the real server may see the token.
+ */
 async function ticketFrom(server: FoundServer): Promise<{ ticket: string; page_url: string | null }> {
   let reason: string
   try {
@@ -196,17 +198,23 @@ function postTickets({ token, socket }: FoundServer): Promise<{ status: number; 
   })
 }
 
-/** An address on a command line could be read by every user of the machine while the browser starts; a file cannot. */
+/**
+ * Returns a page that forwards to the address. Every user could read an address on a command line
+ * while the browser starts, but not this private file.
+ */
 const forwardTo = (address: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Baton</title>` +
   `<meta http-equiv="refresh" content="0;url=${address}"><a href="${address}">Baton</a>\n`
 
-/** Long enough to learn that it does not work; a browser that stays in the foreground works. */
+/** Time in which a browser that fails does so. One that still runs after it is considered open. */
 const PATIENCE_MS = 1_500
 
 type Env = Record<string, string | undefined>
 
-/** Opens an address in the person's browser. null: done, as far as can be told; else why not. */
+/**
+ * Opens an address in the user's browser. Returns null on success, or else the reason of the
+ * failure.
+ */
 async function openBrowser(
   address: string,
   env: Env,
@@ -222,7 +230,10 @@ async function openBrowser(
   return tried.length > 0 ? tried.join('; ') : 'there is no display'
 }
 
-/** What to try, in order. `BROWSER` may name several with colons between, and where the address goes with `%s`. */
+/**
+ * Returns the commands to try in order. `BROWSER` may list several separated by colons, with `%s`
+ * for the address.
+ */
 export function browsers(address: string, env: Env, platform: NodeJS.Platform): string[][] {
   const own = (env.BROWSER ?? '')
     .split(':')

@@ -123,7 +123,7 @@ async function runEvents(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** The reason for an empty list, on standard error: a pipe gets events and nothing else. */
+/** Returns the reason for an empty list, for standard error, because a pipe gets only events. */
 function nothingYet(app: App, session: string | null, isBounded: boolean): string {
   if (app.store.events({ limit: 1 }).length > 0) {
     const of = session === null ? '' : ` of ${replaceControls(session)}`
@@ -137,7 +137,7 @@ function nothingYet(app: App, session: string | null, isBounded: boolean): strin
   return `Nothing happened yet.\n${next}`
 }
 
-/** The id before the newest few: a terminal has little room. */
+/** Returns the id before the newest few events, because a terminal has little room. */
 function skipTo(app: App, query: { sessionId?: string }, cli: Cli): number {
   const newest = app.store.events({ ...query, limit: ON_TERMINAL + 1 })
   if (newest.length <= ON_TERMINAL) return 0
@@ -167,7 +167,10 @@ async function follow(app: App, next: () => void): Promise<void> {
   if (failed !== null) throw failed
 }
 
-/** `one`: of a single session, whose name a narrow terminal has no room for in every line. */
+/**
+ * Returns a function that prints events. With `one`, lines leave out the session, which is always
+ * the same.
+ */
 function printer(call: Call, cli: Cli, one: boolean): (event: Event) => void {
   if (call.json) return (event) => cli.print(JSON.stringify(event))
   const { terminal, paint, columns } = cli.screen
@@ -215,12 +218,12 @@ function sentence(seatId: string, name: string, former: string | null): string {
   return `Seat ${seatId} is called ${name} now${former === null ? '' : ` (${former} before)`}. ${next}`
 }
 
-/** Throws unless a seat may have the name: the names of ids would hide what they stand for. */
+/** Throws unless a seat may have the name. A name that looks like an id would hide that id. */
 function checkName(name: string): void {
   const shown = cut(replaceControls(name), LONGEST)
   if (name !== replaceControls(name) || name.trim() !== name || name === '' || name.length > LONGEST)
     throw wrong(nameCommand, `A seat cannot be called "${shown}".`, `Give one line of at most ${LONGEST} characters.`)
-  // A name is typed into commands and BATON_SEAT=<name>: a shell must read it as one word.
+  // The name must be one shell word, because users type it into commands and BATON_SEAT=<name>.
   if (!/^[\p{L}\p{N}_.:@+/-]+$/u.test(name) || name.startsWith('-'))
     throw wrong(
       nameCommand,
@@ -234,12 +237,12 @@ function checkName(name: string): void {
 interface Target {
   scope: SwitchScope
   keys: string[]
-  /** For the sentence: `session d76d6c4d`. */
+  /** Display name in sentences, such as `session d76d6c4d`. */
   name: string
   json: Record<string, string>
 }
 
-/** What `off` and `on` have in common: all but the word. */
+/** Creates the command `off` or `on`. */
 function switchCommand(enabled: boolean): Command {
   const word = enabled ? 'on' : 'off'
   const command: Command = {

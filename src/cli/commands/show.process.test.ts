@@ -13,7 +13,7 @@ function shown() {
   return trial
 }
 
-test('JSON is the session with its cycle, levels, subagents and chain', async () => {
+test('show --json prints the session with its cycle, levels, subagents and chain', async () => {
   const trial = shown()
   const ran = await trial.run(['show', 'aaaaaaaa', '--json'])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -36,7 +36,7 @@ test('JSON is the session with its cycle, levels, subagents and chain', async ()
   })
 })
 
-test('the page can be asked for by seat name, by seat id and by the agent itself', async () => {
+test('show accepts a seat name or a seat id, and without a name shows the calling agent', async () => {
   const trial = shown()
   const page = (await trial.run(['show', 'api'])).stdout
   expect(page).toMatch(/^aaaaaaaa-ef1f-4334-9716-3be98836406b {2}idle\n {2}seat {8}api \(seat_/)
@@ -49,7 +49,7 @@ test('the page can be asked for by seat name, by seat id and by the agent itself
   expect((await trial.run(['show'], { env: { CLAUDE_CODE_SESSION_ID: A } })).stdout).toContain(A)
 })
 
-test('nobody of that name, several of that beginning, or no name at all: each has its own sentence', async () => {
+test('show has its own sentence for an unknown, an ambiguous and a missing name', async () => {
   const trial = shown()
   trial.fill((app) => tell(app, { session: B, project: trial.project, used: 1000 }))
   expect(await trial.run(['show', 'nobody'])).toMatchObject({

@@ -10,7 +10,7 @@ import { frame } from './status.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
-/** A shell in a terminal of its own. */
+/** Starts a shell in its own terminal. */
 function terminal(trial: Trial, columns: number, rows: number) {
   const tmux = (...args: string[]): string =>
     execFileSync('tmux', ['-S', join(trial.dir, 'tmux'), '-f', '/dev/null', ...args], {
@@ -34,7 +34,7 @@ function terminal(trial: Trial, columns: number, rows: number) {
   }
 }
 
-test('it refreshes in place, follows the terminal’s size, and Ctrl-C gives the screen back', async () => {
+test('status --watch redraws in place, follows the terminal’s size, and Ctrl-C restores the screen', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 50_000 }))
   const shell = terminal(trial, 100, 12)
@@ -59,7 +59,7 @@ test('it refreshes in place, follows the terminal’s size, and Ctrl-C gives the
   expect(shell.screen()).not.toContain('aaaaaaaa')
 })
 
-test('q and SIGTERM end it too, and Ctrl-Z stops it with the screen given back', async () => {
+test('q and SIGTERM end status --watch, and Ctrl-Z suspends it with the screen restored', async () => {
   const trial = newTrial()
   const shell = terminal(trial, 80, 12)
   const watch = `${process.execPath} ${BATON} status --watch; echo ended $?`
@@ -81,7 +81,7 @@ test('q and SIGTERM end it too, and Ctrl-Z stops it with the screen given back',
   await until('the screen is given back', () => shell.alternate() === '0 1')
 })
 
-test('a picture never leaves its screen: lines are cut, what does not fit is counted', () => {
+test('a frame of status --watch fits its screen, with lines cut and the rest counted', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `line ${i} ${'x'.repeat(100)}`)
   const drawn = frame(lines, { columns: 20, rows: 8, paint: plain }, new Date('2026-03-01T12:00:00'))
   const rows = drawn

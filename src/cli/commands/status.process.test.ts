@@ -16,7 +16,7 @@ const climb = (trial: Trial, now?: Date): void =>
     now ? { now } : {},
   )
 
-test('an empty store says what to do next', async () => {
+test('status of an empty store says what to do next', async () => {
   const trial = newTrial()
   expect((await trial.run(['status'])).stdout).toBe(
     'No sessions yet.\nRun baton install, then open Claude Code and send a prompt; the session appears here.\n',
@@ -26,7 +26,7 @@ test('an empty store says what to do next', async () => {
   expect(await trial.run(['status', '--json'])).toMatchObject({ code: 0, stdout: '{"sessions":[]}\n', stderr: '' })
 })
 
-test('JSON has every field of a session and nothing else is printed', async () => {
+test('status --json has every field of a session and prints nothing else', async () => {
   const trial = newTrial()
   climb(trial)
   const ran = await trial.run(['status', '--json'])
@@ -50,7 +50,7 @@ test('JSON has every field of a session and nothing else is printed', async () =
   })
 })
 
-test('a pipe gets the whole table without colours', async () => {
+test('status prints the whole table without colours into a pipe', async () => {
   const trial = newTrial()
   climb(trial)
   const [head, row, ...rest] = (await trial.run(['status'])).stdout.trimEnd().split('\n')
@@ -61,7 +61,7 @@ test('a pipe gets the whole table without colours', async () => {
   expect(rest).toEqual(['', '~ derived, not told by the client'])
 })
 
-test('--live leaves ended sessions out, --all adds old ones', async () => {
+test('status --live leaves out ended sessions, and --all adds old ones', async () => {
   const trial = newTrial()
   climb(trial)
   trial.fill((app) => tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'prompt_input_exit' }))
@@ -80,7 +80,7 @@ test('--live leaves ended sessions out, --all adds old ones', async () => {
   expect(await trial.run(['status', '--live', '--all'])).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('only old sessions: it says how to see them', async () => {
+test('status with only old sessions says how to see them', async () => {
   const trial = newTrial()
   climb(trial, new Date(Date.now() - 3 * 86_400_000))
   trial.fill((app) => tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }), {
@@ -91,7 +91,7 @@ test('only old sessions: it says how to see them', async () => {
   )
 })
 
-test('work without readings is an alarm', async () => {
+test('status warns about a working session without readings', async () => {
   const trial = newTrial()
   trial.fill((app) => {
     for (let i = 0; i < 20; i++)
@@ -102,7 +102,7 @@ test('work without readings is an alarm', async () => {
   )
 })
 
-test('a session that rests owes no reading', async () => {
+test('status does not warn about an idle session without readings', async () => {
   const trial = newTrial()
   trial.fill((app) => tellEvent(app, 'PostToolBatch', B, trial.project, { tool_calls: [{}] }), {
     now: new Date(Date.now() - 3_600_000),
@@ -110,7 +110,7 @@ test('a session that rests owes no reading', async () => {
   expect((await trial.run(['status'])).stdout).not.toContain('no reading arrives')
 })
 
-test('signals that hooks left in the spool are taken before anything is shown', async () => {
+test('status processes spooled signals of hooks before it prints', async () => {
   const trial = newTrial()
   const id = `${A}.1700000000.000001.1.UserPromptSubmit`
   const body = JSON.stringify({ session_id: A, cwd: trial.project, hook_event_name: 'UserPromptSubmit', prompt: 'go' })
@@ -121,7 +121,7 @@ test('signals that hooks left in the spool are taken before anything is shown', 
   expect((await trial.run(['status', '--json'])).json.sessions).toMatchObject([{ session_id: A, state: 'working' }])
 })
 
-test('--watch needs a terminal', async () => {
+test('status --watch needs a terminal', async () => {
   const trial = newTrial()
   for (const args of [
     ['status', '--watch'],
@@ -133,7 +133,7 @@ test('--watch needs a terminal', async () => {
   }
 })
 
-test('a seat is one row, whoever left it; --all lists those too, and scripts get every session', async () => {
+test('status shows one row for each seat, --all also its earlier sessions, and --json every session', async () => {
   const trial = newTrial()
   climb(trial)
   trial.fill((app) => {
@@ -151,7 +151,7 @@ test('a seat is one row, whoever left it; --all lists those too, and scripts get
   expect((await trial.run(['status', '--json'])).json.sessions).toHaveLength(2)
 })
 
-test('sessions that wait for the user come first, then working, idle and ended ones, the newest first in each', async () => {
+test('status lists sessions that wait for the user first, then working, idle and ended ones, newest first', async () => {
   const trial = newTrial()
   const at = (minutes: number): { now: Date } => ({ now: new Date(Date.now() - minutes * 60_000) })
   const ids = ['11111111', '22222222', '33333333', '44444444', '55555555'].map(

@@ -60,7 +60,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
     (app) => {
       let drained = cli.now().getTime()
       return watch(cli, (screen) => {
-        // Hooks take their own spool; this only helps where one of them could not.
+        // Hooks drain their own spool. This drains what is left when one of them could not.
         if (cli.now().getTime() - drained > 5_000) {
           drain(app, { youngestMs: 2_000 })
           drained = cli.now().getTime()
@@ -72,7 +72,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
   )
 }
 
-/** The lines a person reads. */
+/** Renders the page for the user. */
 function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): string[] {
   const all = shownBy(app)
     .recent(which)
@@ -130,7 +130,10 @@ const LEAVE = '\u001b[?25h\u001b[?1049l'
 const CTRL_C = '\u0003'
 const CTRL_Z = '\u001a'
 
-/** Draws lines in place, on the terminal's other screen, until q, Ctrl-C or a signal; then the terminal is as it was. */
+/**
+ * Redraws lines on the terminal's alternate screen until q, Ctrl-C or a signal, then restores the
+ * terminal.
+ */
 export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<number> {
   const { stdout, stdin } = process
   return new Promise((resolve, reject) => {
@@ -190,7 +193,10 @@ export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<nu
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** One picture: every line written over the old one, nothing cleared before it is replaced, shown at once where the terminal can. */
+/**
+ * Renders one frame. Each line overwrites the old one without clearing first, to avoid flicker, and
+ * terminals that can do so show it at once.
+ */
 export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>, now: Date): string {
   const room = Math.max(1, screen.rows - 1)
   const shown =
@@ -201,7 +207,7 @@ export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' |
   return `\u001b[?2026h\u001b[H${body}\u001b[J\u001b[?2026l`
 }
 
-/** A line for each handoff of these sessions' seats that is not over. */
+/** Renders a line for each active handoff of these sessions' seats. */
 function handoffsUnderWay(app: App, sessions: readonly Session[], now: Date): string[] {
   const seats = new Set(sessions.map(({ seat_id }) => seat_id))
   return app.store

@@ -9,7 +9,7 @@ import { newTrial, statusLineJson, tell } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
-test('it prints the segment and takes the reading', async () => {
+test('statusline prints its segment and stores the reading', async () => {
   const trial = newTrial()
   const input = statusLineJson({ session: A, project: trial.project, used: 118_600 })
   const ran = await trial.run(['statusline', '--segment'], { input, env: { NO_COLOR: '1', BATON_SEAT: 'api' } })
@@ -23,7 +23,7 @@ test('it prints the segment and takes the reading', async () => {
   expect(again.json).toEqual({ text: ran.stdout.trimEnd(), session_id: A })
 })
 
-test('with a server it is the server that takes it, whatever the environment holds', async () => {
+test('with a server running, statusline sends it the reading, whatever the environment contains', async () => {
   const trial = newTrial()
   const server = trial.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
@@ -39,21 +39,27 @@ test('with a server it is the server that takes it, whatever the environment hol
   await server.stop()
 })
 
-test.each([false, true])('the user and an untrusted project choose the segments; server: %s', async (served) => {
-  const trial = newTrial()
-  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'status_line: {segments: [model, gauge, cost], style: text}\n')
-  if (served) await trial.start(['serve', '--port', '0', '--json']).firstLine()
-  const shown = async (used: number): Promise<string> => {
-    const input = statusLineJson({ session: A, project: trial.project, used, durationMs: used })
-    return (await trial.run(['statusline'], { input, env: { NO_COLOR: '1', BATON_SEAT: 'api' } })).stdout
-  }
-  expect(await shown(118_600)).toBe('opus-4-6 · 71% of compaction point · $0.35\n')
-  trial.put(join(trial.project, 'baton.yaml'), 'status_line: {segments: [seat, tokens]}\nenabled: false\n')
-  if (served) await until('the server reads the project file', async () => (await shown(118_600)).startsWith('api'))
-  expect(await shown(118_601)).toBe('api · 119k/~167k\n')
-})
+test.each([false, true])(
+  'the user and an untrusted project choose the segments of the status line; server: %s',
+  async (served) => {
+    const trial = newTrial()
+    trial.put(
+      join(trial.env.BATON_HOME!, 'config.yaml'),
+      'status_line: {segments: [model, gauge, cost], style: text}\n',
+    )
+    if (served) await trial.start(['serve', '--port', '0', '--json']).firstLine()
+    const shown = async (used: number): Promise<string> => {
+      const input = statusLineJson({ session: A, project: trial.project, used, durationMs: used })
+      return (await trial.run(['statusline'], { input, env: { NO_COLOR: '1', BATON_SEAT: 'api' } })).stdout
+    }
+    expect(await shown(118_600)).toBe('opus-4-6 · 71% of compaction point · $0.35\n')
+    trial.put(join(trial.project, 'baton.yaml'), 'status_line: {segments: [seat, tokens]}\nenabled: false\n')
+    if (served) await until('the server reads the project file', async () => (await shown(118_600)).startsWith('api'))
+    expect(await shown(118_601)).toBe('api · 119k/~167k\n')
+  },
+)
 
-test('a server that is gone or does not answer is not waited for long, and nothing is lost', async () => {
+test('statusline waits only briefly for a server that is gone or silent, and loses no reading', async () => {
   const trial = newTrial()
   const silentServer = createServer().listen(0, '127.0.0.1')
   await once(silentServer, 'listening')
@@ -69,7 +75,7 @@ test('a server that is gone or does not answer is not waited for long, and nothi
   }
 })
 
-test('input that is nothing, no JSON or of no session prints nothing and ends with 0', async () => {
+test('input that is empty, not JSON or without a session prints nothing and exits with 0', async () => {
   const trial = newTrial()
   for (const input of ['', 'not json', '[]', '{"session_id": 5}', '{"cwd": "/x"}']) {
     expect(await trial.run(['statusline'], { input })).toMatchObject({ code: 0, stdout: '', stderr: '' })
@@ -77,14 +83,14 @@ test('input that is nothing, no JSON or of no session prints nothing and ends wi
   expect((await trial.run(['statusline', '--json'])).json).toEqual({ text: '', session_id: null })
 })
 
-test('an input nobody closes is not waited for without end', async () => {
+test('statusline stops waiting for an input that is never closed', async () => {
   const trial = newTrial()
   const child = spawn(process.execPath, [BATON, 'statusline'], { env: trial.env, stdio: ['pipe', 'pipe', 'pipe'] })
   const [code] = await once(child, 'close')
   expect(code).toBe(0)
 })
 
-test('a store that cannot be used shows in the line, and the exit code stays 0', async () => {
+test('a store that cannot be used is shown in the status line, and the exit code stays 0', async () => {
   const trial = newTrial()
   trial.put(join(trial.env.BATON_HOME!, 'baton.db'), 'not a database '.repeat(100))
   const ran = await trial.run(['statusline'], {
@@ -93,7 +99,7 @@ test('a store that cannot be used shows in the line, and the exit code stays 0',
   expect(ran).toMatchObject({ code: 0, stdout: 'baton: cannot use its store, run baton doctor\n', stderr: '' })
 })
 
-test('BATON_DISABLE and the installed status line around it keep it silent', async () => {
+test('BATON_DISABLE and the installed status line keep statusline silent', async () => {
   const trial = newTrial()
   trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000 }))
   const input = statusLineJson({ session: A, project: trial.project, used: 118_600 })

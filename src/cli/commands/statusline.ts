@@ -56,7 +56,7 @@ const NOTHING = { text: '', sessionId: null }
 
 async function segment(cli: Cli): Promise<{ text: string; sessionId: string | null }> {
   const { env } = cli
-  // Inside the launcher's composed line Baton has its own segment already.
+  // The launcher's composed status line already contains Baton's segment.
   if (env.BATON_DISABLE === '1' || env.BATON_IN_STATUS_LINE) return NOTHING
   if (process.stdin.isTTY) {
     cli.note("baton statusline reads the client's JSON on standard input; see baton statusline --help.")
@@ -76,7 +76,10 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
   return { text: answered ?? (await alone(cli, raw, signalId)), sessionId }
 }
 
-/** No server: the engine in this process. Should a server have taken it after all, the id makes it count once. */
+/**
+ * Processes the signal in this process when no server answered. If a server received it after all,
+ * the signal id makes it count once.
+ */
 async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string> {
   const [{ openApp }, { loadConfig }] = await Promise.all([
     import('../../engine/open-engine.js'),
@@ -94,7 +97,10 @@ async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string
 
 const PATIENCE_MS = 1_000
 
-/** Hands a signal to the running server. null: it did not take it, so somebody else must. */
+/**
+ * Sends a signal to the running server. Null when the server did not accept it, so that the caller
+ * must process it.
+ */
 function askServer(
   server: { token: string; socket: Socket },
   raw: RawSignal,
@@ -127,12 +133,15 @@ function askServer(
     )
     asking.on('timeout', () => asking.destroy())
     asking.on('error', () => resolve(null))
-    // Bytes, not a string: Node would write the headers together with a string, in the string's encoding.
+    // Send bytes: Node would write the headers together with a string body, in the string's
+    // encoding.
     asking.end(Buffer.from(raw.body))
   })
 }
 
-/** Header values are Latin-1 on the wire; the server reads these bytes as UTF-8. */
+/**
+ * Encodes a header value. Headers are Latin-1 on the wire, and the server reads the bytes as UTF-8.
+ */
 function headerValue(value: string): string {
   return Buffer.from(value.replace(/[\u0000-\u001f\u007f]/g, ' '), 'utf8').toString('latin1')
 }

@@ -39,7 +39,10 @@ async function run(call: Call, cli: Cli): Promise<number> {
 const NOT_COVERED = 'Scripts and files that it names are not covered: they may change without a new question.'
 const LONGEST_VALUE = 300
 
-/** Before a job: `--trust` accepts an untrusted project file, and so does the user on a terminal. */
+/**
+ * Accepts an untrusted project file before a job: by `--trust`, or by asking the user on a
+ * terminal.
+ */
 export async function offerTrust(call: Call, cli: Cli): Promise<void> {
   const confirm = (file: AcceptableFile, demands: FileDemands): Promise<boolean> => {
     cli.note([...summary(file, demands, cli), ''].join('\n'))
@@ -80,8 +83,8 @@ function remove(call: Call, cli: Cli, folder: string): number {
 }
 
 /**
- * Describes what the file would do. Anybody may have written its texts, so none of them may control
- * the terminal.
+ * Describes what the file would do. Its texts may come from anybody, so terminal sequences are
+ * removed.
  */
 function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands, { screen, env }: Cli): string[] {
   const { paint, columns } = screen
