@@ -146,7 +146,7 @@ export interface CompactionSteering {
    * Null when this event cannot pass it.
    */
   instruct(event: string, text: string): string | null
-  /** Returns the hook output that blocks a starting compaction. Null when this event cannot do that. */
+  /** Returns the hook output that blocks a starting compaction. Null if the event cannot. */
   block(event: string, reason: string): string | null
   /**
    * Returns the hook output that makes the agent continue with this text at the end of a turn.

@@ -279,7 +279,7 @@ export function reviseText(app: App, caller: Caller, old: BriefRecord, before: s
   return { ...reviseBrief(deps, { briefId: old.briefId, caller, body, read }), changed: true }
 }
 
-/** Returns the handoff that uses a brief and is cancelled with it. Null when there is no such handoff. */
+/** Returns the handoff that uses a brief and is cancelled with it. Null when there is none. */
 function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecord | null {
   const open = store.openHandoffs({ seatId: brief.seatId })
   const later = open.find(

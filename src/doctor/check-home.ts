@@ -204,8 +204,8 @@ export function checkLauncher(context: DoctorContext): Finding {
 /**
  * Returns what is wrong with a launcher's text.
  * Null when the launcher is correct.
- * A launcher may start another node or another copy of the same version: it still works, and a doctor
- * run from a second copy must not move the hooks there.
+ * A launcher may start another node or another copy of the same version.
+ * Such a launcher works, and a doctor run from a second copy must not move the hooks there.
  */
 export function judgeLauncher(found: string, wanted: string, home: string): string | null {
   if (found === wanted) return null

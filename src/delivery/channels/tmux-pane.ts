@@ -120,7 +120,7 @@ export function pressKeys(
 /**
  * Runs a tmux command if the pane is unchanged since `look`. tmux runs one command after the other,
  * so no user key can pass between its check and the paste.
- * A key since our look changes the second of the last key, if our look was in a later second.
+ * A key after our read changes the time of the last key, if our read was in a later second.
  * Only keys that a program sent by `send-keys` and the client has not drawn yet can be missed.
  */
 async function ifUnchanged(place: PanePlace, look: PaneState, order: string): Promise<boolean | null> {
