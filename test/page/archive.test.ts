@@ -20,7 +20,7 @@ const call = (id: string, command: string): string =>
 const result = (id: string, text: string, failed = false): string =>
   said('user', [{ type: 'tool_result', tool_use_id: id, content: text, is_error: failed }])
 
-/** A session that Baton knows, and what it said so far, kept. */
+/** Creates a session and archives its conversation. Returns the archive's id. */
 async function keep(trial: Trial, id: string, text: string): Promise<string> {
   const path = join(trial.project, `${id}.jsonl`)
   writeFileSync(path, text)
@@ -32,13 +32,13 @@ async function keep(trial: Trial, id: string, text: string): Promise<string> {
   return (await trial.run(['archive', 'keep', id, '--json'])).json.archive_id
 }
 
-/** The whole element stands in the window. */
+/** True if the whole element is inside the window. */
 const isInSight = (item: { getBoundingClientRect(): { top: number; bottom: number } }): boolean => {
   const { top, bottom } = item.getBoundingClientRect()
   return top > 0 && bottom < 900
 }
 
-test('what was said is found as it is typed, and opens at its line with its call unfolded', async () => {
+test('the archive search finds text while the user types and opens the transcript at its line with the call unfolded', async () => {
   const { trial, page, go, expectSound } = await openPage({ path: '/archive' })
   await page.getByRole('heading', { name: 'Nothing is kept yet' }).waitFor()
   await page.getByText('baton archive keep').waitFor()
@@ -78,7 +78,7 @@ test('what was said is found as it is typed, and opens at its line with its call
   await target.locator('mark', { hasText: 'quokka' }).waitFor()
   expect(await target.textContent()).toContain('run the pangolin migration')
   await expect.poll(() => target.evaluate(isInSight)).toBe(true)
-  // The rest is read by scrolling, either way, and what is far away is let go.
+  // Scrolling in either direction loads more lines and drops distant ones.
   await page.getByText('Question 295', { exact: true }).scrollIntoViewIfNeeded()
   await page.getByText('Question 290', { exact: true }).waitFor()
   expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
@@ -96,7 +96,7 @@ test('what was said is found as it is typed, and opens at its line with its call
   await expect.poll(() => target.evaluate(isInSight)).toBe(true)
 })
 
-/** Scrolls up, and tells how far something in sight was off the way it should have gone. */
+/** Scrolls up and returns how far a visible element deviated from the scrolled distance. */
 const SCROLL_UP = `(async () => {
   const item = [...document.querySelectorAll('.transcript > li')].find((each) => each.getBoundingClientRect().top > 100)
   const before = item.getBoundingClientRect().top
@@ -106,7 +106,7 @@ const SCROLL_UP = `(async () => {
   return { key: item.dataset.key, off: item.isConnected ? item.getBoundingClientRect().top - before - asked : 0 }
 })()`
 
-test('a long transcript scrolls without jumping', async () => {
+test('a long archived transcript scrolls without jumping', async () => {
   const { trial, page, go } = await openPage()
   const turns = Array.from(
     { length: 3_000 },
@@ -115,10 +115,10 @@ test('a long transcript scrolls without jumping', async () => {
   const id = await keep(trial, SESSION, turns.join(''))
   await go(`/archive/${id}?line=3001`)
   await page.locator('[data-target]').waitFor()
-  // Up, until what was first shown is let go: whatever is put in above, what is in sight moves only as far as it is scrolled.
+  // Scroll up until the first lines are dropped: insertions above must not move visible lines.
   const seen = new Set<string>()
   for (let round = 0; round < 30; round++) {
-    // What is above was loaded by then, however long the server took.
+    // Wait until the lines above are loaded, however long the server takes.
     await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(700)
     const moved = (await page.evaluate(SCROLL_UP)) as { key: string; off: number }
     seen.add(moved.key)
@@ -128,7 +128,7 @@ test('a long transcript scrolls without jumping', async () => {
   expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
 })
 
-test('a transcript is restored byte for byte, a subagent’s too, and a file is not replaced unless that is wanted', async () => {
+test('the page restores a transcript and its subagents byte for byte and replaces a file only if the user agrees', async () => {
   const { trial, page, go, faults, expectSound } = await openPage()
   const text = prompt(`fix the login ${EVIL}`) + answer('done').trimEnd()
   const subagents = join(trial.project, SESSION, 'subagents')
@@ -154,7 +154,7 @@ test('a transcript is restored byte for byte, a subagent’s too, and a file is 
   await restore()
   await page.getByText('is already there').waitFor()
   await page.keyboard.press('Escape')
-  faults.length = 0 // the browser tells every refusal as an error
+  faults.length = 0 // The browser logs every refused request as an error.
 
   await page.getByRole('link', { name: /agent-x1/ }).click()
   await page.getByText('look around').waitFor()
@@ -166,7 +166,7 @@ test('a transcript is restored byte for byte, a subagent’s too, and a file is 
   expect(readFileSync(to, 'utf8')).toBe(task)
 })
 
-test('a session is forgotten only after its id was typed, and then no word of it is left', async () => {
+test('the page forgets a session only after its id was typed, and then none of its text remains', async () => {
   const { trial, page, go, expectSound } = await openPage()
   const id = await keep(trial, SESSION, prompt('the password is hunter2'))
   const file = (await trial.run(['archive', 'show', id, '--json'])).json.path as string
@@ -186,7 +186,7 @@ test('a session is forgotten only after its id was typed, and then no word of it
   expect((await trial.run(['archive', 'search', 'hunter2', '--json'])).json.hits).toEqual([])
 })
 
-test('without a key nothing of it is told, and it says how to get one', async () => {
+test('without a key the archive page shows no data and says how to get a key', async () => {
   const { trial, url, page, expectSound } = await openPage()
   const id = await keep(trial, SESSION, prompt('the password is hunter2'))
   await page.evaluate('localStorage.clear()')

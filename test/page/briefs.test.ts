@@ -12,7 +12,7 @@ const EVIL = '<img src=x onerror=alert(1)>'
 const BRANCH = 'fix/<svg/onload=alert(1)>'
 const EDITED = `# Handoff brief\n\n## Next exact step\nRun the tests with a blue pen. ${EVIL}\n`
 
-/** The second handoff follows the first at once. */
+/** Configuration without guards, so that the second handoff may follow the first at once. */
 const CONFIG = 'handoff: { bar: 0, review_seconds: 600 }\nguards: { cooldown_seconds: 0, min_new_tokens: 0 }\n'
 
 const repository = (trial: Trial): Record<string, string> => {
@@ -24,7 +24,7 @@ const repository = (trial: Trial): Record<string, string> => {
   return {}
 }
 
-/** The agent of a session gives its brief and ends its turn. */
+/** Gives a brief as the session's agent and ends its turn. */
 async function hands(trial: Trial, session: string, text: string): Promise<{ brief_id: string; status: string }> {
   const file = trial.put(join(trial.dir, 'brief.md'), text)
   const ran = await trial.run(['handoff', file, '--json', '--reason', `full ${EVIL}`], { env: inside(session) })
@@ -46,10 +46,10 @@ test('a brief under review is read, edited and approved from the page; the next 
   await page.getByRole('heading', { name: 'To review' }).waitFor()
   await page.getByRole('timer').waitFor()
   await page.getByText(/^Baton completed it with \d+ facts: last request, constraints\./).waitFor()
-  // The time that is left does not run into what stands beside it.
+  // The remaining review time does not overflow into its neighbour.
   const overflow = await page.locator('.review-until').evaluate((element) => element.scrollWidth - element.clientWidth)
   expect(overflow).toBe(0)
-  // One brief waits for the user: the tab says so while another one is open.
+  // The tab's title counts the one brief that waits for the user.
   await expect.poll(() => page.title()).toBe('(1) Briefs · Baton')
   expect(await page.locator('link[rel="icon"]').getAttribute('href')).toMatch(/waiting-1/)
   await it.expectSound()
@@ -86,7 +86,7 @@ test('a brief under review is read, edited and approved from the page; the next 
   })
   expect(await shown(trial, first.brief_id)).toMatchObject({ status: 'superseded' })
 
-  // A fresh session begins with it, and hands over in turn.
+  // A fresh session begins with the brief and is handed off in turn.
   const seat = { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '1' }
   trial.fill((app) => {
     tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'clear' }, seat)
@@ -96,7 +96,7 @@ test('a brief under review is read, edited and approved from the page; the next 
   working(trial, B)
   const third = await hands(trial, B, WHOLE)
   await page.getByRole('link', { name: 'Briefs', exact: false }).first().click()
-  // The brief that was used leaves the list when the page hears of it.
+  // The used brief leaves the list when its event reaches the page.
   const read = page.getByRole('link', { name: 'Read it' })
   await page.locator(`a[href="/briefs/${third.brief_id}"]`).getByText('Read it').waitFor()
   await expect.poll(() => read.count()).toBe(1)

@@ -24,26 +24,32 @@ export const FLAGS = [
 ]
 const FIXTURES = path.join(REPOSITORY, 'test/fixtures/claude-code/2.1.325/events')
 
-/** A home with a real server, and a real browser before it. One of each for a file of tests. */
+/** A home with a real server and a real browser, shared by the tests of one file. */
 export interface PageStage {
   browser: Browser
   url: string
   batonHome: string
-  /** A page that was let in by a ticket, as `baton open` does it; `key: false`: one that was not. Faults it reports are in `faults`. */
+  /**
+   * Opens a page and logs it in with a ticket, as `baton open` does, unless `key` is false. Errors
+   * of the page are collected in `faults`.
+   */
   open(path?: string, options?: OpenOptions): Promise<OpenPage>
-  /** What lets one browser in, once. */
+  /** Returns a ticket that logs in one browser once. */
   ticket(): Promise<string>
-  /** A hook's payload as the client sends it, with these fields in place of the recorded ones, out of this environment. */
+  /**
+   * Sends a recorded hook payload with these fields replaced, as from a client with this
+   * environment.
+   */
   hook(
     fixture: string,
     session: string,
     change?: Record<string, unknown>,
     env?: Record<string, string>,
   ): Promise<unknown>
-  /** A status line: so many tokens are used. */
+  /** Sends a status line with this number of used tokens. */
   status(session: string, used: number, change?: Record<string, unknown>): Promise<void>
   stopServer(signal?: NodeJS.Signals): Promise<void>
-  /** On the same port as before. */
+  /** Restarts the server on the same port. */
   startServer(): Promise<void>
   close(): Promise<void>
 }
@@ -58,7 +64,7 @@ export interface OpenOptions {
 export interface OpenPage {
   page: Page
   context: BrowserContext
-  /** Errors in the console, scripts that threw, requests that failed. */
+  /** Console errors, uncaught exceptions and failed requests of the page. */
   faults: string[]
 }
 
@@ -144,10 +150,10 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 }
 
-/** What axe calls serious or critical, as short lines. */
+/** Returns axe's serious and critical findings, one line each. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-  // Through the debugger: the page's own policy would not let it in.
+  // axe is injected through the debugger, because the page's content policy blocks it.
   await page.evaluate(source)
   const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()')
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -160,7 +166,7 @@ interface Violation {
   nodes: { target: unknown[] }[]
 }
 
-/** How far the page can be scrolled sideways. */
+/** Returns by how many pixels the page scrolls horizontally. */
 export const sideways = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 

@@ -10,7 +10,7 @@ const { DatabaseSync } = createRequire(import.meta.url)(
 const [SESSIONS, READINGS, BURST, TABS] = [500, 50_000, 1_000, 10]
 
 let stage: PageStage
-/** As another process of Baton writes: the server is not asked. */
+/** Store opened directly, as by another Baton process, without the server. */
 let store: InstanceType<typeof DatabaseSync>
 beforeAll(async () => {
   stage = await pageStage()
@@ -32,7 +32,7 @@ async function begin(session: string): Promise<void> {
   await stage.status(session, 30_000, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
 }
 
-/** Readings of 500 to a cycle, five seconds apart, before everything else that is known of it. */
+/** Adds readings to a session: 500 per cycle, five seconds apart, older than its other data. */
 function climb(session: string, count: number): void {
   store
     .prepare(
@@ -56,12 +56,12 @@ function write(session: string, count: number): void {
   store.exec('COMMIT')
 }
 
-/** Asks the server as the page does. */
+/** Script that sends a request to the server from within the page. */
 const ASK =
   "fetch('/api/access', { headers: { Authorization: 'Bearer ' + localStorage.getItem('baton.key') } }).then((reply) => reply.status)"
 
 describe('a crowd', () => {
-  test('of five hundred sessions is searched, and only what is near the screen is drawn', async () => {
+  test('a list of five hundred sessions can be searched, and only rows near the screen are drawn', async () => {
     const { page, faults, context } = await stage.open('/')
     const list = page.getByRole('list', { name: 'Seats' })
     const all = String(SESSIONS + 1)
@@ -84,9 +84,9 @@ describe('a crowd', () => {
     await context.close()
   })
 
-  test('of fifty thousand readings is one curve, which is zoomed and told where it is pointed at', async () => {
+  test('fifty thousand readings are drawn as one curve that can be zoomed and shows the value under the pointer', async () => {
     const { page, faults, context } = await stage.open('/sessions/long')
-    // Each end of a cycle is a break in the line, which is counted with them.
+    // Each end of a cycle breaks the line and is counted as a reading.
     await page.getByRole('img', { name: /climb of this session in 50,?\d{3} readings/ }).waitFor()
     const further = page.getByRole('button', { name: 'Further' })
     expect(await further.isDisabled()).toBe(true)
@@ -100,7 +100,7 @@ describe('a crowd', () => {
     await context.close()
   })
 
-  test('of ten tabs shares one stream: each is told what happens, and the server still answers all of them', async () => {
+  test('ten tabs share one event stream, each gets every event, and the server still answers all of them', async () => {
     const { page: first, context } = await stage.open('/sessions/crowd-001')
     const tabs = [first]
     while (tabs.length < TABS) tabs.push((await stage.open('/sessions/crowd-001', { context })).page)
@@ -108,12 +108,12 @@ describe('a crowd', () => {
     write('crowd-001', 1)
     for (const tab of tabs)
       await expect.poll(() => tab.locator('.timeline-plain', { hasText: 'crowd' }).count()).toBe(1)
-    // With a stream each, a browser would have no connection left for this.
+    // With one stream per tab the browser would have no connection left for this request.
     for (const tab of tabs) expect(await tab.evaluate(ASK)).toBe(200)
     await context.close()
   })
 
-  test('of a thousand events at once is on the timeline, each once', async () => {
+  test('a thousand simultaneous events appear on the timeline once each', async () => {
     const { page, faults, context } = await stage.open('/sessions/crowd-002')
     await page.getByText('Session started').or(page.locator('.timeline-entry')).first().waitFor()
     const before = await total(page)
@@ -127,7 +127,7 @@ describe('a crowd', () => {
   })
 })
 
-/** Entries of the timeline: those that are shown, and those that wait to be. */
+/** Counts the timeline's entries, both shown and pending. */
 async function total(page: Page): Promise<number> {
   const shown = await page.locator('.timeline-entry').count()
   const more = page.getByRole('button', { name: /^Show more/ })

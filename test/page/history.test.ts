@@ -15,7 +15,7 @@ interface Past {
   cost: number
 }
 
-/** Sessions that spent something on some day, one answer each; the first was compacted. */
+/** Stores sessions with the cost of one answer on a given day. The first one was compacted. */
 function record(trial: Trial, pasts: readonly Past[]): void {
   for (const { daysAgo, session, project, model, cost } of pasts) {
     const now = new Date(Date.now() - daysAgo * DAY)
@@ -25,7 +25,7 @@ function record(trial: Trial, pasts: readonly Past[]): void {
 
 const cells = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ')
 
-test('what was recorded is summed by day, project and model, and drawn', async () => {
+test('the history page sums and draws recorded costs by day, project and model', async () => {
   const opened = await openPage({
     path: '/history',
     prepare: (trial) => {
@@ -52,7 +52,7 @@ test('what was recorded is summed by day, project and model, and drawn', async (
       days: { date: string; cost_usd: number | null; sessions: number }[]
       totals: { cost_usd: number; sessions: number; compactions: number }
     }
-  // The server completes the compaction after it has started, perhaps after the page asked.
+  // The server completes the compaction after its start, maybe after the page's first request.
   await expect.poll(async () => (await told(30)).totals.compactions).toBe(1)
   await go('/history')
   const month = await told(30)
@@ -70,7 +70,7 @@ test('what was recorded is summed by day, project and model, and drawn', async (
   const models = page.getByRole('table', { name: 'Figures by model' })
   expect(cells(await models.getByRole('row', { name: /sonnet-4-6/ }).textContent())).toContain('$0.25')
 
-  // The table under the chart has every day, and its days are those of the sums.
+  // The table under the chart lists every day, with the same days as the sums.
   await page.getByText('As a table').click()
   const days = page.getByRole('table', { name: /Figures by day/ })
   const spends = (await days.locator('tbody tr td:last-child').allTextContents()).map((text) =>
@@ -95,7 +95,7 @@ test('what was recorded is summed by day, project and model, and drawn', async (
   await page.getByText(/Recorded since \d+ \w+ \d{4}\. Days begin at midnight in /).waitFor()
 })
 
-test('a project with a long name neither pushes the page aside nor breaks the names of others', async () => {
+test('a project with a long name neither widens the history page nor breaks other names', async () => {
   const { page } = await openPage({
     path: '/history',
     prepare: (trial) => {
@@ -121,7 +121,7 @@ test('a project with a long name neither pushes the page aside nor breaks the na
   }
 })
 
-test('is asked for again when somebody comes back to it and something was spent meanwhile', async () => {
+test('the history page reloads its figures when the user returns to it after new costs', async () => {
   const { trial, url, page } = await openPage({
     path: '/history',
     prepare: (trial) => {
@@ -153,7 +153,7 @@ test('is asked for again when somebody comes back to it and something was spent 
   expect(await page.evaluate('window.asked')).toEqual(['visible'])
 })
 
-test('before anything is recorded the history says how to begin', async () => {
+test('the history page of an empty store says how to begin', async () => {
   const { page, expectSound } = await openPage({ path: '/history' })
   await page.getByRole('heading', { name: 'Nothing is recorded yet' }).waitFor()
   await page.getByText('baton install').waitFor()

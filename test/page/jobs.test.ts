@@ -18,7 +18,7 @@ const step = (n: number, used: number): ScriptedStep => ({
 })
 
 interface Stage extends Opened {
-  /** What the clients of jobs do from now on. */
+  /** Sets the script of the jobs' clients from now on. */
   play(script: RuntimeScript): void
   run(...args: string[]): Started
 }
@@ -46,7 +46,7 @@ async function stage(
   }
 }
 
-test('how to begin fits a phone: commands wrap, the example scrolls in its frame, the page does not', async () => {
+test('the introduction of the jobs page fits a phone: commands wrap and only the example scrolls sideways', async () => {
   const { page, expectSound } = await openPage({ path: '/jobs' })
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
@@ -54,7 +54,7 @@ test('how to begin fits a phone: commands wrap, the example scrolls in its frame
   await expectSound()
 })
 
-test('a job appears by itself, and with it its climb, its handoff, its output and its checks, without a reload', async () => {
+test('a new job with its climb, handoff, output and checks appears on an open page without a reload', async () => {
   const it = await stage((trial) => ({
     sessions: [
       [{ ...step(1, 60_000), until: join(trial.dir, 'go') }, step(2, 155_000)],
@@ -79,7 +79,7 @@ test('a job appears by itself, and with it its climb, its handoff, its output an
   await row.waitFor()
   await row.click()
   await page.getByRole('heading', { level: 1, name: `Make it so ${EVIL}` }).waitFor()
-  // Everything from here on comes to a page that was open before.
+  // The page is open from here on and must receive all further changes.
   it.trial.put(join(it.trial.dir, 'go'), '')
   await page.getByText(`Step 1 ${EVIL}`).waitFor()
   await page.getByRole('meter', { name: 'Session 1' }).first().waitFor()
@@ -99,7 +99,7 @@ test('a job appears by itself, and with it its climb, its handoff, its output an
   expect(it.faults).toEqual([])
 })
 
-test('a job is cancelled, asked twice, and another is paused and resumed, from the page', async () => {
+test('the page cancels a job after a confirmation, and pauses and resumes another one', async () => {
   const it = await stage((trial) => ({
     sessions: [[step(1, 20_000), { ...step(2, 21_000), until: join(trial.dir, 'go') }, { text: 'Done.' }]],
   }))
@@ -116,7 +116,7 @@ test('a job is cancelled, asked twice, and another is paused and resumed, from t
   expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0)
 
   const second = it.run('--prompt', 'Rests a while', '--check', 'true')
-  // By keys alone: to the jobs, to the first of them, into it.
+  // Keys alone open the jobs page, select its first job and open it.
   await page.keyboard.type('gj')
   await page.getByRole('link', { name: 'Rests a while' }).waitFor()
   await page.keyboard.press('j')
@@ -140,7 +140,7 @@ test('a job is cancelled, asked twice, and another is paused and resumed, from t
   await it.expectSound()
 })
 
-test('a job whose runner was killed says so, and a named agent of a known project is started by a dialog', async () => {
+test('the page shows that a job’s runner was killed, and starts a named agent of a known project by a dialog', async () => {
   const script: RuntimeScript = { sessions: [[step(1, 20_000), { hangs: true }]] }
   const it = await stage(
     () => script,

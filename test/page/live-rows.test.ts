@@ -7,7 +7,7 @@ import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
 
-test('what a handoff waits for stands in the overview and on the session’s page, while it does', async () => {
+test('the overview and the session’s page show the reason why a handoff waits, for as long as it waits', async () => {
   const { trial, page, go, expectSound } = await openPage({
     prepare: (trial) => {
       trial.fill((app) => tell(app, { session: 's1', project: trial.project, used: 60_000 }))
@@ -41,7 +41,7 @@ test('what a handoff waits for stands in the overview and on the session’s pag
   expect(await page.getByText('a draft stands').count()).toBe(0)
 })
 
-test('a session and a job that are forgotten leave an open page by themselves, also by a command', async () => {
+test('a forgotten session and a forgotten job disappear from an open page, also when a command forgets them', async () => {
   const { trial, page, go, faults, expectSound } = await openPage({
     prepare: (trial) => {
       trial.fill((app) => {
@@ -77,7 +77,7 @@ test('a session and a job that are forgotten leave an open page by themselves, a
   await page.getByRole('heading', { name: 'Mend the parser.' }).waitFor()
   expect(await trial.run(['jobs', 'forget', 'job_00000001'])).toMatchObject({ code: 0 })
   await page.getByText('There is no job').waitFor()
-  // A browser tells of every answer that is none.
+  // The browser logs each 404 as an error.
   expect(faults.splice(0).every((fault) => fault.includes('404'))).toBe(true)
   await go('/jobs')
   await page.getByText('Mend the parser.').first().waitFor()

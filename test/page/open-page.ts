@@ -5,22 +5,22 @@ import { newTrial, type Trial } from '../../src/testing/cli-home.js'
 import { PATIENCE_MS } from '../harness/wait.js'
 import { launchChromium, seriousFaults } from './browser.js'
 
-/** A machine with the real server, and a real browser that it has let in. */
+/** A machine with the real server and a real browser that is logged in. */
 export interface Opened {
   trial: Trial
   url: string
   page: Page
-  /** What went wrong in the page so far: errors it told, and scripts of others that ran. */
+  /** Errors of the page so far, including injected scripts that ran. */
   faults: string[]
-  /** Loads another page, as a person who types its address. */
+  /** Loads another page, as if the user typed its address. */
   go(path: string): Promise<void>
-  /** No script of others ran, nothing went wrong, and axe finds nothing serious. */
+  /** Checks that no injected script ran, no error occurred and axe finds nothing serious. */
   expectSound(): Promise<void>
 }
 
 let browser: Promise<Browser> | null = null
 
-/** Call it in `afterAll`. */
+/** Closes the shared browser. Call it in `afterAll`. */
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close()
   browser = null
@@ -28,7 +28,7 @@ export async function closeBrowser(): Promise<void> {
 
 interface Options {
   config?: string
-  /** What is there before the server is; returns what its environment has beside. */
+  /** Prepares the home before the server starts and returns additional environment variables. */
   prepare?(trial: Trial): Record<string, string>
   path?: string
 }

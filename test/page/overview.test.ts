@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 describe('the overview', () => {
-  test('on an empty store tells how to begin, and the first session appears without reload', async () => {
+  test('the overview of an empty store says how to begin, and the first session appears without a reload', async () => {
     const { page, faults } = await stage.open()
     await page.getByRole('heading', { name: 'No sessions yet' }).waitFor()
     expect(await page.locator('.begin code').allTextContents()).toEqual(['baton install', 'claude', 'baton doctor'])
@@ -29,7 +29,7 @@ describe('the overview', () => {
     await page.close()
   })
 
-  test('a critical session is an alarm the moment it becomes one, and the gauge and the list follow', async () => {
+  test('the overview shows a session as an alarm as soon as it becomes critical, in gauge and list', async () => {
     const { page, faults } = await stage.open()
     await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
     expect(await page.locator('.alarm').count()).toBe(0)
@@ -41,7 +41,7 @@ describe('the overview', () => {
     await page.close()
   })
 
-  test('is searched, moved in and opened by keys, and what is searched for is in the address', async () => {
+  test('the overview is searched, navigated and opened by keys, and its address contains the search', async () => {
     for (const n of [1, 2, 3]) {
       const cwd = `/srv/lib-${n}`
       await stage.hook('print.SessionStart', `lib-${n}`, { cwd })
@@ -68,7 +68,7 @@ describe('the overview', () => {
     await page.close()
   })
 
-  test('a session that waits for the user stands above a full one that works, unless the user chooses alarms first', async () => {
+  test('a session that waits for the user is listed above a full working one, unless the user sorts alarms first', async () => {
     const cwd = '/srv/asks'
     await stage.hook('print.SessionStart', 'asks', { cwd })
     await stage.hook('print.UserPromptSubmit', 'asks', { cwd })
@@ -92,7 +92,7 @@ describe('the overview', () => {
     await page.close()
   })
 
-  test('sessions of one seat are one row, and the sessions before unfold under it', async () => {
+  test('sessions of one seat share one row of the overview, and the earlier ones unfold below it', async () => {
     const seat = { BATON_SEAT: 'builder', CLAUDE_PID: String(process.pid) }
     await stage.hook('print.SessionStart', 'first', {}, seat)
     await stage.status('first', 90_000)
@@ -114,16 +114,19 @@ describe('the overview', () => {
     ['light', 1024],
     ['light', 390],
     ['dark', 390],
-  ] as const)('%s at %i pixels: nothing for axe to complain of, nothing sideways', async (theme, width) => {
-    const { page, faults, context } = await stage.open('/?show=all', { theme, width })
-    await page.getByRole('link', { name: 'lib-3' }).waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    expect(await sideways(page)).toBeLessThanOrEqual(0)
-    expect(faults).toEqual([])
-    await context.close()
-  })
+  ] as const)(
+    'the overview in the %s theme at %i pixels has no serious axe finding and no sideways scrolling',
+    async (theme, width) => {
+      const { page, faults, context } = await stage.open('/?show=all', { theme, width })
+      await page.getByRole('link', { name: 'lib-3' }).waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      expect(await sideways(page)).toBeLessThanOrEqual(0)
+      expect(faults).toEqual([])
+      await context.close()
+    },
+  )
 
-  test('without a key the page says in one sentence that it is locked; the token lets in', async () => {
+  test('without a key the overview says in one sentence that it is locked, and the token unlocks it', async () => {
     const { page, context, faults } = await stage.open('/', { key: false })
     await page.getByText('Locked: run').waitFor()
     await page.getByText('baton open').first().waitFor()
@@ -143,7 +146,7 @@ describe('the overview', () => {
     await context.close()
   })
 
-  test('a key that another secret signed locks the page and is forgotten', async () => {
+  test('a key signed with another secret locks the page and is removed from the browser', async () => {
     const context = await stage.browser.newContext()
     await context.addInitScript(`localStorage.setItem('baton.key', '${makeKey('another secret', new Date()).key}')`)
     const { page } = await stage.open('/', { context })
@@ -152,7 +155,7 @@ describe('the overview', () => {
     await context.close()
   })
 
-  test('whatever is not there says so, and leads to what is', async () => {
+  test('a missing page says so and links to existing ones', async () => {
     const { page, context } = await stage.open('/')
     for (const [path, title, link, href] of [
       ['/sessions/nope', 'Session nope', 'All sessions', '/?show=all'],
@@ -173,7 +176,7 @@ describe('the overview', () => {
     await context.close()
   })
 
-  test('a browser that keeps nothing is let in for as long as the page is open, and a spent ticket is told in sentences', async () => {
+  test('a browser without storage stays logged in while the page is open, and a used ticket is explained', async () => {
     const context = await stage.browser.newContext()
     await context.addInitScript(
       `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })`,
@@ -192,7 +195,7 @@ describe('the overview', () => {
     await context.close()
   })
 
-  test('a restarted server shuts out both tabs of a browser until a new ticket lets it in again', async () => {
+  test('a restarted server locks both tabs of a browser until a new ticket unlocks them', async () => {
     const { page, context } = await stage.open('/')
     await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
     const { page: other } = await stage.open('/', { context })

@@ -31,7 +31,7 @@ afterAll(async () => {
   browser = null
 })
 
-/** A browser that was let in as `baton open` lets one in; whatever it finds wrong is in `faults`. */
+/** Starts a browser logged in as by `baton open` and collects its errors in `faults`. */
 async function browse(
   it: Stage,
 ): Promise<{ page: Page; faults: string[]; open(at: string): Promise<Page>; close(): Promise<void> }> {
@@ -49,13 +49,13 @@ async function browse(
   return { page: await open(url), faults, open, close: () => context.close() }
 }
 
-test('a warning, a compaction and a handoff of the real client appear by themselves, in two tabs alike, also after the server was killed', async () => {
+test('a warning, a compaction and a handoff of the real client appear live in two tabs, even after the server was killed', async () => {
   const it = await stage(
     {
       steps: [
         { bash: 'echo item-1 >> done.txt', used: 60_008 },
         { bash: 'echo item-2 >> done.txt', used: 120_008 },
-        // 72 % like the answer before it, so that the page shows that figure for as long as it takes.
+        // 72 % like the previous answer, so that the page keeps showing this figure.
         { text: 'Two items are noted.', used: 120_108 },
         { bash: 'ls', used: 150_008 },
         { bash: 'ls', used: 151_008 },
@@ -107,13 +107,13 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     await tui.waitFor(/Item 3 is noted/)
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
-    // One seat, so one row: the fresh session stands where the old one stood.
+    // A seat has one row, so the fresh session replaces the old one in it.
     await page.locator(`a[href="/sessions/${fresh}"]`).first().waitFor()
     const told = await it.events(undefined, old)
     const count = (type: Event['type']): number => told.filter((event) => event.type === type).length
     const rows = (text: string | RegExp): Promise<number> =>
       tab.locator('.timeline-entry').filter({ hasText: text }).count()
-    // Both are asked at their own moment: they agree when the page has had its own.
+    // Page and command are read at different times, so poll until they agree.
     const shown = (text: string) => expect.poll(() => rows(text))
     await shown('context remaining before compaction').toBe(count('context_warning'))
     await shown('Handoff asked for').toBe(count('handoff_requested'))
@@ -129,7 +129,7 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
   }
 })
 
-test('a compaction of the real client is seen to begin and to end, and a job’s progress and checks are seen', async () => {
+test('the page shows the start and the end of a real client’s compaction, and a job’s progress and checks', async () => {
   const it = await stage(
     {
       steps: [{ bash: 'echo a', used: 100_008 }, { bash: 'echo b', used: 169_008 }, 'Never said.'],
@@ -176,7 +176,7 @@ test('a compaction of the real client is seen to begin and to end, and a job’s
   }
 })
 
-test('a named agent that is started from the page works with the real client, and its end is seen there without a reload', async () => {
+test('a named agent that is started from the page runs the real client, and its end appears without a reload', async () => {
   const it = await stage({ steps: [{ bash: 'echo done > result.txt', used: 40_008 }, 'The result is written.'] })
   const { project } = it.home
   writeFileSync(
@@ -184,7 +184,7 @@ test('a named agent that is started from the page works with the real client, an
     'agents:\n  - name: coder\n    model: claude-opus-4-6\n    permission_mode: bypassPermissions\n    checks: [test -s result.txt]\n',
   )
   trustProject(it.home.env, project)
-  // The server runs jobs with what it was started with.
+  // The server runs jobs with the environment it was started with.
   it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
   await it.serve()
   const { page, faults, close } = await browse(it)
@@ -214,7 +214,7 @@ test('a named agent that is started from the page works with the real client, an
   }
 })
 
-test('a job that is started by a task alone runs with the chosen permission mode, and is paused and resumed from the page', async () => {
+test('a job that the page starts with only a task runs in the chosen permission mode and can be paused and resumed there', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo one > result.txt', used: 40_008 },
@@ -260,7 +260,7 @@ test('a job that is started by a task alone runs with the chosen permission mode
   }
 })
 
-test('a handoff that is asked for on the page is carried out by the real client', async () => {
+test('the real client carries out a handoff that is requested on the page', async () => {
   const it = await stage(
     {
       steps: [

@@ -21,7 +21,7 @@ async function compact(session: string, summary: string): Promise<void> {
 afterAll(() => stage.close())
 
 describe('the page of a session', () => {
-  test('by its own address: figures, gauge with levels, the curve, the timeline', async () => {
+  test('the address of a session opens its figures, gauge with levels, curve and timeline', async () => {
     const { page, faults } = await stage.open('/sessions/climber')
     await page.getByRole('heading', { level: 1, name: /^shop/ }).waitFor()
     await page.locator('.measure-number').getByText('42%').waitFor()
@@ -37,7 +37,7 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('a warning, a compaction’s start and its end appear without reload, the summary as text only', async () => {
+  test('a warning and the start and end of a compaction appear on the session’s page without a reload, the summary as text only', async () => {
     const { page, faults } = await stage.open('/sessions/climber')
     await page.getByText('Session started').waitFor()
     await stage.status('climber', 120_000)
@@ -64,7 +64,7 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('a message is sent from the box, is seen as queued, and can be taken back', async () => {
+  test('a message sent from the session’s page is shown as queued and can be withdrawn', async () => {
     const { page } = await stage.open('/sessions/climber')
     const box = page.getByRole('textbox', { name: 'Message to the agent' })
     await box.fill('Stop after this test.')
@@ -78,7 +78,7 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('a handoff is asked for, shown and called off; Baton is silenced and woken', async () => {
+  test('the session’s page requests, shows and cancels a handoff, and switches Baton off and on', async () => {
     const { page, context } = await stage.open('/sessions/climber')
     await page.getByRole('button', { name: 'Hand over now' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click()
@@ -96,10 +96,10 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('the curve is zoomed and shown whole again', async () => {
+  test('the curve of a session can be zoomed and reset', async () => {
     const { page } = await stage.open('/sessions/climber')
     const further = page.getByRole('button', { name: 'Further' })
-    // Nothing can be zoomed before the readings are drawn.
+    // Wait for the readings, because an empty curve cannot be zoomed.
     await page.getByRole('img', { name: /climb of this session in \d+ readings/ }).waitFor()
     await page.locator('.curve canvas').waitFor()
     expect(await further.isDisabled()).toBe(true)
@@ -121,7 +121,7 @@ describe('the page of a session', () => {
     await context.close()
   })
 
-  test('one that is not there says so and what to do', async () => {
+  test('the page of an unknown session says so and what to do', async () => {
     const { page } = await stage.open('/sessions/nobody')
     await page.getByRole('alert').waitFor()
     await page.close()
@@ -130,13 +130,16 @@ describe('the page of a session', () => {
   test.each([
     ['light', 1280],
     ['dark', 390],
-  ] as const)('%s at %i pixels: nothing for axe to complain of, nothing sideways', async (theme, width) => {
-    const { page, faults, context } = await stage.open('/sessions/compacted', { theme, width })
-    await page.getByRole('button', { name: /^Compacted/ }).click()
-    await page.locator('.curve canvas').waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    expect(await sideways(page)).toBeLessThanOrEqual(0)
-    expect(faults).toEqual([])
-    await context.close()
-  })
+  ] as const)(
+    'the page of a session in the %s theme at %i pixels has no serious axe finding and no sideways scrolling',
+    async (theme, width) => {
+      const { page, faults, context } = await stage.open('/sessions/compacted', { theme, width })
+      await page.getByRole('button', { name: /^Compacted/ }).click()
+      await page.locator('.curve canvas').waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      expect(await sideways(page)).toBeLessThanOrEqual(0)
+      expect(faults).toEqual([])
+      await context.close()
+    },
+  )
 })

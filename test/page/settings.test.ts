@@ -16,7 +16,7 @@ handoff:
   review_seconds: approval
 `
 
-test('a project’s levels stand on the gauge of its session, each with the file and line it comes from', async () => {
+test('the gauge of a session shows its project’s levels, each with the file and line that defines it', async () => {
   const { trial, page, go, faults, expectSound } = await openPage({
     path: '/settings',
     prepare: (trial) => {
@@ -43,7 +43,7 @@ test('a project’s levels stand on the gauge of its session, each with the file
   await page.getByText('handoff.review_seconds: approval').waitFor()
   await expectSound()
 
-  // What somebody writes wrongly is named with its place, and the last good configuration stays.
+  // A configuration error is shown with its place, and the last valid configuration stays active.
   trial.put(join(trial.project, 'baton.yaml'), LEVELS.replace('60%', '60'))
   await expect
     .poll(async () => {
@@ -60,10 +60,10 @@ test('a project’s levels stand on the gauge of its session, each with the file
 
   await go('/settings?session=gone')
   await page.getByRole('alert').filter({ hasText: 'gone' }).waitFor()
-  faults.length = 0 // the browser tells every refusal as an error
+  faults.length = 0 // The browser logs every refused request as an error.
 })
 
-test('the doctor’s checks are told, and run again when that is wanted', async () => {
+test('the settings page shows doctor’s checks and repeats them on request', async () => {
   const { trial, page, expectSound } = await openPage({ path: '/settings' })
   const checks = page.locator('.checks > li')
   await checks.first().waitFor()
@@ -82,7 +82,7 @@ test('the doctor’s checks are told, and run again when that is wanted', async 
   await expectSound()
 })
 
-test('this browser’s key can be forgotten; from then on the page is locked', async () => {
+test('the settings page can remove this browser’s key, which locks the page', async () => {
   const { page, expectSound } = await openPage({ path: '/settings' })
   await page.getByText(/valid, ends \d{4}-\d\d-\d\d/).waitFor()
   await page.getByRole('button', { name: 'Forget this browser’s key…' }).click()
