@@ -30,7 +30,7 @@ import { faultPoint } from '../lib/fault-point.js'
 import { isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 import { forkForBrief, removeLeftSettings } from './brief-fork.js'
 
-/** Milliseconds to wait for a composer in use: a typing user is waited for longer than a client. */
+/** Milliseconds of frequent checks: a client ends its turn soon, a typing user takes longer. */
 const PROMPT_MS = 10_000
 /** Milliseconds before the same handoff is driven again, such as after its review ended. */
 const AGAIN_MS = 500
@@ -43,7 +43,7 @@ const HINDRANCES: Partial<Record<Refused['why'], string>> = { busy: 'turn', wait
  */
 const LOOK_MS = 1_000
 const REVIEW_LOOK_MS = 15_000
-/** Milliseconds after a review's end before it is checked, as another process may be closing it. */
+/** Milliseconds to pause after closing a due review, as another process may be closing it too. */
 const REVIEW_OVER_MS = 50
 
 /**
