@@ -1,5 +1,5 @@
 /** Headers of every response of the HTTP server. */
-export const ALWAYS: Readonly<Record<string, string>> = {
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Baton': '1',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -8,8 +8,8 @@ export const ALWAYS: Readonly<Record<string, string>> = {
 }
 
 /** Headers of every response that is not a file of the page. */
-export const DATA: Readonly<Record<string, string>> = {
-  ...ALWAYS,
+export const DATA_HEADERS: Readonly<Record<string, string>> = {
+  ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cache-Control': 'no-store',
 }

@@ -9,7 +9,7 @@ import type { ServerInput } from './dependencies.js'
 import { type Bound, judge } from './guard.js'
 import { keepLease, type Lease, type LeaseLimits } from './keep-lease.js'
 import { serveHttp } from './serve-http.js'
-import { admit, type SignalReceiver } from './signal-door.js'
+import { type SignalReceiver, serveConnection } from './signal-door.js'
 import { takeSignals } from './signals.js'
 
 interface ListenOptions {
@@ -93,7 +93,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
     lease?.accepted()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    admit(socket, door)
+    serveConnection(socket, door)
   }
   const server = createServer(accept)
   await bind(server, options)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { ALWAYS, pagePolicy } from './headers.js'
+import { COMMON_HEADERS, pagePolicy } from './headers.js'
 
 const DOCUMENT = '/index.html'
 /** Paths that are served with the page's single document. */
@@ -80,7 +80,7 @@ function replyOf(address: string, file: PageFile, asked: FileRequest['headers'])
   const body = file.bytes[encoding]!
   const etag = `"${file.etag}-${encoding}"`
   const headers: FileReply['headers'] = {
-    ...ALWAYS,
+    ...COMMON_HEADERS,
     'Content-Security-Policy': pagePolicy(),
     'Cache-Control': address.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     'Content-Type': file.type,

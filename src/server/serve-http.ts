@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Caller } from './access.js'
 import type { ServerInput } from './dependencies.js'
 import { type Bound, judge, needsToken, TOKEN_NEEDED } from './guard.js'
-import { ALWAYS, DATA } from './headers.js'
+import { COMMON_HEADERS, DATA_HEADERS } from './headers.js'
 import { type Hub, makeHub, stream } from './live/hub.js'
 import { liveSource } from './live/source.js'
 import { pageFiles } from './page-files.js'
@@ -82,7 +82,7 @@ export function serveHttp(
     else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, caller, request, response))
     else {
       callers.set(request, caller)
-      for (const name in DATA) response.setHeader(name, DATA[name]!)
+      for (const name in DATA_HEADERS) response.setHeader(name, DATA_HEADERS[name]!)
       response.on('timeout', (socket: Socket) => onIdle(response, socket))
       void serve(response, ({ routed }) => void routed(request, response))
     }
@@ -146,11 +146,16 @@ function sendFile(
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {
-  send(response, status, JSON.stringify(body), { ...DATA, 'Content-Type': 'application/json' })
+  send(response, status, JSON.stringify(body), { ...DATA_HEADERS, 'Content-Type': 'application/json' })
 }
 
 function send(response: ServerResponse, status: number, body: string, headers: Record<string, string>): void {
   if (response.destroyed) return
-  response.writeHead(status, { ...ALWAYS, ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
+  response.writeHead(status, {
+    ...COMMON_HEADERS,
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  })
   response.end(body)
 }

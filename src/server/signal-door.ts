@@ -47,7 +47,7 @@ const NOTHING = Buffer.alloc(0)
  * Serves the requests of a connection one after another. Any of them may belong to the HTTP server,
  * which then gets the connection.
  */
-export function admit(socket: Socket, door: SignalReceiver): void {
+export function serveConnection(socket: Socket, door: SignalReceiver): void {
   socket.on('error', () => socket.destroy())
   const startArrivalTimer = (): NodeJS.Timeout => setTimeout(() => socket.destroy(), door.arrivalMs)
   // Clients are told a shorter timeout, so that none writes into a connection that is being closed.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access.js'
-import { DATA } from '../headers.js'
+import { DATA_HEADERS } from '../headers.js'
 import { HEARTBEAT } from './frames.js'
 import type { LiveSource } from './source.js'
 import { beginView, bytesOf, type View } from './view.js'
@@ -152,7 +152,11 @@ export function stream(hub: Hub, caller: Caller, request: IncomingMessage, respo
     refuse(response, 503, 'Too many are listening', { 'Retry-After': '5' })
     return
   }
-  response.writeHead(200, { ...DATA, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+  response.writeHead(200, {
+    ...DATA_HEADERS,
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'X-Accel-Buffering': 'no',
+  })
   if (request.method === 'HEAD') {
     response.end()
     return
@@ -182,7 +186,7 @@ function lastEventIdOf({ headers, url }: Pick<IncomingMessage, 'headers' | 'url'
 function refuse(response: ServerResponse, status: number, error: string, headers: Record<string, string>): void {
   const body = JSON.stringify({ error })
   response.writeHead(status, {
-    ...DATA,
+    ...DATA_HEADERS,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     ...headers,

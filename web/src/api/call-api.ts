@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, ReplyOf, ROUTES, RouteName } from '../../../src/contract/api/routes.js'
 import type { Problem } from '../../../src/contract/api/shapes.js'
-import { dropKey, keyNow } from './key.js'
+import { currentKey, dropKey } from './key.js'
 
 type Routes = typeof ROUTES
 /**
@@ -38,7 +38,7 @@ export class CallProblem extends Error implements Problem {
 
 export async function call<N extends RouteName>(name: N, args: CallArgs<N>): Promise<ReplyOf<N>> {
   const [method, path] = ROUTE_PATHS[name].split(' ') as [string, string]
-  const key = keyNow()
+  const key = currentKey()
   const response = await sendRequest(address(path, args.id, args.query), {
     method: method.toUpperCase(),
     headers: {

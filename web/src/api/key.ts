@@ -11,7 +11,7 @@ const CHANGED = 'baton:key'
 /** The key in a browser that blocks storage: a reload loses it. Null when storage works. */
 let memoryKey: string | null = null
 
-export const keyNow = (): string | null => readStored(NAME) ?? memoryKey
+export const currentKey = (): string | null => readStored(NAME) ?? memoryKey
 
 /** Stores the key. Returns false when storage is blocked, so that a reload will lose the key. */
 export function keepKey(key: string): boolean {
@@ -22,7 +22,7 @@ export function keepKey(key: string): boolean {
 
 /** Removes a key that the server rejected, unless another tab stored a newer one meanwhile. */
 export function dropKey(refused: string): void {
-  if (keyNow() !== refused) return
+  if (currentKey() !== refused) return
   memoryKey = null
   writeStored(NAME, null)
   window.dispatchEvent(new Event(CHANGED))
@@ -40,4 +40,4 @@ export function onKeyChange(listener: () => void): () => void {
   }
 }
 
-export const useKey = (): string | null => useSyncExternalStore(onKeyChange, keyNow)
+export const useKey = (): string | null => useSyncExternalStore(onKeyChange, currentKey)

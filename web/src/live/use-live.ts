@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { dropKey, keyNow, onKeyChange } from '../api/key.js'
+import { currentKey, dropKey, onKeyChange } from '../api/key.js'
 import { followStream } from './follow-stream.js'
 import { type Frame, fold, INITIAL_STATE, type LiveState, resumeAfter } from './live-state.js'
 import { connectToWorker } from './worker-client.js'
@@ -30,7 +30,7 @@ function listenThroughWorker(): void {
       else if (message.kind === 'frames') applyFrames(message.frames)
       else onRefused(message.key)
     },
-    key: keyNow,
+    key: currentKey,
     onKeyChange,
     window,
     onFailure: listenDirectly,
@@ -45,7 +45,7 @@ function listenDirectly(): void {
     stream = controller
     setState(INITIAL_STATE)
     void followStream(
-      keyNow(),
+      currentKey(),
       {
         onFrames: (frames) => controller.signal.aborted || applyFrames(frames),
         lastEventId: () => resumeAfter(state),

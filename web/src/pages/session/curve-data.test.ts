@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeEvent } from '../../testing/live-rows.js'
-import { curveData, marksOf, nearest, spanOfLone } from './curve-data.js'
+import { curveData, marksOf, nearest, spanOfSingleReading } from './curve-data.js'
 
 const columns = {
   session_id: 's1',
@@ -13,9 +13,9 @@ const columns = {
 
 describe('the curve of context use', () => {
   test('the curve of a single reading is shown one minute wide', () => {
-    expect(spanOfLone([[100], [10], [167]])).toEqual({ min: 70, max: 130 })
-    expect(spanOfLone(curveData(columns, []))).toBeNull()
-    expect(spanOfLone([[], [], []])).toBeNull()
+    expect(spanOfSingleReading([[100], [10], [167]])).toEqual({ min: 70, max: 130 })
+    expect(spanOfSingleReading(curveData(columns, []))).toBeNull()
+    expect(spanOfSingleReading([[], [], []])).toBeNull()
   })
 
   test('the curve breaks where a cycle ends, so that a compaction is not drawn as a slope', () => {

@@ -74,7 +74,7 @@ export function marksOf(events: readonly Event[]): Mark[] {
 const LONE_MARGIN_S = 30
 
 /** Time range for a single reading, which has no width of its own. Null for none or several. */
-export const spanOfLone = ([at]: CurveData): { min: number; max: number } | null =>
+export const spanOfSingleReading = ([at]: CurveData): { min: number; max: number } | null =>
   at.length === 1 ? { min: at[0]! - LONE_MARGIN_S, max: at[0]! + LONE_MARGIN_S } : null
 
 /** Index of the reading nearest to a time. Null when there are no readings. */

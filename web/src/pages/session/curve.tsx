@@ -6,7 +6,7 @@ import { clockText, dayText, exactText, groupedText, percentText, tokensText } f
 import type { GaugeLevel } from '../../parts/gauge.js'
 import { severityOf } from '../../parts/severity.js'
 import { useDark } from '../../parts/theme.js'
-import { type CurveData, type Mark, nearest, spanOfLone } from './curve-data.js'
+import { type CurveData, type Mark, nearest, spanOfSingleReading } from './curve-data.js'
 
 export interface CurveProps {
   data: CurveData
@@ -231,18 +231,18 @@ function drawCurve(
     data as uPlot.AlignedData,
     host,
   )
-  fitLone(plot, data)
+  fitSingleReading(plot, data)
   return plot
 }
 
 /** Replaces the readings. `all` resets the zoom to the whole range. */
 function showData(plot: uPlot, data: CurveData, all: boolean): void {
   plot.setData(data as uPlot.AlignedData, all)
-  if (all) fitLone(plot, data)
+  if (all) fitSingleReading(plot, data)
 }
 
-function fitLone(plot: uPlot, data: CurveData): void {
-  const span = spanOfLone(data)
+function fitSingleReading(plot: uPlot, data: CurveData): void {
+  const span = spanOfSingleReading(data)
   if (span !== null) plot.setScale('x', span)
 }
 
