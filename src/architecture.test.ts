@@ -31,8 +31,8 @@ const WITHIN_LAYER: Record<string, string[]> = {
 const HIGHEST_FOR_HOOK = 4
 
 /**
- * The places where each package may be imported. The store's driver loads `@photostructure/sqlite`
- * by name.
+ * The places where each package may be imported.
+ * The store's driver loads `@photostructure/sqlite` by name.
  */
 const PACKAGES: Record<string, string[]> = {
   yaml: ['lib/yaml-file.ts'],
@@ -119,8 +119,8 @@ describe('imports between modules', () => {
 
   test('no files import each other in a cycle, with type imports included', () => {
     const edges = new Map(sources.map((file) => [file, new Set<string>()]))
-    // Dynamic imports are left out: the list of commands reaches help by one, and help lists the
-    // commands.
+    // Dynamic imports are left out:
+    // the list of commands reaches help by one, and help lists the commands.
     for (const { from, to, lazy } of own) if (!lazy) edges.get(from)!.add(to)
     expect(circlesIn(edges)).toEqual([])
   })
@@ -229,8 +229,8 @@ describe('folders of agents', () => {
   )
   const outside = sources.filter((file) => !file.startsWith('agents/'))
   /**
-   * Names of clients' hook events. Outside of agents/ a signal has a neutral kind, such as
-   * `compact-start`.
+   * Names of clients' hook events.
+   * Outside of agents/ a signal has a neutral kind, such as `compact-start`.
    */
   const EVENTS = [
     'SessionStart',
@@ -318,8 +318,8 @@ describe('field names of clients’ formats', () => {
     'PostToolBatch',
   ]
   /**
-   * Modules that may use these names: agents, the scripted model that implements their API, and the
-   * payloads of job hooks, which name their event like the clients do.
+   * Modules that may use these names: agents, the scripted model that implements their API,
+   * and the payloads of job hooks, which name their event like the clients do.
    */
   const HOMES = [/^agents\//, /^model\//, /^jobs\/hooks\//, /^contract\/hook-payloads\.ts$/]
 
@@ -363,9 +363,10 @@ describe('source files', () => {
 
 describe('the hook engine', () => {
   /**
-   * Size limit of the hook engine in bytes; 180 kB today. Node caches the compiled code, so size
-   * matters less than imports: a status line without a server took 1.78 times the CPU time of `node
-   * -e 0` with 173 kB, and 1.76 times with 184 kB.
+   * Size limit of the hook engine in bytes; 180 kB today.
+   * The compiled code is cached beside it, so size matters less than imports.
+   * A status line without a server took 1.78 times the CPU time of `node -e 0` with 173 kB,
+   * and 1.76 times with 184 kB.
    */
   const LARGEST_ENGINE = 185_000
 
@@ -391,16 +392,16 @@ describe('the hook engine', () => {
       const holds = (name: string) => ['YAMLParseError', '~standard'].filter((mark) => built(name).includes(mark))
       expect(holds('hook-config.cjs')).toHaveLength(2)
       expect(holds('hook-engine-body.cjs')).toEqual([])
-      // Every hook without a server loads this file. Code used only around compactions and handoffs
-      // belongs in hook-keep.cjs.
+      // Every hook without a server loads this file.
+      // Code used only around compactions and handoffs belongs in hook-keep.cjs.
       expect(built('hook-engine-body.cjs').length).toBeLessThan(LARGEST_ENGINE)
     },
   )
 })
 
 /**
- * Returns groups of files that import each other: strongly connected components, by Tarjan's
- * algorithm.
+ * Returns groups of files that import each other:
+ * strongly connected components, by Tarjan's algorithm.
  */
 function circlesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const circles: string[][] = []

@@ -68,8 +68,8 @@ function optionalPackages(packages: Lock['packages'], owner: string): LockedPack
 }
 
 /**
- * Finds a dependency as Node does: nested in its owner first, then in each folder above. Null when
- * the lock file lacks it.
+ * Finds a dependency as Node does: nested in its owner first, then in each folder above.
+ * Null when the lock file lacks it.
  */
 function locate(packages: Lock['packages'], owner: string, name: string): LockedPackage | null {
   for (let folder = owner; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {

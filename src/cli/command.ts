@@ -28,8 +28,8 @@ export interface Command {
   /** Fixed first words of the command, such as `list` or `show`. */
   actions?: readonly string[]
   /**
-   * Help of each action: a description in one line, and its options. Without it, the command's help
-   * covers all actions.
+   * Help of each action: a description in one line, and its options.
+   * Without it, the command's help covers all actions.
    */
   forms?: Readonly<Record<string, { does: string; options: readonly string[] }>>
   examples: readonly (readonly [line: string, does: string])[]

@@ -3,8 +3,8 @@ import type { Command } from './command.js'
 type Load = () => Promise<Command>
 
 /**
- * All commands with their loaders, in the order of the help. A call loads only its own group's
- * file.
+ * All commands with their loaders, in the order of the help.
+ * A call loads only its own group's file.
  */
 const COMMANDS = {
   install: async () => (await import('./commands/install.js')).installCommand,

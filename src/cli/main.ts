@@ -19,8 +19,8 @@ function surroundings(): Cli {
   }
 }
 
-// Not an error: the reader of a pipe may exit early (`baton events | head`), or the terminal may
-// close.
+// Not an error: the reader of a pipe may exit early (`baton events | head`),
+// or the terminal may close.
 const GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
 /** Error codes of a full disk or quota. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
@@ -30,8 +30,8 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     const code = codeOf(error) ?? ''
     if (FULL.has(code)) {
-      // A listener for SIGHUP means that long work is running, which must not end because output is
-      // lost.
+      // A listener for SIGHUP means that long work is running,
+      // which must not end because output is lost.
       const goesOn = full || process.listenerCount('SIGHUP') > 0
       const told = `baton: what it prints cannot be written (${code})${goesOn ? '; it goes on' : ''}\n`
       if (!full && stream === process.stdout) process.stderr.write(told)
@@ -42,8 +42,8 @@ for (const stream of [process.stdout, process.stderr]) {
     if (!GONE.has(code)) throw error
     if (left) return
     left = true
-    // Commands with work to clean up listen for SIGHUP, so a closed pipe acts like a closed
-    // terminal.
+    // Commands with work to clean up listen for SIGHUP,
+    // so a closed pipe acts like a closed terminal.
     if (!process.emit('SIGHUP')) process.exit(EXIT.done)
   })
 }

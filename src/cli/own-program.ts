@@ -4,8 +4,8 @@ import type { App } from '../engine/open-engine.js'
 import { readLogLine } from './render/job-log-lines.js'
 
 /**
- * Returns the use cases that start this program again. `baton` is its file; `ending` is aborted
- * when the server ends.
+ * Returns the use cases that start this program again.
+ * `baton` is its file; `ending` is aborted when the server ends.
  */
 export function ownProgramOf(
   app: App,

@@ -10,8 +10,8 @@ export const COMMON: Record<string, Option> = {
 }
 
 /**
- * Parses the arguments of a command. Null when help was asked for. Throws a BatonError that names
- * the mistake and the nearest valid name.
+ * Parses the arguments of a command. Null when help was asked for.
+ * Throws a BatonError that names the mistake and the nearest valid name.
  */
 export function parseCall(command: Command, args: readonly string[]): Call | null {
   const options: Record<string, Option> = { ...command.options, ...COMMON }

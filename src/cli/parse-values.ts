@@ -32,8 +32,8 @@ export function parseAge(written: string, now: Date): string {
 }
 
 /**
- * Parses `10GB`, `500MB` or `2GiB`. Refuses a number without a unit: one meant in gigabytes would
- * remove everything.
+ * Parses `10GB`, `500MB` or `2GiB`.
+ * Refuses a number without a unit: one meant in gigabytes would remove everything.
  */
 export function parseSize(written: string): number {
   const [, figure, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(written) ?? []
@@ -52,8 +52,8 @@ export function parseLimit(written: string | null, otherwise: number): number {
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses `1234` as an event id, `10m` as a time ago, and anything else as a date or time. Throws
- * when it is none of them.
+ * Parses `1234` as an event id, `10m` as a time ago, and anything else as a date or time.
+ * Throws when it is none of them.
  */
 export function parseSince(written: string, now: Date): { afterId: number } | { since: string } {
   if (/^\d+$/.test(written)) return { afterId: Number(written) }

@@ -7,8 +7,8 @@ import { COMMAND_NAMES, loadCommand } from './commands.js'
 import type { Paint } from './render/screen.js'
 
 /**
- * Runs one call of `baton` and returns its exit code. Throws a BatonError for everything the user
- * can fix.
+ * Runs one call of `baton` and returns its exit code.
+ * Throws a BatonError for everything the user can fix.
  */
 export async function runMain(args: readonly string[], cli: Cli): Promise<number> {
   const refusal = refusePlatform(process.platform)
@@ -87,8 +87,8 @@ interface ErrorReport {
 }
 
 /**
- * Turns an error into text for the user. With `--json` it is one line of JSON, also on standard
- * error.
+ * Turns an error into text for the user.
+ * With `--json` it is one line of JSON, also on standard error.
  */
 export function tellError(error: unknown, json: boolean, paint: Paint): ErrorReport {
   const known = error instanceof BatonError ? error : unforeseen(error)

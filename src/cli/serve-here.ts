@@ -24,8 +24,8 @@ interface ServeOptions {
   host: string
   port: number
   /**
-   * File with the token that callers must send. Null when the server creates a new one at each
-   * start.
+   * File with the token that callers must send.
+   * Null when the server creates a new one at each start.
    */
   tokenFile: string | null
   /** Called once the server accepts requests. */
@@ -34,9 +34,10 @@ interface ServeOptions {
 
 /** Runs the server in the foreground until a signal ends it. Returns the exit code. */
 export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: ServeOptions): Promise<number> {
-  // Makes V8 collect old objects when they have doubled, not quadrupled. Each signal replaces its
-  // session's record, which is probably an old object by then. In short runs on a busy machine, old
-  // space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
+  // Makes V8 collect old objects when they have doubled, not quadrupled.
+  // Each signal replaces its session's record, which is probably an old object by then.
+  // In short runs on a busy machine,
+  // old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
   setFlagsFromString('--heap-growing-percent=100')
   const theirs = checkDoors(host, tokenFile, cli)
   const keeper = makeKeeper(
@@ -110,8 +111,8 @@ function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): Serv
 }
 
 /**
- * Detects that the store was moved away, so that writes would be lost, or that the lock no longer
- * keeps other servers out.
+ * Detects that the store was moved away, so that writes would be lost,
+ * or that the lock no longer keeps other servers out.
  */
 function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise<'store' | 'lock'>; stop(): void } {
   const first = statSync(store).ino
@@ -126,8 +127,8 @@ function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise
 }
 
 /**
- * Loads the code for compactions when one happens, as a hook does: most servers see only a few a
- * day.
+ * Loads the code for compactions when one happens,
+ * as a hook does: most servers see only a few a day.
  */
 function loadRareWork({ program }: Cli): RareWork {
   const load = createRequire(import.meta.url)

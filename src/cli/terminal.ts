@@ -22,9 +22,9 @@ export async function ask(question: string): Promise<boolean> {
 }
 
 /**
- * Opens $VISUAL, or else $EDITOR, or else vi on a terminal, and waits until it exits. Throws when
- * there is no editor or it fails. `unchanged` names what then stays as it was; `instead` names
- * another way.
+ * Opens $VISUAL, or else $EDITOR, or else vi on a terminal, and waits until it exits.
+ * Throws when there is no editor or it fails.
+ * `unchanged` names what then stays as it was; `instead` names another way.
  */
 export function openEditor(
   cli: Cli,
@@ -48,8 +48,8 @@ export function openEditor(
 }
 
 /**
- * Reads a stream to its end, for at most `wholeMs`. Stops after `firstMs` without a byte, because
- * the parent process may never close the stream.
+ * Reads a stream to its end, for at most `wholeMs`.
+ * Stops after `firstMs` without a byte, because the parent process may never close the stream.
  */
 export function readInput(stream: Readable, firstMs: number, wholeMs: number): Promise<string> {
   return new Promise((resolve) => {
@@ -74,8 +74,8 @@ export function readInput(stream: Readable, firstMs: number, wholeMs: number): P
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Resolves with the first of these signals. A second signal ends the process at once, as users
- * expect of Ctrl-C.
+ * Resolves with the first of these signals.
+ * A second signal ends the process at once, as users expect of Ctrl-C.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

@@ -60,8 +60,8 @@ function toPart(conversation: Conversation, script: Script, name: string): Part 
 }
 
 /**
- * Returns the answer at a step of a cycle, both counted from 0. Past the last step the script's
- * `rest` answers, and its token figures keep growing.
+ * Returns the answer at a step of a cycle, both counted from 0.
+ * Past the last step the script's `rest` answers, and its token figures keep growing.
  */
 export function answerAt(part: Part, cycle: number, step: number): Answer {
   const answers = cycleOf(part, cycle)

@@ -119,8 +119,8 @@ function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
 }
 
 /**
- * The position of a request in the script. Cycle 0 is before any compaction; `step` is the next
- * one.
+ * The position of a request in the script.
+ * Cycle 0 is before any compaction; `step` is the next one.
  */
 interface Position {
   part: number
@@ -129,12 +129,12 @@ interface Position {
 }
 
 /**
- * Finds the position in the script from the request alone, so that many conversations can run at
- * once, be forked and be resumed.
+ * Finds the position in the script from the request alone,
+ * so that many conversations can run at once, be forked and be resumed.
  *
- * After a compaction the messages begin with the summary, followed by verbatim copies of the last
- * messages before it. These copies belong to the old cycle. A copy is recognised by its tool call
- * id or, without a tool, by its text: the next answer that the old cycle would give.
+ * After a compaction the messages begin with the summary, followed by verbatim copies of the
+ * last messages before it. These copies belong to the old cycle. A copy is recognised by its
+ * tool call id or, without a tool, by its text: the next answer that the old cycle would give.
  *
  * The id of a tool call names the step of its answer. Answers without a tool are counted.
  */

@@ -43,8 +43,9 @@ export type NewEntry = Omit<LogEntry, 'n' | 'ended_at' | 'bytes' | 'answer' | 'o
 const ENTRIES = 100_000
 
 /**
- * Log of all requests, oldest first. Bodies are kept up to a total size, always including the
- * newest; entries stay when their bodies are dropped.
+ * Log of all requests, oldest first.
+ * Bodies are kept up to a total size, always including the newest;
+ * entries stay when their bodies are dropped.
  */
 export class RequestLog {
   private entries: LogEntry[] = []
@@ -105,8 +106,8 @@ function requestOf(entry: LogEntry): ApiRequest {
 }
 
 /**
- * Returns every text the model can see in a request: system prompt, messages, tool calls and
- * results.
+ * Returns every text the model can see in a request:
+ * system prompt, messages, tool calls and results.
  */
 export function textsOf(entry: LogEntry): string[] {
   const request = requestOf(entry)

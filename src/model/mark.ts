@@ -3,7 +3,8 @@ import type { Shelf } from './book.js'
 /**
  * The position of an answer in the script, stored in the answer itself.
  *
- * The model keeps no state of a conversation. The client sends all answers back with every request,
+ * The model keeps no state of a conversation.
+ * The client sends all answers back with every request,
  * so a tool call id holds its position, and the last line of a summary holds its cycle.
  */
 export interface Mark {
@@ -33,8 +34,9 @@ export function readToolId(id: string): Mark | null {
 }
 
 /**
- * The mark at the end of a summary. `steps` counts the answers of the cycle that the summariser
- * saw; the client keeps later answers verbatim.
+ * The mark at the end of a summary.
+ * `steps` counts the answers of the cycle that the summariser saw;
+ * the client keeps later answers verbatim.
  */
 interface SummaryMark {
   part: number

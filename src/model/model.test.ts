@@ -35,8 +35,8 @@ async function ask(
 }
 
 /**
- * Continues a conversation like the client: sends tool results after each answer until the turn
- * ends.
+ * Continues a conversation like the client:
+ * sends tool results after each answer until the turn ends.
  */
 async function converse(to: Model, messages: Message[], headers: Record<string, string> = {}) {
   const answers: {

@@ -56,7 +56,7 @@ test('the session id is read from the header, or else from the metadata', () => 
   expect(callerOf(older, {}).session).toBe('11111111-2222-3333-4444-555555555555')
 })
 
-test('requests without a session are told apart by their first messages', () => {
+test('requests without a session are distinguished by their first messages', () => {
   const key = (text: string) => callerOf(open({ messages: [user(text)] }), {}).key
   expect(key('one')).toBe(key('one'))
   expect(key('one')).not.toBe(key('two'))

@@ -134,8 +134,8 @@ function kindOf(request: ApiRequest, subagent: boolean): Kind {
 }
 
 /**
- * True for the client's compaction prompt in its three wordings: whole, recent part, up to a
- * message.
+ * True for the client's compaction prompt in its three wordings:
+ * whole, recent part, up to a message.
  */
 function asksForSummary(request: ApiRequest): boolean {
   const last = request.messages.at(-1)
@@ -146,8 +146,8 @@ function asksForSummary(request: ApiRequest): boolean {
 }
 
 /**
- * True for requests such as session titles: no tools, and no field that every conversation request
- * has.
+ * True for requests such as session titles:
+ * no tools, and no field that every conversation request has.
  */
 function isSide({ tools, raw }: ApiRequest): boolean {
   if (tools.length > 0) return tools.every((tool) => tool.type?.startsWith('web_search') === true)

@@ -10,13 +10,15 @@
  *     "summary": "The user wants the login fixed."
  *   }
  *
- * `steps` are the answers on the main chain in order, over all turns. A step with a tool continues
- * the turn, a step without one ends it. A plain string is a step with only a text. Other requests of
- * the client (compaction, subagents, session titles) are recognised and do not advance the script.
+ * `steps` are the answers on the main chain in order, over all turns.
+ * A step with a tool continues the turn, a step without one ends it.
+ * A plain string is a step with only a text.
+ * Other requests of the client, such as compactions, subagents and session titles,
+ * are recognised and do not advance the script.
  *
- * `used` is input + cache creation + cache read of an answer. Without it, an answer uses `grow` more
- * tokens than the one before; the first uses `start`. `repeat` sends the step n times, growing
- * each time.
+ * `used` is input + cache creation + cache read of an answer.
+ * Without it, an answer uses `grow` more tokens than the one before; the first uses `start`.
+ * `repeat` sends the step n times, growing each time.
  *
  * Texts and tool inputs may contain `{{n}}` (the repetition), `{{step}}` (the step of the cycle),
  * `{{cycle}}`, `{{used}}` and `{{cwd}}` (the client's folder).
@@ -75,8 +77,8 @@ const stepEntries = {
   cache_creation: v.optional(count),
   output: v.optional(count),
   /**
-   * Used tokens of each iteration within one answer, as with server-side tools. Without `used`, the
-   * answer reports their sum.
+   * Used tokens of each iteration within one answer, as with server-side tools.
+   * Without `used`, the answer reports their sum.
    */
   iterations: v.optional(v.array(count)),
   /** Value of `usage.server_tool_use`, such as `{ "web_search_requests": 2 }`. */
@@ -112,8 +114,8 @@ const conversationEntries = {
   name: v.optional(v.string()),
   steps: v.optional(v.array(stepSchema)),
   /**
-   * Steps of the second, third … cycle. The last list serves all later cycles. Without any, `rest`
-   * answers.
+   * Steps of the second, third … cycle. The last list serves all later cycles.
+   * Without any, `rest` answers.
    */
   after_compaction: v.optional(v.array(v.array(stepSchema))),
   /** Answer to a compaction request. Its text is the summary. */
@@ -129,8 +131,8 @@ const conversationEntries = {
 }
 
 /**
- * Conditions under which a script's conversation is chosen. `"words"` matches as a substring in any
- * case, `"/words?/i"` as a regular expression.
+ * Conditions under which a script's conversation is chosen.
+ * `"words"` matches as a substring in any case, `"/words?/i"` as a regular expression.
  */
 const whenSchema = v.strictObject({
   /** Text in the first prompt, without the client's additions. */

@@ -49,8 +49,8 @@ export function sendJson(
 }
 
 /**
- * Sends a scripted failure and returns its HTTP status, or null when none was sent. A hang ends
- * when the client disconnects.
+ * Sends a scripted failure and returns its HTTP status, or null when none was sent.
+ * A hang ends when the client disconnects.
  */
 export async function sendFailure(
   response: ServerResponse,

@@ -15,8 +15,8 @@ import { bytesText, wrap } from '../render/text.js'
 import { archiveTable } from './archive.js'
 
 /**
- * Writes an archived transcript to a file: `restore` exactly as it was, `export` for sharing, with
- * secrets replaced by `--redact`.
+ * Writes an archived transcript to a file: `restore` exactly as it was,
+ * `export` for sharing, with secrets replaced by `--redact`.
  */
 export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
   const written = call.value('to')
@@ -66,8 +66,8 @@ function tail(redacting: boolean, removed: Record<string, number>): string {
 const DOING = { check: 'checking:', index: 'making them searchable:' }
 
 /**
- * Adds archives on the disk that the store does not know to the store. Exits with 1 when a file had
- * to be skipped.
+ * Adds archives on the disk that the store does not know to the store.
+ * Exits with 1 when a file had to be skipped.
  */
 export async function adopt(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ archives, progress }) => {
@@ -142,8 +142,9 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
 }
 
 /**
- * Finishes planned archives, indexes them for search, and removes what exceeds the configured
- * limits. Runs in a background process.
+ * Finishes planned archives, indexes them for search,
+ * and removes what exceeds the configured limits.
+ * Runs in a background process.
  */
 export async function finish(call: Call, cli: Cli): Promise<number> {
   return inArchives(

@@ -80,8 +80,8 @@ function nothing(archives: number, query: string, columns: number): string {
 }
 
 /**
- * Returns the filter of `--session` and `--project`. Null when both are absent. Throws when they
- * match nothing.
+ * Returns the filter of `--session` and `--project`. Null when both are absent.
+ * Throws when they match nothing.
  */
 export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) => boolean) | null {
   const session = call.value('session')
@@ -208,8 +208,8 @@ interface Newest {
 }
 
 /**
- * Finds the newest compaction of the named session or seat, or else of the agent's own seat, or
- * else of all.
+ * Finds the newest compaction of the named session or seat,
+ * or else of the agent's own seat, or else of all.
  */
 function newest(app: App, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = app

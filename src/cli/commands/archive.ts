@@ -264,8 +264,8 @@ function storedText(own: number, segments: readonly SegmentRecord[]): string {
 }
 
 /**
- * Renders a name and its value. A value without spaces, such as a path, is broken at the line's
- * end.
+ * Renders a name and its value.
+ * A value without spaces, such as a path, is broken at the line's end.
  */
 function factLines(name: string, value: string, width: number): string[] {
   const room = Math.max(10, width - NAME_WIDTH)
@@ -278,8 +278,8 @@ function factLines(name: string, value: string, width: number): string[] {
 }
 
 /**
- * Verifies all archives. Exits with 1 when one is damaged. Archives that were never written are
- * reported only.
+ * Verifies all archives. Exits with 1 when one is damaged.
+ * Archives that were never written are reported only.
  */
 export async function verify(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ app, archives, progress }) => {

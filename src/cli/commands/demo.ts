@@ -53,8 +53,8 @@ export const command: Command = {
 }
 
 /**
- * The demo's script. Job conversations come first, because a job's first message contains only its
- * task.
+ * The demo's script.
+ * Job conversations come first, because a job's first message contains only its task.
  */
 const SCRIPT = { ...DEMO_SCRIPT, conversations: [...JOB_CONVERSATIONS, ...(DEMO_SCRIPT.conversations ?? [])] }
 
@@ -239,8 +239,8 @@ function jobLines(it: Carried): string[] {
 const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
 
 /**
- * Returns the commands to try next in another terminal while the demo's home exists. Lines are not
- * broken or cut, so that they can be copied.
+ * Returns the commands to try next in another terminal while the demo's home exists.
+ * Lines are not broken or cut, so that they can be copied.
  */
 function nextCommands(env: Record<string, string>, { session_id: session, handoff, job }: Summary, cli: Cli): string[] {
   const { paint } = cli.screen

@@ -15,8 +15,8 @@ const SECRET = 'never-say-this-again'
 const LONG = `${SECRET} ${'x'.repeat(8_500)} ${SECRET}`
 
 /**
- * Stores handoffs from A to B and from B to D, and an earlier brief of A that was given to C by
- * hand.
+ * Stores handoffs from A to B and from B to D,
+ * and an earlier brief of A that was given to C by hand.
  */
 function handedOver(store: Store): void {
   const seatId = store.session(A)!.seatId
@@ -88,8 +88,8 @@ test('forget deletes a session’s briefs with all their copies, drafts and reas
   writeFileSync(join(laid, 'UserPromptSubmit'), SECRET)
   writeFileSync(join(laid, 'ids'), 'm3\n')
   expect(words()).toBe(true)
-  // Keep the store open in another connection, so that closing it does not clean up for the
-  // command.
+  // Keep the store open in another connection,
+  // so that closing it does not clean up for the command.
   const other = openStore(join(home, 'baton.db'))
   expect(other.session(A)).not.toBeNull()
   expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 0 })

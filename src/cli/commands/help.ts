@@ -182,8 +182,8 @@ function ofAction(command: Command, action: string | undefined): Command {
 }
 
 /**
- * Returns the part of `list, show: this; check: that` about one action, or the whole text if it
- * names no actions.
+ * Returns the part of `list, show: this; check: that` about one action,
+ * or the whole text if it names no actions.
  */
 function spokenOf(text: string, action: string, actions: readonly string[]): string {
   const named = new RegExp(`^((?:${actions.join('|')})(?:, (?:${actions.join('|')}))*): (.*)$`, 's')
@@ -199,8 +199,8 @@ function spokenOf(text: string, action: string, actions: readonly string[]): str
 }
 
 /**
- * Returns a script that completes commands, actions, options and values. Completing starts no
- * process.
+ * Returns a script that completes commands, actions, options and values.
+ * Completing starts no process.
  */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
   return { bash, zsh, fish }[shell](commands)

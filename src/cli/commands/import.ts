@@ -122,8 +122,8 @@ function folderOf(from: string | null, cli: Cli): string | null {
 }
 
 /**
- * Offers to archive transcripts from before Baton was installed, and names their size. Asks once
- * per home. Without a terminal (`ask` is null) it only names the command.
+ * Offers to archive transcripts from before Baton was installed, and names their size.
+ * Asks once per home. Without a terminal (`ask` is null) it only names the command.
  */
 export async function offerImport(
   call: Call,

@@ -244,8 +244,8 @@ interface Change {
 }
 
 /**
- * Lists the changes of each file. Files of one folder with the same change share a line, and
- * unchanged files are left out.
+ * Lists the changes of each file.
+ * Files of one folder with the same change share a line, and unchanged files are left out.
  */
 function changeLines(files: readonly Change[], home: string | undefined, paint: Paint): string[] {
   const done = files.filter((file) => file.action !== 'unchanged')

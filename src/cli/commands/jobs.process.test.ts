@@ -19,7 +19,7 @@ function scripted(trial: Trial, script: object): void {
 
 const RUN = ['run', '--prompt', 'Mend it.\nAll of it.', '--runtime', 'scripted']
 
-test('a job runs to its end, and jobs show, list and log report it afterwards', async () => {
+test('a job runs to its end, and jobs show, list and logs report it afterwards', async () => {
   const trial = newTrial()
   scripted(trial, {
     sessions: [

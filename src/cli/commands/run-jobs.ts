@@ -101,13 +101,13 @@ async function promptOf(call: Call, cli: Cli, command: Command): Promise<string 
   }
 }
 
-/** Says before a job starts that its permission mode will deny edits, and which option allows them. */
+/** Warns before a job starts that its permission mode denies edits, and names the right option. */
 export function warnOfDenials(spec: JobSpec, cli: Pick<Cli, 'env' | 'note'>): void {
   const warning = deniedEdits(spec, cli.env)
   if (warning) cli.note(warning)
 }
 
-/** Runs jobs to their end in this process, shows their progress, and returns the exit code for all of them. */
+/** Runs jobs to their end in this process and shows their progress. Returns a common exit code. */
 export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly string[]): Promise<number> {
   const display = displayOn(
     cli,
@@ -144,9 +144,10 @@ function exitOf({ state }: Pick<JobRecord, 'state'>): number {
 }
 
 /**
- * Pauses the jobs at Ctrl-C and cancels them at the second. SIGTERM and SIGHUP only stop them after
- * the current step, so that they can be resumed: a shutdown or a closed terminal is no decision
- * about the jobs. Returns a function that removes the listeners.
+ * Pauses the jobs at Ctrl-C and cancels them at the second.
+ * SIGTERM and SIGHUP only stop them after the current step, so that they can be resumed:
+ * a shutdown or a closed terminal is no decision about the jobs.
+ * Returns a function that removes the listeners.
  */
 function stopOnSignals(app: App, jobIds: readonly string[], display: Display): () => void {
   let interrupts = 0

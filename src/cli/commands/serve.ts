@@ -199,8 +199,9 @@ function postTickets({ token, socket }: FoundServer): Promise<{ status: number; 
 }
 
 /**
- * Returns a page that forwards to the address. Every user could read an address on a command line
- * while the browser starts, but not this private file.
+ * Returns a page that forwards to the address.
+ * Every user could read an address on a command line while the browser starts,
+ * but not this private file.
  */
 const forwardTo = (address: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Baton</title>` +
@@ -212,8 +213,8 @@ const PATIENCE_MS = 1_500
 type Env = Record<string, string | undefined>
 
 /**
- * Opens an address in the user's browser. Returns null on success, or else the reason of the
- * failure.
+ * Opens an address in the user's browser.
+ * Returns null on success, or else the reason of the failure.
  */
 async function openBrowser(
   address: string,
@@ -231,8 +232,8 @@ async function openBrowser(
 }
 
 /**
- * Returns the commands to try in order. `BROWSER` may list several separated by colons, with `%s`
- * for the address.
+ * Returns the commands to try in order.
+ * `BROWSER` may list several separated by colons, with `%s` for the address.
  */
 export function browsers(address: string, env: Env, platform: NodeJS.Platform): string[][] {
   const own = (env.BROWSER ?? '')
@@ -262,8 +263,8 @@ function start(program: string, args: readonly string[], env: Env): Promise<stri
 }
 
 /**
- * Returns the user's own token; null when none was given. Throws for an address beyond loopback
- * without one.
+ * Returns the user's own token; null when none was given.
+ * Throws for an address beyond loopback without one.
  */
 export function checkDoors(host: string, tokenFile: string | null, cli: Cli): string | null {
   const token = tokenFrom(tokenFile, cli)

@@ -167,10 +167,7 @@ async function follow(app: App, next: () => void): Promise<void> {
   if (failed !== null) throw failed
 }
 
-/**
- * Returns a function that prints events. With `one`, lines leave out the session, which is always
- * the same.
- */
+/** Returns a function that prints events. With `one`, a narrow terminal leaves out the session. */
 function printer(call: Call, cli: Cli, one: boolean): (event: Event) => void {
   if (call.json) return (event) => cli.print(JSON.stringify(event))
   const { terminal, paint, columns } = cli.screen

@@ -151,7 +151,7 @@ test('status shows one row for each seat, --all also its earlier sessions, and -
   expect((await trial.run(['status', '--json'])).json.sessions).toHaveLength(2)
 })
 
-test('status lists sessions that wait for the user first, then working, idle and ended ones, newest first', async () => {
+test('status lists sessions that wait for the user first, then working, idle and ended ones', async () => {
   const trial = newTrial()
   const at = (minutes: number): { now: Date } => ({ now: new Date(Date.now() - minutes * 60_000) })
   const ids = ['11111111', '22222222', '33333333', '44444444', '55555555'].map(

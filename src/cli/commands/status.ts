@@ -131,8 +131,8 @@ const CTRL_C = '\u0003'
 const CTRL_Z = '\u001a'
 
 /**
- * Redraws lines on the terminal's alternate screen until q, Ctrl-C or a signal, then restores the
- * terminal.
+ * Redraws lines on the terminal's alternate screen until q,
+ * Ctrl-C or a signal, then restores the terminal.
  */
 export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<number> {
   const { stdout, stdin } = process
@@ -194,8 +194,9 @@ export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<nu
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Renders one frame. Each line overwrites the old one without clearing first, to avoid flicker, and
- * terminals that can do so show it at once.
+ * Renders one frame.
+ * Each line overwrites the old one without clearing first,
+ * to avoid flicker, and terminals that can do so show it at once.
  */
 export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>, now: Date): string {
   const room = Math.max(1, screen.rows - 1)

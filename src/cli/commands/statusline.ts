@@ -77,8 +77,8 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
 }
 
 /**
- * Processes the signal in this process when no server answered. If a server received it after all,
- * the signal id makes it count once.
+ * Processes the signal in this process when no server answered.
+ * If a server received it after all, the signal id makes it count once.
  */
 async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string> {
   const [{ openApp }, { loadConfig }] = await Promise.all([
@@ -98,8 +98,8 @@ async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string
 const PATIENCE_MS = 1_000
 
 /**
- * Sends a signal to the running server. Null when the server did not accept it, so that the caller
- * must process it.
+ * Sends a signal to the running server.
+ * Null when the server did not accept it, so that the caller must process it.
  */
 function askServer(
   server: { token: string; socket: Socket },
@@ -133,8 +133,8 @@ function askServer(
     )
     asking.on('timeout', () => asking.destroy())
     asking.on('error', () => resolve(null))
-    // Send bytes: Node would write the headers together with a string body, in the string's
-    // encoding.
+    // Send bytes: Node would write the headers together with a string body,
+    // in the string's encoding.
     asking.end(Buffer.from(raw.body))
   })
 }

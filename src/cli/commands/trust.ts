@@ -40,8 +40,8 @@ const NOT_COVERED = 'Scripts and files that it names are not covered: they may c
 const LONGEST_VALUE = 300
 
 /**
- * Accepts an untrusted project file before a job: by `--trust`, or by asking the user on a
- * terminal.
+ * Accepts an untrusted project file before a job:
+ * by `--trust`, or by asking the user on a terminal.
  */
 export async function offerTrust(call: Call, cli: Cli): Promise<void> {
   const confirm = (file: AcceptableFile, demands: FileDemands): Promise<boolean> => {
@@ -83,8 +83,8 @@ function remove(call: Call, cli: Cli, folder: string): number {
 }
 
 /**
- * Describes what the file would do. Its texts may come from anybody, so terminal sequences are
- * removed.
+ * Describes what the file would do.
+ * Its texts may come from anybody, so terminal sequences are removed.
  */
 function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands, { screen, env }: Cli): string[] {
   const { paint, columns } = screen

@@ -39,10 +39,11 @@ Changed:
 const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers.txt`, used, delay_ms: 250 })
 
 /**
- * The script of the first two acts. The first session climbs through all levels, is compacted by
- * the client at 167,000 tokens, and climbs again; its summary leaves out facts, as real ones do.
- * The second session climbs to the handoff level and writes its brief, and a third continues from
- * it.
+ * The script of the first two acts.
+ * The first session climbs through all levels, is compacted by the client at
+ * 167,000 tokens, and climbs again; its summary leaves out facts, as real ones do.
+ * The second session climbs to the handoff level and
+ * writes its brief, and a third continues from it.
  */
 export const DEMO_SCRIPT: ScriptInput = {
   steps: [
@@ -83,8 +84,8 @@ export const JOB_AGENT = 'clerk'
 export const JOB_PROMPT = `Write the shop's report into report.md: six parts, and a list of contents. ${DEMO_RULE}.`
 export const PARTS = 6
 /**
- * A decision in the first session that its brief leaves out. In the second session it proves that
- * Baton added it.
+ * A decision in the first session that its brief leaves out.
+ * In the second session it proves that Baton added it.
  */
 export const JOB_DECISION =
   'I decided on one sentence a part rather than a page, because the owner reads it on a phone.'
@@ -132,8 +133,8 @@ const asked = (text: string) => [{ when: 'as your whole answer', text, delay_ms:
 const CONTENTS = '{ echo "# Contents"; cat report.md; } > new.md && mv new.md report.md'
 
 /**
- * A job of three sessions. Two of them fill up after two parts each and hand off. The third says
- * that it is done too early, and receives the output of the failed check.
+ * A job of three sessions. Two of them fill up after two parts each and hand off.
+ * The third says that it is done too early, and receives the output of the failed check.
  */
 export const JOB_CONVERSATIONS: NonNullable<ScriptInput['conversations']> = [
   {

@@ -25,8 +25,8 @@ import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, JOB_AGENT, JOB_CONFIG, OFFERS_PROMP
 import { gaugeLine, OPENING, type Story, tell } from './story.js'
 
 /**
- * A temporary home for the demo. The user's files are not read or written, and only loopback is
- * contacted.
+ * A temporary home for the demo.
+ * The user's files are not read or written, and only loopback is contacted.
  */
 export interface Stage {
   home: Home
@@ -116,8 +116,8 @@ export function setStage(cli: Cli): Stage {
 const ENGINES_MS = 10_000
 
 /**
- * Waits for background engines. They archive transcripts after releasing their lock, and would
- * create deleted folders again.
+ * Waits for background engines.
+ * They archive transcripts after releasing their lock, and would create deleted folders again.
  */
 async function awaitProcesses(home: string): Promise<void> {
   const end = performance.now() + ENGINES_MS
@@ -135,8 +135,9 @@ const SIZE = 'stty rows 40 cols 120'
 const PYTHON = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
 /**
- * Wraps a command to run in a hidden terminal. `script` creates one, which Linux and macOS include,
- * or else Python does. Null when neither is installed.
+ * Wraps a command to run in a hidden terminal.
+ * `script` creates one, which Linux and macOS include, or else Python does.
+ * Null when neither is installed.
  */
 export function inTerminal(
   { program, args }: CommandLine,
@@ -157,8 +158,8 @@ export function inTerminal(
 const quoted = (word: string): string => `'${word.replace(/'/g, `'\\''`)}'`
 
 /**
- * Returns the real client: the one on the PATH, or else the one in the Agent SDK's package beside
- * Baton.
+ * Returns the real client: the one on the PATH,
+ * or else the one in the Agent SDK's package beside Baton.
  */
 export function findClient(env: Record<string, string | undefined>, program: string): string {
   const demo = installers[DEFAULT_AGENT]!.demo!
@@ -186,8 +187,8 @@ export interface Act {
   /** Returns new lines about things that no event reports. */
   looks?: () => string[]
   /**
-   * True when the act is complete, so that the client is exited as a user would. Absent when it
-   * ends by itself.
+   * True when the act is complete, so that the client is exited as a user would.
+   * Absent when it ends by itself.
    */
   isOver?: () => boolean
   /** Events that may arrive after the client has exited. */
@@ -195,8 +196,8 @@ export interface Act {
 }
 
 /**
- * Runs the client and prints Baton's own events as they arrive. Ctrl-C ends the client and cleans
- * up.
+ * Runs the client and prints Baton's own events as they arrive.
+ * Ctrl-C ends the client and cleans up.
  */
 export async function play(act: Act, app: App, show: Display, stopped: Promise<void>): Promise<Story> {
   const { child } = act
@@ -263,8 +264,8 @@ const late = (): Promise<'late'> =>
   new Promise((resolve) => setTimeout(() => resolve('late'), scaleTimeout(LONGEST_MS)).unref())
 
 /**
- * Waits for awaited events: the last hook's engine and the archiving process may outlive the
- * client.
+ * Waits for awaited events:
+ * the last hook's engine and the archiving process may outlive the client.
  */
 async function settled(app: App, awaited: EventType[], before: number): Promise<void> {
   const end = Date.now() + scaleTimeout(SETTLE_MS)
@@ -281,8 +282,8 @@ async function settled(app: App, awaited: EventType[], before: number): Promise<
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('close', resolve))
-  // A client ends at the first signal. A job only pauses, and ends all its processes at the second
-  // Ctrl-C.
+  // A client ends at the first signal.
+  // A job only pauses, and ends all its processes at the second Ctrl-C.
   const told = [
     ['SIGTERM', 0],
     ['SIGINT', 150],

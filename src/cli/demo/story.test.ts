@@ -82,7 +82,7 @@ test('only messages to the agent count as delivered to it', () => {
   expect(lines).toEqual(['  the agent was told, once'])
 })
 
-test('a handoff is told from its request to the working fresh session, without the end in between', () => {
+test('the story of a handoff runs from its request to the working fresh session', () => {
   const { story, lines } = play(
     ['session_started', { source: 'startup' }],
     ['handoff_requested', { handoff_id: 'h' }],

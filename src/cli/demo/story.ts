@@ -52,8 +52,8 @@ interface StoryStep {
 }
 
 /**
- * Applies an event to the story and returns a line if the user should see one. `isInstructed`
- * returns true once the summariser was asked to keep the facts that must survive.
+ * Applies an event to the story and returns a line if the user should see one.
+ * `isInstructed` returns true once the summariser was asked to keep the facts that must survive.
  */
 export function tell(
   story: Story,
@@ -165,8 +165,8 @@ export function gaugeLine(story: Story, paint: Paint): string {
 export const JOB_OPENING: Story = { ...OPENING, session: 0 }
 
 /**
- * Applies an event of a job. Sessions are numbered, and levels are ignored because a job hands off
- * at its own threshold.
+ * Applies an event of a job.
+ * Sessions are numbered, and levels are ignored because a job hands off at its own threshold.
  */
 export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): StoryStep {
   const { data } = event

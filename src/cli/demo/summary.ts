@@ -87,8 +87,8 @@ export function summarise(
     losses,
     recovered,
     /**
-     * True when every request after the compaction contains the user's rule, which the summary
-     * lacks.
+     * True when every request after the compaction contains the user's rule,
+     * which the summary lacks.
      */
     rule_back: backAgain(requests),
     ...handoff,
@@ -122,8 +122,8 @@ const OPENINGS = {
 }
 
 /**
- * Lists the restored facts: the first request with them, and the highest number of copies in one
- * request.
+ * Lists the restored facts: the first request with them,
+ * and the highest number of copies in one request.
  */
 function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
   return events.flatMap(({ type, data }) => {
@@ -136,8 +136,8 @@ function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
 }
 
 /**
- * True when all requests after the compaction contain the rule. The summary lacks it, so Baton
- * restored it.
+ * True when all requests after the compaction contain the rule.
+ * The summary lacks it, so Baton restored it.
  */
 function backAgain(requests: readonly LogEntry[]): boolean {
   const after = requests.filter((entry) => entry.cycle === 1)
@@ -217,8 +217,8 @@ const WITHOUT_REASON = JOB_DECISION.slice('I decided on '.length, JOB_DECISION.i
 const BRIEF = "The shop's report in report.md"
 
 /**
- * Summarises the job, with the model's log and the agent's file as proof. Null when none was
- * started.
+ * Summarises the job, with the model's log and the agent's file as proof.
+ * Null when none was started.
  */
 export function carried(app: App, model: Model) {
   const job = app.store.jobs().at(-1)

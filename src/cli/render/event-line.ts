@@ -68,8 +68,8 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
 }
 
 /**
- * Renders an event in one line. In a pipe each line has its full time; on a terminal the day is a
- * heading.
+ * Renders an event in one line.
+ * In a pipe each line has its full time; on a terminal the day is a heading.
  */
 export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
   const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
@@ -172,8 +172,8 @@ function detail(event: Event): string {
 }
 
 /**
- * Returns the details of a job event. Null for other events. The event's name already tells the
- * state.
+ * Returns the details of a job event. Null for other events.
+ * The event's name already tells the state.
  */
 function jobDetail(event: Event): string | null {
   const { type, data } = event

@@ -7,8 +7,9 @@ import type { Paint } from './screen.js'
 import { cut, localTime, widthOf } from './text.js'
 
 /**
- * Renders the progress of a job: step, fullness relative to the compaction point, handoffs, spend,
- * and the forecast of the next handoff. A narrow terminal gets short figures before any is dropped.
+ * Renders the progress of a job: step, fullness relative to the compaction point,
+ * handoffs, spend, and the forecast of the next handoff.
+ * A narrow terminal gets short figures before any is dropped.
  */
 export function progressLine(
   { data, at }: Event,

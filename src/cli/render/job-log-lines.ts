@@ -13,10 +13,10 @@ const LONGEST = 300
 const TIME_WIDTH = 9
 
 /**
- * Returns a function that renders the lines of a job's log, called in order. It adds the time of
- * each line, and returns [] for lines without anything for the user. Most clients write no time, so
- * the last time that Baton noted applies. `time` applies before the first. `whole` disables the
- * cutting of calls and results.
+ * Returns a function that renders the lines of a job's log, called in order.
+ * It adds the time of each line, and returns [] for lines without anything for the user.
+ * Most clients write no time, so the last time that Baton noted applies.
+ * `time` applies before the first. `whole` disables the cutting of calls and results.
  */
 export function logPrinter(
   agent: string,

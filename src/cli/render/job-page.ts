@@ -179,8 +179,8 @@ const LONGEST = 300
 const ENDS: ReadonlySet<Event['type']> = new Set(['job_completed', 'job_failed', 'job_cancelled', 'job_paused'])
 
 /**
- * Returns the live line between two figures, for a time in milliseconds. Null when the event does
- * not change it.
+ * Returns the live line between two figures, for a time in milliseconds.
+ * Null when the event does not change it.
  */
 function meanwhile({ type, data }: Event): ((now: number) => string) | null {
   switch (type) {
@@ -215,9 +215,10 @@ interface Live {
 }
 
 /**
- * Creates the display of running jobs. On a terminal it prints a line for each step and event above
- * one live line (elapsed time, running call, fullness, cost). Otherwise it prints plain lines, or
- * events as JSON.
+ * Creates the display of running jobs.
+ * On a terminal it prints a line for each step and event above
+ * one live line (elapsed time, running call, fullness, cost).
+ * Otherwise it prints plain lines, or events as JSON.
  */
 export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Display {
   const note = (text: string): void => cli.note(text)
@@ -271,8 +272,8 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
   const columns = (): number => screenOf(stdout, cli.env).columns - 1
   const draw = (): void => {
     if (live === null) return
-    // Leave two cells for `^C`, which the terminal writes after the line; a wrapped line cannot be
-    // erased.
+    // Leave two cells for `^C`, which the terminal writes after the line;
+    // a wrapped line cannot be erased.
     const room = columns() - 2
     stdout.write(`\r\u001b[K${cut(liveLine(live, room), room)}`)
   }

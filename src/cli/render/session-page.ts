@@ -259,8 +259,8 @@ export function archiveLines(archives: readonly Archive[], { columns, paint, now
 }
 
 /**
- * Renders each compaction with the kept and lost facts of its summary, newest first. `session` is
- * the name to use in commands.
+ * Renders each compaction with the kept and lost facts of its summary, newest first.
+ * `session` is the name to use in commands.
  */
 export function compactionLines(compactions: readonly CompactionRecord[], session: string, on: On): string[] {
   const newest = compactions.toReversed()
@@ -311,8 +311,8 @@ export const keptText = ({ kept, total }: Pick<LossReport, 'kept' | 'total'>): s
   `facts kept ${kept} of ${total}`
 
 /**
- * Returns `request 1/1 · constraint 2/5`: kept of all facts by kind, the most important kinds
- * first.
+ * Returns `request 1/1 · constraint 2/5`:
+ * kept of all facts by kind, the most important kinds first.
  */
 export function kindsText({ byKind }: Pick<LossReport, 'byKind'>): string {
   return ORDER.flatMap((kind) => {

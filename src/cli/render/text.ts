@@ -39,8 +39,8 @@ function cells(code: number): number {
 }
 
 /**
- * Cuts a text to a width and adds an ellipsis; colour codes stay whole. `from` is the end that is
- * cut off.
+ * Cuts a text to a width and adds an ellipsis; colour codes stay whole.
+ * `from` is the end that is cut off.
  */
 export function cut(text: string, width: number, from: 'end' | 'start' = 'end'): string {
   if (widthOf(text) <= width) return text
@@ -94,8 +94,8 @@ export function wrapLines(lines: readonly string[], width: number): string[] {
 }
 
 /**
- * Breaks a text between words into lines of a width. Lines after the first begin with `indent`
- * spaces. A longer word stays whole.
+ * Breaks a text between words into lines of a width.
+ * Lines after the first begin with `indent` spaces. A longer word stays whole.
  */
 export function wrap(text: string, width: number, indent: number): string[] {
   const lead = /^ */.exec(text)![0]
