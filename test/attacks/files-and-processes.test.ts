@@ -29,7 +29,7 @@ import { end } from '../harness/processes.js'
 import { serverToken } from '../harness/server-token.js'
 import { until } from '../harness/wait.js'
 
-/** Everything a test starts inherits the umask of the test's process. */
+/** Sets the umask of this process, which every process started by the test inherits. */
 function withUmask(mask: number): void {
   const before = process.umask(mask)
   onTestFinished(() => void process.umask(before))
@@ -38,7 +38,7 @@ function withUmask(mask: number): void {
 const everythingIn = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[]).map((name) => path.join(folder, name)).sort()
 
-/** Paths whose mode alone lets others in, whatever the folders above them allow. */
+/** Returns paths whose own mode grants access to others, regardless of their parent folders. */
 const openToOthers = (paths: readonly string[]): string[] =>
   paths.flatMap((file) => {
     const stat = lstatSync(file)
@@ -46,7 +46,7 @@ const openToOthers = (paths: readonly string[]): string[] =>
     return !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0 ? [`${mode} ${file}`] : []
   })
 
-/** Tries everything that another user can do with paths he knows by name. */
+/** Tries, as another user, to read, write and list each of these known paths. */
 function reachOfOtherUser(paths: readonly string[]): Promise<{ read: string[]; written: string[]; entered: string[] }> {
   return evaluateAsOtherUser(`
     import { closeSync, constants, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ function reachOfOtherUser(paths: readonly string[]): Promise<{ read: string[]; w
     console.log(JSON.stringify(reach))`)
 }
 
-/** A home that the user made, with the mode that folders usually have: others may look into it. */
+/** Makes a home with the usual mode of folders, which lets others list it. */
 function listableHome(): Machine {
   const it = machine(true)
   chmodSync(it.home.dir, 0o755)
@@ -72,7 +72,7 @@ function listableHome(): Machine {
 
 const NOTHING = { read: [], written: [], entered: [] }
 
-// A stricter umask only takes permissions away.
+// Umask 000 is the weakest case, because a stricter umask only removes permissions.
 attackAsOtherUser('another user reads, writes and lists nothing of Baton with umask 000', async () => {
   withUmask(0o000)
   const it = listableHome()
@@ -81,8 +81,7 @@ attackAsOtherUser('another user reads, writes and lists nothing of Baton with um
   const paths = everythingIn(it.root)
   expect(paths.length).toBeGreaterThan(30)
   expect(await reachOfOtherUser([it.root, ...paths])).toEqual(NOTHING)
-  // Once more without the home's own mode. The control proves that no folder above keeps the
-  // attacker out.
+  // Repeat with an open home. The control file proves that no parent folder stops the attacker.
   chmodSync(it.root, 0o755)
   const control = path.join(it.root, 'control')
   writeFileSync(control, 'x')
@@ -90,7 +89,7 @@ attackAsOtherUser('another user reads, writes and lists nothing of Baton with um
   expect(await reachOfOtherUser([...paths, control])).toEqual({ ...NOTHING, read: [control], written: [control] })
 })
 
-test('every file and folder that Baton makes is for its owner alone with umask 000', async () => {
+test('only its owner can access each file and folder that Baton makes with umask 000', async () => {
   withUmask(0o000)
   const it = listableHome()
   it.baton('install')
@@ -98,7 +97,7 @@ test('every file and folder that Baton makes is for its owner alone with umask 0
   expect(openToOthers(everythingIn(it.root))).toEqual([])
 })
 
-test('every file and folder is for its owner alone from the moment it is made, with umask 000', async () => {
+test('only its owner can access each file and folder from the moment Baton creates it with umask 000', async () => {
   withUmask(0)
   const it = listableHome()
   const report = path.join(it.home.dir, 'report')
@@ -123,14 +122,14 @@ test('every file and folder is for its owner alone from the moment it is made, w
   expect(made.filter((line) => !line.startsWith('private '))).toEqual([])
 })
 
-attackAsOtherUser('another user who looks all the time opens nothing while Baton writes, with umask 000', async () => {
+attackAsOtherUser('another user who polls all folders opens no file while Baton writes with umask 000', async () => {
   withUmask(0)
   const it = listableHome()
   const temporary = it.env.TMPDIR!
   chmodSync(temporary, 0o1777)
   it.baton('install')
-  // Baton closes its home by itself. Kept open, each file has to protect itself from its first
-  // moment on.
+  // Baton restricts its home itself. With the home kept open, each file must be private from its
+  // creation on.
   const opener = spawn('/bin/sh', ['-c', 'while :; do chmod 755 "$1"; done', 'sh', it.root])
   onTestFinished(() => void opener.kill('SIGKILL'))
   const watcher = watchAsOtherUser([it.root, temporary])
@@ -259,7 +258,7 @@ attackAsOtherUser(
     const token = serverToken(it.root)
     const seen = commandLinesAsOtherUser()
     await seen.looking()
-    // A write lock on the index holds the search back, so that its process can be looked at.
+    // A write lock on the index delays the search, so that its process can be inspected.
     const index = openFullTextDatabase(path.join(it.root, 'archive-index.db'), { timeout: 0 })
     index.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     const answer = fetch(`${url}/api/archives/search?q=${SECRET}`, { headers: { Authorization: `Bearer ${token}` } })
@@ -306,7 +305,7 @@ for (const [what, plant] of [
   ['a file that everybody can read', 'writeFileSync(process.argv[2], "", { mode: 0o666 })'],
   ['a pipe', 'execFileSync("mkfifo", ["-m", "666", process.argv[2]])'],
 ] as const) {
-  attackAsOtherUser(`the log does not write to what another user put in its place: ${what}`, async () => {
+  attackAsOtherUser(`the log is not written to a file that another user put in its place: ${what}`, async () => {
     const shared = folderOfOtherUser()
     chmodSync(shared, 0o777)
     const theirs = folderOfOtherUser()
@@ -334,7 +333,7 @@ test('the log still follows a link that the user made', () => {
   expect(readFileSync(file, 'utf8')).toContain('text')
 })
 
-/** Places of the home that hold no files of the user, so that a purge removes them whole. */
+/** Folders of the home without files of the user, which a purge removes completely. */
 const WHOLE_PLACES = ['jobs', 'code', 'live', 'spool', 'outbox', 'facts', 'messages', 'backups', 'run', 'waiters']
 
 test('a purge deletes nothing behind links that were put in place of folders of the home', () => {
@@ -411,8 +410,8 @@ test('a purge deletes nothing in a folder of the user that BATON_HOME links to',
 
 /**
  * Runs a script in a root folder of its own ($1/root), on a temporary file system, and lists that
- * folder before and after. The machine's folders are there read-only, except $1, and /run, which has
- * the name of a folder of Baton and is empty.
+ * folder before and after. The machine's folders are there read-only, except $1, and /run, which
+ * has the name of a folder of Baton and is empty.
  */
 const IN_OWN_ROOT = `set -e
 root=$1/root
@@ -469,7 +468,7 @@ function makePipe({ home }: Machine, name: string): string {
   return pipe
 }
 
-/** Runs a program of the attacker that prints lines until the test ends it. */
+/** Runs the attacker's program, which prints lines until the test ends it. */
 function spyAsOtherUser(source: string): { looking(): Promise<unknown>; now(): string[]; end(): Promise<string[]> } {
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
     uid: OTHER_UID,
@@ -497,8 +496,8 @@ function spyAsOtherUser(source: string): { looking(): Promise<unknown>; now(): s
 }
 
 /**
- * Walks folders again and again, and notes each file that it can open and each folder below them
- * that it can list.
+ * Walks folders repeatedly and prints each file that it can open and each subfolder that it can
+ * list.
  */
 function watchAsOtherUser(folders: readonly string[]) {
   const spy = spyAsOtherUser(`

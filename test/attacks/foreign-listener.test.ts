@@ -30,7 +30,7 @@ const LISTENERS = {
 
 interface Listener {
   port: number
-  /** Everything that was sent to it. */
+  /** All bytes that the listener received. */
   received(): string
 }
 
@@ -72,7 +72,8 @@ async function installed(): Promise<Trial> {
 const runFile = (trial: Trial, name: string): string => path.join(trial.env.BATON_HOME!, 'run', name)
 
 /**
- * Leaves the announcement of a server that was killed. `pid`: the process that has its number now.
+ * Writes the announcement of a killed server. `pid` is the process that has the server's number
+ * now.
  */
 function announceStale(trial: Trial, port: number, pid: number): void {
   const line = announcementLine({ port, token: TOKEN, pid, hello: HELLO, proof: PROOF })
@@ -90,7 +91,7 @@ function pretendAlive(trial: Trial): void {
 
 /** Opens as many connections to a server that accepts none as its queue holds. */
 async function fillQueue(port: number): Promise<void> {
-  // Linux takes one more than the server asked for.
+  // Linux queues one connection more than the server's backlog.
   const room = 1 + Math.min(4096, Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')))
   const sockets = Array.from({ length: room }, () => connect(port, '127.0.0.1'))
   onTestFinished(() => {
@@ -101,7 +102,7 @@ async function fillQueue(port: number): Promise<void> {
 
 const prompt = () => ({ input: eventJson('UserPromptSubmit', { prompt: SECRET }) })
 
-/** The hook did its work without a server: it said nothing, and the session is in the store. */
+/** Checks that the hook worked without a server: no output, and the session is stored. */
 async function workedAlone(trial: Trial, run: Awaited<ReturnType<typeof runHook>>): Promise<void> {
   expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
   await spoolTaken(trial.env.BATON_HOME!)
@@ -139,8 +140,7 @@ for (const [name, behaviour] of Object.entries(LISTENERS)) {
 
 attackAsOtherUser('a listener with a full backlog, where connecting blocks for minutes, delays no hook', async () => {
   const trial = await installed()
-  // Connections that nobody accepts: the queue holds two, and the kernel ignores whoever asks after
-  // them.
+  // The listener accepts no connection: its queue holds two, and the kernel ignores further ones.
   const child = listenerProcess(
     `import { createServer } from 'node:net'
     const server = createServer()
@@ -216,7 +216,7 @@ for (const [name, pidOf] of [
   })
 }
 
-test('whoever stole the hello learns the proof of that server, and nothing after its restart', async () => {
+test('an attacker who stole the hello learns the proof of that server, and nothing after its restart', async () => {
   const trial = await installed()
   const first = trial.start(['serve', '--port', '0', '--json'])
   await first.firstLine()
@@ -262,7 +262,7 @@ test.skipIf(platform() !== 'linux')(
     const { port } = new URL(JSON.parse(await server.firstLine()).url as string)
     server.child.kill('SIGSTOP')
     onTestFinished(() => void server.child.kill('SIGCONT'))
-    // The time until which the server promised to answer is over.
+    // The server's lease has expired.
     writeFileSync(runFile(trial, 'lease'), `${'1'.padStart(10, '0')}\n`)
     await fillQueue(Number(port))
     await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))

@@ -32,7 +32,7 @@ async function installed(): Promise<Trial & { home: string }> {
 
 const give = (path: string): void => chownSync(path, OTHER_UID, OTHER_UID)
 
-/** Runs every kind of hook: none prints anything, fails or hangs. */
+/** Runs every kind of hook and checks that none prints, fails or hangs. */
 async function runAllSilently(trial: Trial, env: Record<string, string> = {}, kinds = EVENTS): Promise<void> {
   for (const kind of kinds) {
     const run = await runHook(trial, kind, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1', ...env } })
@@ -60,7 +60,7 @@ attackAsOtherUser('doctor names a home of another user', async () => {
   expect(run.json.checks.find((check: { name: string }) => check.name === 'home').detail).toContain('another user')
 })
 
-attackAsOtherUser('the server of a home that another user prepared is not asked', async () => {
+attackAsOtherUser('hooks send nothing to the server of a home that another user prepared', async () => {
   const trial = await installed()
   const theirs = folderOfOtherUser()
   mkdirSync(path.join(theirs, 'run'))
@@ -72,10 +72,10 @@ attackAsOtherUser('the server of a home that another user prepared is not asked'
 })
 
 for (const name of ['spool', 'run', 'outbox', 'live'])
-  attackAsOtherUser(`a ${name} folder of another user makes hooks and commands leave the home alone`, async () => {
+  attackAsOtherUser(`a ${name} folder of another user makes hooks and commands refuse the home`, async () => {
     const trial = await installed()
     give(path.join(trial.home, name))
-    // A waiter uses none of these folders: it sleeps.
+    // A waiter uses none of these folders, so it sleeps as usual.
     await runAllSilently(
       trial,
       {},
@@ -144,7 +144,7 @@ describe('a home that others can write', () => {
     expect(await trial.run(['status'])).toMatchObject({ code: 4, stderr: expect.stringContaining(`chmod go-w`) })
   })
 
-  test('doctor --fix closes a home and its folders to others, and hooks work again', async () => {
+  test('doctor --fix makes a home and its folders private, and hooks work again', async () => {
     const trial = await installed()
     for (const name of ['.', 'spool', 'run', 'outbox', 'live']) chmodSync(path.join(trial.home, name), 0o777)
     expect((await trial.run(['doctor', '--json'])).json.checks).toContainEqual(
@@ -187,8 +187,8 @@ describe('a home that others can write', () => {
 })
 
 describe('links', () => {
-  // Whoever can write to the home can link to a file of this user whose contents are his own: one
-  // in a repository that the user cloned.
+  // An attacker who can write to the home can link to a file of this user with the attacker's
+  // contents, e.g. in a cloned repository.
   test.each([
     ['the former status line', 'former/none'],
     ['the folder of former status lines', 'former'],
@@ -217,7 +217,7 @@ describe('links', () => {
     expect((await runHook(trial, 'UserPromptSubmit')).stdout).toBe('')
   })
 
-  test('a waiter sleeps in no linked folder', async () => {
+  test('a waiter does not use a linked folder', async () => {
     const trial = await installed()
     const message = trial.put(path.join(trial.project, 'waiters', `${SESSION}.1.say`), 'forged')
     symlinkSync(path.dirname(message), path.join(trial.home, 'waiters'))
@@ -226,11 +226,11 @@ describe('links', () => {
     expect(filesIn(path.dirname(message))).toEqual([path.basename(message)])
   })
 
-  test('a hook that gives up on the server writes through no link in its place', async () => {
+  test('a hook that stops using the server does not write its mark through a link', async () => {
     const trial = await installed()
     const run = path.join(trial.home, 'run')
     const precious = trial.put(path.join(trial.dir, 'precious'), '0')
-    // A listener that does not know the proof: the hook leaves the server alone for a while.
+    // The listener does not know the proof, so the hook avoids the server for a while.
     const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1')
     onTestFinished(() => void listener.close())
     await once(listener, 'listening')

@@ -21,7 +21,9 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const GB = 1024 ** 3
 const MB = 1024 ** 2
 
-/** Puts something hostile into a folder and returns what a hook of a session there would send. */
+/**
+ * Puts a hostile file into a folder and returns the fields that a hook of a session there sends.
+ */
 type Trap = (folder: string) => Record<string, unknown>
 
 const linkTo =
@@ -155,7 +157,9 @@ describe.each([
   })
   afterAll(() => victim?.dispose())
 
-  /** Sends the events that read most, and checks that Baton took them and still works. */
+  /**
+   * Sends the events that read most files, and checks that Baton processed them and still works.
+   */
   const attack = async (trap: Trap, env: Record<string, string> = {}): Promise<string> => {
     const folder = victim.folder()
     const id = `attacked-${++sent}`
@@ -172,7 +176,7 @@ describe.each([
     return id
   }
 
-  // The same code reads a baton.yaml with a server and without; the server has more to lose.
+  // One variant suffices for baton.yaml: the server, which would block every session.
   const traps = Object.entries(TRAPS).filter(([what]) => server || !what.startsWith('a baton.yaml'))
   for (const [what, trap] of traps)
     test(`${what} blocks neither its own hooks nor another session, ${how}`, async () => {

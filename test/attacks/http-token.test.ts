@@ -17,10 +17,7 @@ import {
 } from '../harness/other-user.js'
 import { storeContents } from './store-contents.js'
 
-/**
- * A server with one of everything: a session, its transcript, a brief, an archive, a message, a
- * job.
- */
+/** Starts a server with a session, its transcript, a brief, an archive, a message and a job. */
 let server: Awaited<ReturnType<typeof fullServer>>
 let before: unknown
 beforeAll(async () => {
@@ -131,7 +128,7 @@ attackAsOtherUser('another user gets no byte of the event stream', async () => {
   }
 })
 
-test('the token is taken from the Authorization header alone, never from the address, a cookie or another header', async () => {
+test('the token is accepted from the Authorization header alone, never from the address, a cookie or another header', async () => {
   const url = `${server.url}/api/sessions`
   for (const query of [`token=${TRIAL_TOKEN}`, `access_token=${TRIAL_TOKEN}`, `authorization=Bearer%20${TRIAL_TOKEN}`])
     expect((await fetch(`${url}?${query}`)).status, query).toBe(401)
@@ -167,7 +164,7 @@ test('an expired key, a key with a later end and a key signed with another token
   expect(await ask(valid)).toBe(200)
 })
 
-test('the token and the keys of a server that has ended open nothing on the next one, at either door', async () => {
+test('the token and the keys of a server that has ended are refused by the next one on HTTP and hook port', async () => {
   const trial = newTrial()
   const first = trial.start(['serve', '--port', '0', '--json'])
   await first.firstLine()
@@ -222,12 +219,12 @@ test.each([
   ['PUT /api/briefs/x', 'Content-Length: 4000000'],
   ['POST /api/sessions/s1/messages', 'Transfer-Encoding: chunked'],
 ])('a large body without the token is refused before a byte of it was sent: %s, %s', async (line, length) => {
-  // The body never comes: an answer shows that nobody waits for it.
+  // The body is never sent, so an answer proves that the server does not wait for it.
   const heard = await speak(server.url, `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n`)
   expect(statusOf(heard)).toBe(401)
 })
 
-test('a refused client that keeps sending is cut off', async () => {
+test('the server closes the connection of a refused client that keeps sending', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.on('error', () => {})
   socket.write(`${signalHead('Content-Length: 1000000')}\r\n\r\n`)
@@ -237,7 +234,7 @@ test('a refused client that keeps sending is cut off', async () => {
   expectNothingChanged()
 })
 
-test('the token of one request says nothing about the next one on the same connection', async () => {
+test('the token of one request does not authorize the next one on the same connection', async () => {
   const body = '{}'
   const known = `${signalHead(TOKEN_LINE, 'Content-Length: 2')}\r\n\r\n${body}`
   const unknown = `${signalHead(`Content-Length: ${Buffer.byteLength(forged)}`)}\r\n\r\n${forged}`
@@ -252,7 +249,7 @@ test('the token of one request says nothing about the next one on the same conne
   expectNothingChanged()
 })
 
-test('other methods and protocols open nothing without the token', async () => {
+test('other methods and protocols are refused without the token', async () => {
   for (const method of ['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'])
     for (const path of ['/api/sessions', '/api/live', '/sessions/s1', '/signals/claude-code/Stop']) {
       const heard = await speak(
@@ -268,7 +265,7 @@ test('other methods and protocols open nothing without the token', async () => {
   expect(statusesIn(connects)).not.toContain(200)
 })
 
-test('an address that resembles an open one opens nothing', async () => {
+test('an address that resembles an open route is refused', async () => {
   for (const path of [
     '/health/',
     '/health/x',
@@ -352,8 +349,8 @@ attackAsOtherUser('another user cannot report figures or compactions, nor read a
 })
 
 /**
- * Runs an attacker that connects, sends and closes, while this process, and so every server in it,
- * stands still.
+ * Runs an attacker that connects, sends and closes while this process, with every server in it, is
+ * blocked.
  */
 function sendAndClose(port: number, bytes: string): void {
   const source = `require('net').connect(${port}, '127.0.0.1', function () { this.write(${JSON.stringify(bytes)}, () => this.destroy()) })`
@@ -361,27 +358,30 @@ function sendAndClose(port: number, bytes: string): void {
   expect(spawnSync(process.execPath, ['-e', source], options).status).toBe(0)
 }
 
-attackAsOtherUser('another user who has closed the connection is not taken for root, the server’s user', async () => {
-  const listener = createServer({ allowHalfOpen: true })
-  onTestFinished(() => void listener.close())
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  const accepted = new Promise<Socket>((resolve) => listener.once('connection', resolve))
-  sendAndClose((listener.address() as AddressInfo).port, 'x')
-  const socket = await accepted
-  onTestFinished(() => void socket.destroy())
-  const peer = { address: socket.remoteAddress!, port: socket.remotePort! }
-  const local = { address: socket.localAddress!, port: socket.localPort! }
-  // Linux lists the attacker's uid until both sides have acknowledged the end, and uid 0 from then
-  // on.
-  await expect.poll(async () => findOwners(peer, local, await readSocketTables())).toEqual([{ uid: 0, inode: 0 }])
-  expect(await makePeerCheck()(peer, local)).toBe(false)
-})
+attackAsOtherUser(
+  'another user who has closed the connection is not mistaken for root, the server’s user',
+  async () => {
+    const listener = createServer({ allowHalfOpen: true })
+    onTestFinished(() => void listener.close())
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    const accepted = new Promise<Socket>((resolve) => listener.once('connection', resolve))
+    sendAndClose((listener.address() as AddressInfo).port, 'x')
+    const socket = await accepted
+    onTestFinished(() => void socket.destroy())
+    const peer = { address: socket.remoteAddress!, port: socket.remotePort! }
+    const local = { address: socket.localAddress!, port: socket.localPort! }
+    // Linux lists the attacker's uid until both sides have acknowledged the end, and uid 0 from then
+    // on.
+    await expect.poll(async () => findOwners(peer, local, await readSocketTables())).toEqual([{ uid: 0, inode: 0 }])
+    expect(await makePeerCheck()(peer, local)).toBe(false)
+  },
+)
 
 attackAsOtherUser('another user who reports a figure and closes the connection at once changes nothing', async () => {
   const body = JSON.stringify({ session_id: 's1', used_percentage: 99, total_input_tokens: 166_000 })
   const head = `POST /hooks/context-usage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}`
   sendAndClose(Number(new URL(server.url).port), `${head}\r\n\r\n${body}`)
-  // Reports are looked at in the order they came: this one is answered after the attacker's.
+  // Reports are processed in order of arrival, so this one is answered after the attacker's.
   const known = await fetch(`${server.url}/hooks/context-usage`, { method: 'POST', body: '{"session_id":"nobody"}' })
   expect(await known.json()).toEqual({ status: 'unknown_session' })
   expectNothingChanged()

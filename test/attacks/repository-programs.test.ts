@@ -19,8 +19,8 @@ import { PATIENCE_MS } from '../harness/wait.js'
 
 /**
  * A repository can name programs that git starts: in `.git/config`, in hooks, through attributes.
- * Somebody may have unpacked it from an archive. Baton only wants to know its branch and what is
- * not committed, so none of these programs may run.
+ * The user may have unpacked it from an archive. Baton only reads its branch and uncommitted files,
+ * so none of these programs may run.
  */
 interface Trap {
   folder: string
@@ -47,13 +47,13 @@ function trap(): Trap {
   return { folder, program, wasRun: () => existsSync(trace), git }
 }
 
-/** Git looks into a file again whose times are not those it noted: same size, other time. */
+/** Changes a file's time at the same size, so that git reads the file again. */
 function touch({ folder }: Trap): void {
   writeFileSync(path.join(folder, 'a.txt'), 'A.TXT\n')
   utimesSync(path.join(folder, 'b.txt'), 1_000, 1_000)
 }
 
-/** How a repository names its program. */
+/** Ways in which a repository names a program, each with its setup. */
 const ATTACKS: [string, (it: Trap) => void][] = [
   ['core.fsmonitor', (it) => it.git('config', 'core.fsmonitor', it.program)],
   [
@@ -175,7 +175,7 @@ test.each(ATTACKS)('git by itself starts the program that a repository names by 
   expect(it.wasRun()).toBe(true)
 })
 
-test('the state of a repository with filters is told as without them', () => {
+test('the state of a repository with filters is reported as without them', () => {
   const it = trap()
   ATTACKS[1]![1](it)
   touch(it)

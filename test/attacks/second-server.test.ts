@@ -36,7 +36,7 @@ test('a second server is refused with the address of the first and what to do', 
   expect(await isProven(trial)).toBe(true)
 })
 
-test('a second server is told the address of a first one that hooks cannot reach', async () => {
+test('a second server names the address of a first one that hooks cannot reach', async () => {
   const trial = newTrial()
   const token = trial.put(path.join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
   const first = trial.start([...SERVE, '--host', '127.0.0.2', '--token-file', token])
@@ -55,7 +55,7 @@ test('after kill -9 of the first server a second one serves the home', async () 
   expect(await isProven(trial)).toBe(true)
 })
 
-test('a server whose pid stands in the files of a killed one starts all the same', async () => {
+test('a server starts even if its pid is in the files of a killed one', async () => {
   const trial = newTrial()
   const { server } = await serving(trial)
   await server.stop('SIGKILL')
@@ -153,7 +153,7 @@ test('uninstall --purge is refused while a server runs, also when its announceme
   })
 })
 
-test('a server that ends takes its announcement, its pipe and its lock with it', async () => {
+test('a server that ends removes its announcement, its pipe and its lock', async () => {
   const trial = newTrial()
   const { server } = await serving(trial)
   expect(statSync(runFile(trial, 'alive')).isFIFO()).toBe(true)
@@ -165,7 +165,7 @@ test('a server that ends takes its announcement, its pipe and its lock with it',
 
 attackAsOtherUser('another user can neither read the announcement nor hold the lock nor feed the pipe', async () => {
   const trial = newTrial()
-  // The way to the home is open to everybody, as homes under /tmp are; the home itself is not.
+  // The parent folders are open to everybody, as under /tmp; the home itself is private.
   execFileSync('chmod', ['755', trial.dir])
   await serving(trial)
   for (const name of ['server', 'server.lock', 'alive', 'lease', 'serving']) {
