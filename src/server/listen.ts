@@ -180,14 +180,14 @@ function refusal(code: string | undefined, host: string, port: number): BatonErr
   switch (code) {
     case 'EADDRINUSE':
       return new BatonError(
-        `Port ${port} is taken.`,
-        `Another Baton may be running already (baton doctor tells); else ${instead}`,
+        `Cannot listen on port ${port}: another program uses it.`,
+        `If that is another Baton, baton doctor shows it. Otherwise ${instead}`,
         EXIT.refused,
       )
     case 'EACCES':
       return new BatonError(
-        `Port ${port} may not be listened on by you.`,
-        `Those below 1024 often may not: ${instead}`,
+        `Cannot listen on port ${port}: ports below 1024 need root.`,
+        'Use a higher one, such as --port 8420.',
         EXIT.refused,
       )
     case 'EADDRNOTAVAIL':
