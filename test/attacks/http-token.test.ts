@@ -164,7 +164,7 @@ test('an expired key, a key with a later end and a key signed with another token
   expect(await ask(valid)).toBe(200)
 })
 
-test('the token and the keys of a server that has ended are refused by the next one on HTTP and hook port', async () => {
+test('the token and the keys of a server that has ended are refused by the next one, for the API and for signals', async () => {
   const trial = newTrial()
   const first = trial.start(['serve', '--port', '0', '--json'])
   await first.firstLine()

@@ -12,7 +12,7 @@ interface Ran {
   code: number
   stdout: string
   stderr: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it at will
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the JSON
   json: any
 }
 
@@ -48,8 +48,8 @@ const say = ({ transcript, id }: Pretended, text: string): void =>
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
 /**
- * A machine where hooks archived two sessions, one of them twice, with the hashes that archives
- * must restore to, newest first.
+ * Makes a machine where hooks archived two sessions, one of them twice. Returns the hashes of the
+ * restored archives, newest first.
  */
 async function archived() {
   const home = makeHome()
@@ -87,7 +87,7 @@ const removeStore = (store: string): void => {
   for (const end of ['', '-wal', '-shm']) rmSync(store + end, { force: true })
 }
 
-test('after the store was deleted, verify and doctor lead to adopt, which brings every archive back', async () => {
+test('after the store was deleted, verify and doctor suggest adopt, which restores every archive', async () => {
   const { home, expected, store, list } = await archived()
   const before = (await list()).json.archives
   removeStore(store)
@@ -139,7 +139,7 @@ test('archives without record files are adopted too, with the project that their
   expect((await baton(home, 'archive', 'search', 'marmot', '--json')).json.hits).toHaveLength(1)
 })
 
-test('the advice for a damaged store, followed word by word, ends with every archive back', async () => {
+test('following the advice for a damaged store literally restores every archive', async () => {
   const { home, expected, store, list } = await archived()
   const before = (await list()).json.archives
   writeFileSync(store, 'not a database any more '.repeat(300))
@@ -165,7 +165,7 @@ test('the advice for a damaged store, followed word by word, ends with every arc
   expect(existsSync(`${store}.damaged`)).toBe(true)
 })
 
-test('adopt names a file it has to skip, adopts the rest and exits with 1', async () => {
+test('adopt names a file that it must skip, adopts the rest and exits with 1', async () => {
   const { home, store } = await archived()
   removeStore(store)
   const folder = path.join(home.batonHome, 'archive')

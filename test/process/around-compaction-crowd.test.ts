@@ -24,7 +24,7 @@ const SERVED = [
   ['with a server', true],
 ] as const
 
-/** A process that lives as long as the test, where a client would. */
+/** Starts a process that stands for the client and lives as long as the test. */
 const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
 
 const expectQuiet = (runs: HookRun[]): void =>
@@ -46,7 +46,7 @@ function boundary(session: Pretended, trigger = 'auto'): void {
 const before = (session: Pretended): Promise<HookRun> =>
   session.hook('PreCompact', { trigger: 'auto', custom_instructions: null })
 
-/** What follows the summary; returns what the hooks said. */
+/** Runs the hooks after the summary and returns their texts. */
 async function after(session: Pretended, summary: string): Promise<HookRun[]> {
   const start = await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' })
   const end = await session.hook('PostCompact', { trigger: 'auto', compact_summary: summary })
@@ -66,7 +66,7 @@ async function archiveOf(
 }
 
 test.each(SERVED)(
-  'five sessions compacting at the same moment: five archives, five pairs, nothing mixed up: %s',
+  'five sessions that compact simultaneously get five archives and five separate start and end events: %s',
   async (_, server) => {
     const it = await stage({}, { server })
     const sessions = Array.from({ length: 5 }, () => pretend(it.home, client(it)))
@@ -98,38 +98,41 @@ test.each(SERVED)(
   },
 )
 
-test.each(SERVED)('two compactions of one session that follow each other at once: %s', async (_, server) => {
-  const it = await stage({}, { server })
-  const session = pretend(it.home, client(it))
-  await session.statusLine(5008)
-  asks(session, 'Fix the login.')
-  session.answer(100_008)
-  await session.batch(169_008)
-  const told: HookRun[] = []
-  for (const n of [1, 2]) {
-    expect((await before(session)).stdout).toContain('[baton] The summary must carry')
-    boundary(session)
-    told.push(await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' }))
-    await session.hook('PostCompact', { trigger: 'auto', compact_summary: `Summary ${n}.` })
-    session.answer(168_008 + n)
-  }
-  await session.batch(30_008)
-  expect(said(told).agent.filter((text) => text.includes(FIRST))).toHaveLength(2)
-  expect(await pairsOf(it)).toMatchObject([
-    { outcome: 'completed', summary: 'Summary 1.', tokensBefore: 169_008 },
-    { outcome: 'completed', summary: 'Summary 2.', tokensBefore: 168_009 },
-  ])
-  await until('both are kept', async () => (await archivesOf(it)).every(({ status }) => status === 'kept'))
-  const archives = await archivesOf(it)
-  expect(new Set(archives.map(({ bytes }) => bytes)).size).toBe(2)
-  for (const one of archives) await expectWhole(it, one, readFileSync(session.transcript))
-  if (!server) {
-    await it.json('uninstall', '--purge')
-    expect(readdirSync(it.home.batonHome)).toEqual(['config.yaml'])
-  }
-})
+test.each(SERVED)(
+  'two immediately consecutive compactions of one session are both recorded and archived: %s',
+  async (_, server) => {
+    const it = await stage({}, { server })
+    const session = pretend(it.home, client(it))
+    await session.statusLine(5008)
+    asks(session, 'Fix the login.')
+    session.answer(100_008)
+    await session.batch(169_008)
+    const told: HookRun[] = []
+    for (const n of [1, 2]) {
+      expect((await before(session)).stdout).toContain('[baton] The summary must carry')
+      boundary(session)
+      told.push(await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' }))
+      await session.hook('PostCompact', { trigger: 'auto', compact_summary: `Summary ${n}.` })
+      session.answer(168_008 + n)
+    }
+    await session.batch(30_008)
+    expect(said(told).agent.filter((text) => text.includes(FIRST))).toHaveLength(2)
+    expect(await pairsOf(it)).toMatchObject([
+      { outcome: 'completed', summary: 'Summary 1.', tokensBefore: 169_008 },
+      { outcome: 'completed', summary: 'Summary 2.', tokensBefore: 168_009 },
+    ])
+    await until('both are kept', async () => (await archivesOf(it)).every(({ status }) => status === 'kept'))
+    const archives = await archivesOf(it)
+    expect(new Set(archives.map(({ bytes }) => bytes)).size).toBe(2)
+    for (const one of archives) await expectWhole(it, one, readFileSync(session.transcript))
+    if (!server) {
+      await it.json('uninstall', '--purge')
+      expect(readdirSync(it.home.batonHome)).toEqual(['config.yaml'])
+    }
+  },
+)
 
-/** Each leaves the transcript in a state no hook must stumble over; what may be kept of it. */
+/** Damaged states of a transcript that no hook may fail on, with the archive that may result. */
 const ODD: [string, (session: Pretended) => void, 'kept' | 'failed'][] = [
   ['missing', ({ transcript }) => rmSync(transcript), 'failed'],
   [
@@ -173,7 +176,7 @@ const ODD: [string, (session: Pretended) => void, 'kept' | 'failed'][] = [
   ['not text', ({ transcript }) => writeFileSync(transcript, Buffer.from([0, 255, 254, 10, 0, 200, 13, 10])), 'kept'],
 ]
 
-test('a transcript in any state leaves the hooks quiet and the compaction pair complete', async () => {
+test('hooks stay silent and record start and end of a compaction with a transcript in any state', async () => {
   const it = await stage({})
   for (const [state, spoil, status] of ODD) {
     const session = pretend(it.home, client(it))
@@ -204,7 +207,7 @@ async function longLine(session: Pretended, megabytes: number): Promise<void> {
   await once(out, 'close')
 }
 
-test('a line of 50 MB in the transcript leaves the hooks quiet and is archived whole', async () => {
+test('a transcript line of 50 MB causes no hook output and is archived completely', async () => {
   const it = await stage({}, { server: true })
   const session = pretend(it.home, client(it))
   asks(session, 'Fix the login.')
@@ -217,7 +220,7 @@ test('a line of 50 MB in the transcript leaves the hooks quiet and is archived w
   await expectWhole(it, await archiveOf(it, session), readFileSync(session.transcript))
 })
 
-/** What works for Baton in this home beside the server. */
+/** Returns Baton's processes in this home except the server. */
 function keepers(it: Stage): number[] {
   return withEnvironment(`HOME=${it.home.home}`).filter((pid) => {
     try {
@@ -228,7 +231,7 @@ function keepers(it: Stage): number[] {
   })
 }
 
-test.each(SERVED)('an archive whose process is killed while it writes is whole or absent: %s', async (_, served) => {
+test.each(SERVED)('an archive whose process is killed while writing is complete or absent: %s', async (_, served) => {
   const it = await stage({})
   const gate = faultGate(it.home.dir, 'ARCHIVE_SEGMENT')
   Object.assign(it.home.env, gate.env)

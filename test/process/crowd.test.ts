@@ -9,13 +9,13 @@ const SERVED = [
   ['with a server', true],
 ] as const
 
-/** A process that lives as long as the test, where a client would. */
+/** Starts a process that stands for the client and lives as long as the test. */
 const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
 
 const expectQuiet = (runs: HookRun[]): void =>
   expect(runs.filter(({ code, stderr }) => code !== 0 || stderr !== '')).toEqual([])
 
-/** Ended and everything taken, nothing lies about: neither signals nor answers nor locks. */
+/** Checks that no signals, answers or locks remain once every process has ended. */
 async function expectNoStrays(it: Stage, ...sessions: Pretended[]): Promise<void> {
   for (const session of sessions) await session.hook('SessionEnd', { reason: 'prompt_input_exit' })
   expect((await it.sessions()).map((session) => session.state)).toEqual(sessions.map(() => 'ended'))
@@ -26,7 +26,7 @@ async function expectNoStrays(it: Stage, ...sessions: Pretended[]): Promise<void
 }
 
 test.each(SERVED)(
-  '100 tool batches of one session, 20 at a time: every call counts, one alarm: %s',
+  '100 tool batches of one session, 20 at a time, are all counted and raise one alarm: %s',
   async (_, server) => {
     const it = await stage({}, { server })
     const session = pretend(it.home, client(it))
@@ -48,7 +48,7 @@ test.each(SERVED)(
 )
 
 test.each(SERVED)(
-  '100 answers of one session, 20 hooks at a time: each counts once, each level speaks once: %s',
+  '100 answers of one session, 20 hooks at a time, are counted once each, and each level warns once: %s',
   async (_, server) => {
     const it = await stage({}, { server })
     const session = pretend(it.home, client(it))
@@ -71,7 +71,7 @@ test.each(SERVED)(
     expect(warnings.flatMap((event) => event.data.levels)).toEqual([...LEVELS])
     const messages = await it.messages()
     expect(messages.map((message) => message.message_id)).toEqual(warnings.map((event) => event.data.messageId))
-    // told exactly once, or replaced by a higher one while it still waited
+    // Each level is reported exactly once, or replaced by a higher one while it was pending.
     const heard = said(hooks).agent.join('\n')
     for (const message of messages) {
       expect(['delivered', 'cancelled']).toContain(message.status)
@@ -83,7 +83,7 @@ test.each(SERVED)(
 )
 
 test.each(SERVED)(
-  '100 hooks of ten sessions in two projects, 20 at a time: none touches another: %s',
+  '100 hooks of ten sessions in two projects, 20 at a time, do not affect each other: %s',
   async (_, server) => {
     const it = await stage({}, { server })
     const sessions = Array.from({ length: 10 }, (__, i) =>
@@ -110,7 +110,7 @@ test.each(SERVED)(
       const { agent, user } = said(runs.filter(({ of }) => of === i).map(({ run }) => run))
       expect(agent.join().split(levelMark('warning'))).toHaveLength(2)
       expect(user.every((line) => line.includes(session.id.slice(0, 8)))).toBe(true)
-      // every figure a session was told of ends with its own digit
+      // Every figure in a session's warnings ends with the session's own digit.
       expect(
         [...`${agent}`.matchAll(/level "\w+": [\d,]*(\d) tokens/g)].every(
           ([, digit]) => digit === String((8 + i) % 10),

@@ -7,7 +7,7 @@ import { type Home, makeHome } from '../harness/home.js'
 import { BATON } from '../harness/paths.js'
 import { PATIENCE_MS, until } from '../harness/wait.js'
 
-/** Without BATON_HOME, as most people install: data, configuration and log lie in three places. */
+/** A machine without BATON_HOME, like most: data, configuration and log are in three folders. */
 function place(): {
   home: Home
   env: Record<string, string>
@@ -50,7 +50,7 @@ const line = (session: string, used: number) => ({
 })
 const session = async (it: ReturnType<typeof place>) => JSON.parse(await it.baton('status', '--json')).sessions[0]
 
-test('hooks obey the configuration in ~/.config/baton and write to the store the commands read', async () => {
+test('hooks use the configuration in ~/.config/baton and write to the store that the commands read', async () => {
   const it = place()
   await it.baton('install')
   mkdirSync(path.join(it.home.home, '.config', 'baton'), { recursive: true })
@@ -66,7 +66,7 @@ test('hooks obey the configuration in ~/.config/baton and write to the store the
   expect(() => readFileSync(log)).toThrow()
 })
 
-test("a session's own environment switches it, whoever takes its signal", async () => {
+test("a session's own environment switches Baton off for it, whichever process handles its signal", async () => {
   const it = place()
   await it.baton('install')
   const server = execFile(process.execPath, [BATON, 'serve', '--port', '0', '--json'], { env: it.env })
@@ -83,7 +83,7 @@ test("a session's own environment switches it, whoever takes its signal", async 
   }
 })
 
-test('a stranger on the port of a server that died gets nothing, and nothing of his is printed', async () => {
+test('a foreign listener on the port of a dead server receives nothing, and its answer is not printed', async () => {
   const it = place()
   await it.baton('install')
   let heard = ''
@@ -101,7 +101,7 @@ test('a stranger on the port of a server that died gets nothing, and nothing of 
     writeFileSync(file, `${port} - 999999\n`)
     expect(await it.hook('status-line', line('aaaa-1', 50_000), { NO_COLOR: '1' })).toContain('29.9%')
     expect(heard).toBe('')
-    // Even under a living pid, an answer without our mark is not ours.
+    // Even with a living pid, an answer without Baton's mark is rejected.
     writeFileSync(file, `${port} - ${process.pid}\n`)
     expect(await it.hook('status-line', line('aaaa-1', 60_000), { NO_COLOR: '1' })).toContain('35.9%')
   } finally {

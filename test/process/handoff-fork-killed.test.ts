@@ -18,7 +18,7 @@ test.each([
   ['once, without a server', false, 1, 'fork'],
   ['twice, with a server', true, 2, 'baton'],
 ] as const)(
-  'the process that has a fork write is killed while the fork is asked, %s: nothing is lost or done twice',
+  'a handoff is completed once although its process is killed while a fork writes the brief: %s',
   async (_, server, times, author) => {
     const it = await stage({}, { server, mod: false, config: 'handoff: { bar: 0, fork: true }\n' })
     const log = path.join(it.home.dir, 'forks')
@@ -38,7 +38,7 @@ test.each([
     const forks = (): number => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0)
     const stop = session.hook('Stop', { stop_hook_active: false, last_assistant_message: 'I would rather go on.' })
     const isOver = (): boolean => store.handoffs().at(-1)?.state === 'waiting'
-    /** Without a server the next command finds that nobody sees to it. */
+    /** Runs a command, which without a server detects the abandoned handoff. */
     const lookedAt = async (isSo: () => boolean): Promise<boolean> => {
       const driver = store.handoffs().at(-1)?.driver
       if (driver && !alive(driver.pid)) await it.baton('status')

@@ -18,7 +18,7 @@ const KINDS = [
 interface Row extends HookOptions {
   /** Called with the test's folder before the hooks run; returns more options. */
   prepare?: (trial: Trial) => HookOptions
-  /** Called afterwards: what must not have happened. */
+  /** Called after the hooks ran, to check for side effects. */
   check?: (trial: Trial) => void
 }
 
@@ -33,7 +33,7 @@ const homeAt =
     return { env: { BATON_HOME: at } }
   }
 
-/** Environments in which no hook may fail, hang or say anything. */
+/** Environments in which no hook may fail, hang or print anything. */
 const ENVIRONMENTS: Record<string, Row> = {
   'a locale that is not installed in LC_ALL': { env: { LC_ALL: 'xx_YY.UTF-8' } },
   'a locale that is not installed in LANG': { env: { LANG: 'xx_YY.UTF-8', LC_CTYPE: 'zz_ZZ' } },
@@ -152,10 +152,10 @@ async function installed(): Promise<Trial> {
   return trial
 }
 
-/** A line of Baton's own: figures, or that the store is damaged. */
+/** Matches Baton's own status line: figures, or a damaged store. */
 const STATUS = /^([^\n]*ctx[^\n]*|baton: cannot use its store, run baton doctor)?\n?$/
 
-/** Every call is a new session: to one with many tool calls and no reading Baton would raise an alarm. */
+/** Runs each hook in a new session, because many tool calls without a reading raise an alarm. */
 async function runAll(trial: Trial, row: Row, what = ''): Promise<void> {
   const prepared = row.prepare?.(trial) ?? {}
   const options = { ...row, ...prepared, env: { ...row.env, ...prepared.env }, sessionId: crypto.randomUUID() }
@@ -169,16 +169,16 @@ async function runAll(trial: Trial, row: Row, what = ''): Promise<void> {
 }
 
 test.each(Object.entries(ENVIRONMENTS))(
-  'without a server every hook exits 0 and says nothing with %s',
+  'without a server every hook exits with 0 and prints nothing with %s',
   async (_, row) => {
     await runAll(await installed(), row)
   },
 )
 
-/** Hooks with another home than the server's never reach it. */
+/** Environments that keep the home, because hooks with another home never reach the server. */
 const WITH_SERVER = Object.entries(ENVIRONMENTS).filter(([, { prepare, env }]) => !prepare && !env?.BATON_HOME)
 
-test('with a server every hook exits 0 and says nothing in each environment that leaves its home as it is', async () => {
+test('with a server every hook exits with 0 and prints nothing in each environment that keeps its home', async () => {
   const trial = await installed()
   const server = trial.start(['serve', '--port', '0', '--json'])
   await server.firstLine()
@@ -211,7 +211,7 @@ test("the user's own status line is printed where BATON_HOME cannot be used", as
     expect((await runHook(trial, 'status-line', { env: { BATON_HOME: home } })).stdout).toMatch(/^mine\n|^mine {2}/)
 })
 
-test('a hook of a package that was removed exits 0 and says nothing', async () => {
+test('a hook of a removed package exits with 0 and prints nothing', async () => {
   const trial = await installed()
   const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
@@ -220,7 +220,7 @@ test('a hook of a package that was removed exits 0 and says nothing', async () =
   expect(filesIn(path.join(trial.env.BATON_HOME!, 'spool'))).toEqual([])
 })
 
-test('an engine whose second file is missing exits 0 and says nothing', async () => {
+test('an engine whose second file is missing exits with 0 and prints nothing', async () => {
   const trial = await installed()
   const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
@@ -230,14 +230,14 @@ test('an engine whose second file is missing exits 0 and says nothing', async ()
   await runAll(trial, {})
 })
 
-test('a home that hooks made themselves is closed to others whatever the umask says', async () => {
+test('a home that hooks created is private with any umask', async () => {
   const trial = await installed()
   const home = path.join(trial.dir, 'fresh')
   await runHook(trial, 'UserPromptSubmit', { env: { BATON_HOME: home }, before: 'umask 000' })
   for (const name of ['.', 'spool', 'run']) expect(statSync(path.join(home, name)).mode & 0o077).toBe(0)
 })
 
-test('hooks of a home that was removed while they were installed exit 0', async () => {
+test('hooks of a home that was removed while they were installed exit with 0', async () => {
   const trial = await installed()
   const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher)

@@ -10,7 +10,7 @@ const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env
 const expectQuiet = (runs: HookRun[]): void =>
   expect(runs.filter(({ code, stderr }) => code !== 0 || stderr !== '')).toEqual([])
 
-test('the server killed under load: hooks go on by themselves, every signal counts once', async () => {
+test('hooks continue without a server that is killed under load, and every signal counts once', async () => {
   const it = await stage({})
   const server = await it.serve()
   const session = pretend(it.home, client(it))
@@ -22,20 +22,20 @@ test('the server killed under load: hooks go on by themselves, every signal coun
   expectQuiet(runs)
   expect((await it.baton('status')).stdout).toMatch(/\(80 tool calls, \d+ min\)/)
   expect(await it.events('silence_alarm')).toHaveLength(1)
-  // and another server takes over where it stopped
+  // Another server continues where the killed one stopped.
   await it.serve()
   expect((await session.batch(90_008)).code).toBe(0)
   expect(await it.session()).toMatchObject({ used_tokens: 90_008, level: 'notice' })
 })
 
-/** Connections to 127.0.0.1 that a server which is stopped has not accepted. */
+/** Counts the connections to 127.0.0.1 that a stopped server has not accepted. */
 function backlogOf(url: string): number {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')
   const row = readFileSync('/proc/net/tcp', 'utf8').match(new RegExp(`0100007F:${port} 00000000:0000 0A \\S+:(\\S+)`))
   return Number.parseInt(row![1]!, 16)
 }
 
-test('a server that does not answer is asked by one hook only, and its signals count once', async () => {
+test('only one hook connects to a server that does not answer, and its signals count once', async () => {
   const it = await stage({})
   const server = await it.serve()
   const session = pretend(it.home, client(it))
@@ -43,14 +43,14 @@ test('a server that does not answer is asked by one hook only, and its signals c
   const hook = (n: number): Promise<HookRun> =>
     session.hook('PostToolBatch', { tool_calls: [{ tool_name: 'Bash', tool_use_id: `t${n}` }] })
   const runs = [await hook(0)]
-  // On a busy machine the running server may have been slow already, and is then not asked again.
+  // On a busy machine hooks may already avoid the running server as slow.
   rmSync(path.join(it.home.batonHome, 'run', 'slow'), { force: true })
   server.kill('SIGSTOP')
   for (const n of [1, 2, 3, 4]) runs.push(await hook(n))
   expect(backlogOf(server.url)).toBe(1)
   server.kill('SIGCONT')
   expectQuiet(runs)
-  // Awake again it receives the signal of the hook that asked it, which was counted without it.
+  // The continued server receives the signal of that hook, which was already counted.
   await until('the server takes it', () => backlogOf(server.url) === 0)
   for (let n = 5; n < 19; n++) await hook(n)
   expect(await it.events('silence_alarm')).toEqual([])
@@ -58,7 +58,7 @@ test('a server that does not answer is asked by one hook only, and its signals c
   expect(await it.events('silence_alarm')).toHaveLength(1)
 })
 
-test('a client that never closes its pipe, or stops in the middle, does not hold the hook', async () => {
+test('a hook does not wait for a client that never closes its pipe or stops in the middle', async () => {
   const it = await stage({})
   const session = pretend(it.home, client(it))
   const begun = JSON.stringify({
@@ -73,7 +73,7 @@ test('a client that never closes its pipe, or stops in the middle, does not hold
   ])
   for (const run of runs) expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
   expect(await it.sessions()).toEqual([])
-  // of a batch the beginning is all that is asked for
+  // A batch signal needs only the beginning of its payload.
   const batch = await session.hook('PostToolBatch', {}, { stdin: begun.slice(0, 40_000), open: true })
   expect(batch).toMatchObject({ code: 0, stdout: '', stderr: '' })
   expect(await it.sessions()).toMatchObject([{ session_id: session.id, state: 'working' }])

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { liveThrough, machine, startBaton } from '../harness/full-life.js'
 import { until } from '../harness/wait.js'
 
-/** Every path below a folder with its kind, mode and contents. */
+/** Returns every path below a folder with its kind, mode and contents. */
 function photograph(folder: string): Record<string, string> {
   const seen: Record<string, string> = {}
   for (const name of readdirSync(folder, { recursive: true }) as string[]) {
@@ -21,7 +21,7 @@ function photograph(folder: string): Record<string, string> {
 test.each([
   ['the default places', false],
   ['BATON_HOME', true],
-])('a purge after a full life leaves the home folder as it was before install, with %s', async (_, own) => {
+])('a purge after full use leaves the home folder as it was before install, with %s', async (_, own) => {
   const it = machine(own)
   const { home, root, baton } = it
   writeFileSync(path.join(home.configDir, 'settings.json'), '{"model":"opus"}\n')

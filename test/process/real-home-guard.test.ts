@@ -18,7 +18,7 @@ function fakeHome(): { put(file: string, text: string): string; guard(): () => v
   }
 }
 
-test('what the person’s own client writes meanwhile is no offence', () => {
+test('the guard accepts files that the developer’s own client writes meanwhile', () => {
   const home = fakeHome()
   home.put('.claude/settings.json', '{}')
   const check = home.guard()
@@ -37,14 +37,14 @@ test.each([
   ['.claude/sessions/13.json', '{"pid":13,"cwd":"/tmp/baton-test-abc/project"}'],
   ['.claude/projects/-tmp-baton-test-abc-project/s.jsonl', 'line'],
   ['.claude.json', '{"projects":{"/tmp/baton-test-abc/project":{}}}'],
-])('a new %s is named', (file, text) => {
+])('the guard names a new file %s', (file, text) => {
   const home = fakeHome()
   const check = home.guard()
   home.put(file, text)
   expect(check).toThrow(path.dirname(file))
 })
 
-test('a changed and a removed file are named', () => {
+test('the guard names a changed and a removed file', () => {
   const home = fakeHome()
   const settings = home.put('.claude/settings.json', '{}')
   const command = home.put('.claude/commands/mine.md', 'x')

@@ -13,7 +13,7 @@ import { tempDir } from '../harness/temp-dir.js'
 const ENGINE = path.join(REPOSITORY, 'dist', 'hook-engine.cjs')
 const SWEPT = 'sessions that ended without a signal are archived'
 
-/** A home in which a sweep is due, with sessions whose clients were killed. */
+/** Makes a home in which a sweep is due, with sessions whose clients were killed. */
 function killedSessions(count: number) {
   const dir = tempDir()
   const root = path.join(dir, 'baton')
@@ -60,7 +60,7 @@ function killedSessions(count: number) {
 
 const ended = async (child: ChildProcess): Promise<void> => void (await once(child, 'exit'))
 
-test('of twenty sweeps that start at once one archives every session, each once', async () => {
+test('of twenty simultaneous sweeps one archives every session once', async () => {
   const it = killedSessions(5)
   const children = Array.from({ length: 20 }, () => it.keep())
   await Promise.all(children.map(ended))
@@ -68,7 +68,7 @@ test('of twenty sweeps that start at once one archives every session, each once'
   expect(it.swept()).toBe(1)
 })
 
-test('a sweep that is killed before it planned anything is made up for by the next one', async () => {
+test('the next sweep does the work of one that was killed before it planned anything', async () => {
   const it = killedSessions(2)
   const gate = faultGate(it.dir, 'SWEEP_CLAIMED')
   const child = it.keep(gate.env)
@@ -83,7 +83,7 @@ test('a sweep that is killed before it planned anything is made up for by the ne
   expect(it.archives().sort()).toEqual(['s1 kept', 's2 kept'])
 })
 
-test('what a sweep planned before it was killed is archived by the next process, within the same hour', async () => {
+test('the next process archives, within the same hour, the sessions that a killed sweep had planned', async () => {
   const it = killedSessions(2)
   const gate = faultGate(it.dir, 'SWEEP_PLANNED')
   const child = it.keep(gate.env)
@@ -98,7 +98,7 @@ test('what a sweep planned before it was killed is archived by the next process,
   expect(it.swept()).toBe(1)
 })
 
-test('a sweep does not wait for another one that is held in the middle', async () => {
+test('a sweep does not wait for another one that is stopped in the middle', async () => {
   const it = killedSessions(1)
   const gate = faultGate(it.dir, 'SWEEP_PLANNED')
   const held = it.keep(gate.env)
@@ -110,7 +110,7 @@ test('a sweep does not wait for another one that is held in the middle', async (
   expect(it.archives()).toEqual(['s1 kept'])
 })
 
-test('an archive folder that cannot be written costs the sweep nothing: it is tried again', async () => {
+test('a sweep that could not write to the archive folder is retried', async () => {
   const it = killedSessions(1)
   writeFileSync(path.join(it.root, 'archive'), 'a file in its place')
   await ended(it.keep())

@@ -11,15 +11,15 @@ const spooled = (it: Stage): string[] => readdirSync(fileOf(it, 'spool'))
 const mayPass = (it: Stage, session: Pretended): boolean => existsSync(fileOf(it, 'outbox', `${session.id}.far`))
 const taken = (it: Stage): Promise<unknown> => until('the server takes it', () => spooled(it).length === 0)
 
-/** Stops a server right after it has renewed its lease, for good. */
+/** Stops a server permanently, right after it has renewed its lease. */
 function stop(it: Stage, server: Server): void {
   server.kill('SIGSTOP')
   writeFileSync(fileOf(it, 'run', 'lease'), '9999999999\n')
-  // On a busy machine the running server may have been slow already, and is then not asked again.
+  // On a busy machine hooks may already avoid the running server as slow.
   rmSync(fileOf(it, 'run', 'slow'), { force: true })
 }
 
-/** A session at work far below every level, whose figures the mod reports. */
+/** Starts a session far below every level whose figures the plugin module reports. */
 async function farSession(it: Stage): Promise<Pretended> {
   const client = spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' })
   const session = pretend(it.home, client.pid!)
@@ -31,13 +31,13 @@ async function farSession(it: Stage): Promise<Pretended> {
   return session
 }
 
-/** A batch whose figure the mod reports before the hook runs, as it does in the client. */
+/** Runs a batch whose figure the plugin module reports before the hook, as in the client. */
 function reportedBatch(session: Pretended, used: number): ReturnType<Pretended['batch']> {
   session.live(used, Date.now())
   return session.batch(used)
 }
 
-test('a batch far below every level is left in the spool, and the server takes it', async () => {
+test('the signal of a batch far below every level is spooled, and the server processes it', async () => {
   const it = await stage({}, { server: true })
   const session = await farSession(it)
   for (const used of [20_408, 20_808, 21_208]) {
@@ -50,7 +50,7 @@ test('a batch far below every level is left in the spool, and the server takes i
   expect(it.strays()).toEqual([])
 })
 
-test('a batch whose reported figure reaches a level hears of it in the same batch', async () => {
+test('a batch whose reported figure reaches a level is warned in the same batch', async () => {
   const it = await stage({}, { server: true })
   const session = await farSession(it)
   const runs = [await reportedBatch(session, 120_008), await reportedBatch(session, 120_408)]
@@ -58,7 +58,7 @@ test('a batch whose reported figure reaches a level hears of it in the same batc
   expect(said([runs[0]!]).agent).toHaveLength(1)
 })
 
-test('a figure that the mod did not report in time is told with the second batch, once', async () => {
+test('a level whose figure the plugin module reported late is warned of once with the second batch', async () => {
   const it = await stage({}, { server: true })
   const session = await farSession(it)
   const runs = [await session.batch(120_008)]
@@ -67,7 +67,7 @@ test('a figure that the mod did not report in time is told with the second batch
   expect(runs.map((run) => said([run]).agent.length)).toEqual([0, 1, 0])
 })
 
-test('a message that is sent meanwhile is in the answer to the next batch', async () => {
+test('a message that is sent between two batches is in the answer to the next batch', async () => {
   const it = await stage({}, { server: true })
   const session = await farSession(it)
   await reportedBatch(session, 20_408)
@@ -77,7 +77,7 @@ test('a message that is sent meanwhile is in the answer to the next batch', asyn
   expect(said([await reportedBatch(session, 20_808)]).agent.join()).toContain('The boat is back.')
 })
 
-test('a server that takes nothing from the spool is asked by the next batch, and then avoided', async () => {
+test('the next batch connects to a server that does not read the spool, and later batches avoid it', async () => {
   const it = await stage({})
   const server = await it.serve()
   const session = await farSession(it)
@@ -92,7 +92,7 @@ test('a server that takes nothing from the spool is asked by the next batch, and
   expect(await it.session()).toMatchObject({ used_tokens: 20_808 })
 })
 
-test('a batch that was left for a server which died is taken with the next one', async () => {
+test('a batch that was spooled for a server that died is processed with the next one', async () => {
   const it = await stage({})
   const server = await it.serve()
   const session = await farSession(it)
