@@ -12,7 +12,7 @@ import { startTui } from '../harness/tui.js'
 import { pause } from '../harness/wait.js'
 import { scrub, scrubTranscript } from './scrub.js'
 
-/** Filled while recording; moved to the folder of the version that was met once all went well. */
+/** Folder for new recordings, moved to the folder of the client's version on success. */
 const fresh = path.join(REPOSITORY, 'test', 'fixtures', 'claude-code', 'fresh')
 let version = 'unknown'
 let failed = false
@@ -84,7 +84,7 @@ const first = (
   fits: (body: Record<string, unknown>) => boolean = () => true,
 ): TapedEvent | undefined => tape.told().find((told) => told.event === event && fits(told.body))
 
-test('print mode: thinking, parallel tools, a failing tool, a subagent', async () => {
+test('records thinking, parallel tools, a failing tool and a subagent in print mode', async () => {
   const { home, tape } = await stage({
     steps: [
       { thinking: 'Let me see.', text: 'I look.', bash: ['echo a', 'echo b'], used: 50_008 },
@@ -134,7 +134,7 @@ test('print mode: thinking, parallel tools, a failing tool, a subagent', async (
   keepTranscript(home, 'fork', fork.sessionId)
 })
 
-test('print mode: compaction by threshold and after a refusal', async () => {
+test('records a compaction by threshold and one after a refusal in print mode', async () => {
   const climb: ScriptInput = {
     steps: [{ bash: 'echo {{n}}', used: 150_008, grow: 20_000, repeat: 3 }, 'Never said.'],
     after_compaction: [{ bash: 'echo x', used: 30_008 }, 'Done.'],
@@ -155,14 +155,14 @@ test('print mode: compaction by threshold and after a refusal', async () => {
   keepTranscript(reactive.home, 'compaction-reactive', refused.sessionId)
 })
 
-test('a refused prompt without compaction, and a 1M model', async () => {
+test('records a refused prompt without compaction, and a 1M model', async () => {
   const { home, tape } = await stage({
     steps: [
       { bash: 'echo a', used: 150_008 },
       { fail: 'too-long', used: 151_008 },
     ],
   })
-  // in print mode the client ends without waiting for this hook
+  // In print mode the client ends without waiting for this hook.
   const tui = await startTui(home, { model: 'claude-sonnet-4-5', env: { DISABLE_AUTO_COMPACT: '1' } })
   const sessionId = tui.sessionId()
   await tui.submit('go')
@@ -176,14 +176,14 @@ test('a refused prompt without compaction, and a 1M model', async () => {
   keepTranscript(large.home, 'large-window', other.sessionId)
 })
 
-test('the terminal: status line at its moments, compact, clear, permission, resume', async () => {
+test('records status line, compact, clear, permission dialog and resume in the terminal', async () => {
   const { home, tape } = await stage({
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'],
     after_compaction: [{ bash: 'echo b', used: 30_008 }, 'Done again.'],
     conversations: [{ when: 'ask me', steps: [{ bash: 'touch new-file', used: 40_008 }, 'Asked.'] }],
   })
   const keepLine = async (moment: string): Promise<void> => {
-    // the client shows a new line up to 0.3 s after what it shows
+    // The client updates its status line up to 0.3 s after the event.
     await pause(1500)
     keepEvent(
       home,

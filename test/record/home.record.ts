@@ -33,7 +33,7 @@ Count the herons at the lake every morning, because the count is due on Friday.
 Count the herons on the north shore.
 `
 const HERONS = 'Count the herons at the lake. Never touch the file nests.csv.'
-/** Text of a user's own, whose every byte comes back when Baton is uninstalled. */
+/** The user's own settings, which uninstall must restore byte for byte. */
 const SETTINGS = `{
     "skipDangerousModePermissionPrompt": true,
     "statusLine": { "type": "command", "command": "echo own-line" },
@@ -45,7 +45,7 @@ const SETTINGS = `{
 const CONFIG =
   'handoff: {mode: off}\narchive: {at: [pre-compact, session-end]}\nmust_survive: ["The lake is closed on Sundays."]\n'
 
-test.runIf(before)('a home of the version before', async () => {
+test.runIf(before)('records a home of the previous version', async () => {
   const baton = path.join(before, 'dist', 'baton.mjs')
   const call = (...args: string[]): string => [process.execPath, baton, ...args].map((word) => `'${word}'`).join(' ')
   const model = await startModel({
@@ -145,7 +145,7 @@ test.runIf(before)('a home of the version before', async () => {
       .map((line) => JSON.parse(line)),
   }
 
-  // A lock of a living engine: signals stay in the spool, as after a power cut.
+  // The lock of a living engine keeps signals in the spool, as after a power failure.
   writeFileSync(path.join(home.batonHome, 'run', 'drain'), `${process.pid} ${Math.ceil(Date.now() / 1000) + 600}\n`)
   const cranes = await runPrint(home, { prompt: 'Count the cranes.', model: MODEL })
   expect(cranes.result).toMatchObject({ is_error: false })
@@ -175,9 +175,9 @@ function isStep(pid: number, step: number): boolean {
 }
 
 /**
- * Takes the client's own texts out of a transcript before Baton's launcher runs for an event, at
- * the same length: what Baton measures, archives and hashes is then what may be passed on.
- * Returns what puts the launcher back.
+ * Replaces the client's own texts in a transcript by filler of the same length before Baton's
+ * launcher runs, so that Baton measures, archives and hashes only redistributable text. Returns a
+ * function that restores the launcher.
  */
 function scrubBeforeHooks(home: Home): () => void {
   const launcher = path.join(home.batonHome, 'bin', 'hook')
@@ -201,7 +201,9 @@ function scrubBeforeHooks(home: Home): () => void {
   }
 }
 
-/** Leaves out what is made anew at any time: compiled code, locks, and files that only the client reads. */
+/**
+ * Excludes files that are recreated (compiled code, locks) and files that only the client reads.
+ */
 function pack(home: Home, recorded: Recorded): void {
   for (const name of ['code', 'run/drain']) rmSync(path.join(home.batonHome, name), { recursive: true, force: true })
   mkdirSync(EARLIER_HOME, { recursive: true })

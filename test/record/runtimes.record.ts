@@ -23,7 +23,7 @@ interface Recording {
   recordingListener?: Partial<RuntimeListener>
 }
 
-/** Plays a session with the real client and keeps every line it wrote. */
+/** Runs a session with the real client and stores every line that it wrote. */
 async function record(
   name: string,
   { script, env, sessionOptions, recordingListener: answers }: Recording,
@@ -65,7 +65,7 @@ async function record(
   )
 }
 
-/** The client's own lists of commands, tools and models are of no use here, and not ours to pass on. */
+/** Removes the client's own lists of commands, tools and models, which we may not redistribute. */
 const OWN = [
   'commands',
   'agents',
@@ -87,7 +87,7 @@ const turns = (count: number) => async (recorded: RecordedSession) => {
   }
 }
 
-test('a batch that stops the turn, and the next prompt', async () => {
+test('records a batch that stops the turn, and the next prompt', async () => {
   let stops = true
   const stop = async () => {
     const answer = stops ? { stop: 'full' } : {}
@@ -98,18 +98,18 @@ test('a batch that stops the turn, and the next prompt', async () => {
   await record('batch-stop', { script, recordingListener: { afterBatch: stop } }, turns(2))
 })
 
-test('a compaction', async () => {
+test('records a compaction', async () => {
   const steps = [100_000, 150_000, 170_000].map((used) => ({ bash: 'echo a', used }))
   const script = { steps, after_compaction: ['Going on.'], summary: 'A summary.' }
   await record('compaction', { script }, turns(1))
 })
 
-test('an API that fails', async () => {
+test('records a failing API', async () => {
   const script = { steps: [{ fail: { kind: 529 as const, times: 'always' as const } }] }
   await record('api-error', { script, env: { CLAUDE_CODE_MAX_RETRIES: '1' } }, turns(1))
 })
 
-test('an interrupt, a task in the background and a subagent', async () => {
+test('records an interrupt, a background task and a subagent', async () => {
   const endless = 'echo $$ > endless.pid; tail -f /dev/null'
   const script = {
     steps: [
@@ -133,7 +133,7 @@ test('an interrupt, a task in the background and a subagent', async () => {
   })
 })
 
-test('a limit of the plan', async () => {
+test('records a plan limit', async () => {
   const resets = String(Math.floor(Date.UTC(2030, 0, 1) / 1000))
   const headers = {
     'anthropic-ratelimit-unified-status': 'allowed_warning',

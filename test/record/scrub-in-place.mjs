@@ -1,5 +1,6 @@
 // Replaces the client's own prompts and lists in a transcript or a job's log by filler of the same
-// length, so that every other byte keeps its place. Runs while the client still appends to the file.
+// length, so that every other byte keeps its place. Runs while the client still appends to the
+// file.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 const [, , file] = process.argv
@@ -7,7 +8,7 @@ const lines = readFileSync(file, 'utf8').split('\n')
 const out = openSync(file, 'r+')
 let at = 0
 for (const [index, line] of lines.entries()) {
-  // The text after the last line end is not whole yet.
+  // The text after the last newline is an incomplete line.
   if (index < lines.length - 1 && isOwn(line)) {
     let clean = line
     // A text may be part of another one.
@@ -19,14 +20,14 @@ for (const [index, line] of lines.entries()) {
 }
 closeSync(out)
 
-/** Requests as the client sent them, and what it adds to a conversation; not what hooks said. */
+/** True for lines with the client's requests and attachments, except the output of hooks. */
 function isOwn(line) {
   if (!/"type":"(attachment|api-request|control_response)/.test(line)) return false
   const { type, attachment } = JSON.parse(line)
   return type !== 'attachment' || !/^hook_/.test(attachment.type)
 }
 
-/** Texts inside the line's members, as JSON writes them; ids and hashes stay. */
+/** Returns the long texts in a line in their JSON form, without ids and hashes. */
 function textsOf(value, key = null) {
   const text = typeof value === 'string' ? value : null
   if (text !== null)

@@ -2,7 +2,10 @@ import type { Home } from '../harness/home.js'
 
 const LONGEST_TEXT = 300
 
-/** Takes the machine out of what was recorded: folders, and the client's own long texts. Figures and shapes stay. */
+/**
+ * Removes this machine's folders and the client's own long texts from a recording. Figures and
+ * shapes stay.
+ */
 export function scrub(home: Home, value: unknown, longest = LONGEST_TEXT): unknown {
   const coded = home.dir.replace(/[^a-zA-Z0-9]/g, '-')
   const clean = (text: string): string => {
@@ -20,7 +23,7 @@ export function scrub(home: Home, value: unknown, longest = LONGEST_TEXT): unkno
   return walk(value)
 }
 
-/** What the client writes down of its own prompts and tools: of no use here, and not ours to pass on. */
+/** Fields with the client's own prompts and tools, which we may not redistribute. */
 const CLIENTS_OWN = ['shape', 'systemPrompt', 'tools', 'rendered', 'addedLines', 'addedNames', 'params']
 
 export function scrubTranscript(home: Home, jsonl: string): string {
