@@ -1,4 +1,5 @@
-// Transcripts of 200 MB, processes that are killed, and a disk that fills up while they are kept. node test/soak/archive.mjs
+// Archives transcripts of 200 MB while processes are killed and the disk fills up.
+// node test/soak/archive.mjs
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -35,7 +36,7 @@ for (let i = 0; i < 12; i++) {
   await pause(100 + i * 90)
   keeper.kill('SIGKILL')
 }
-// the client goes on writing meanwhile
+// The client keeps writing its transcript meanwhile.
 appendFileSync(transcript, `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'later' } })}\n`)
 machine.baton('archive', 'finish', '--json')
 const { archives } = JSON.parse(machine.baton('archive', 'list', '--json'))

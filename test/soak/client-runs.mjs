@@ -1,4 +1,5 @@
-// The real client, run after run, each climbing through every level. node test/soak/client-runs.mjs [--runs N]
+// Runs the real client repeatedly, each time through every level.
+// node test/soak/client-runs.mjs [--runs N]
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,7 +18,7 @@ const GROW = 5_500
 
 const { startModel, copies } = await import(await bundleSource(['model/model.ts', 'model/log.ts']))
 const model = await startModel({
-  // Three steps at least between two levels, and after the last: a late word can still be heard before the next.
+  // At least three steps follow each level, so that a late warning arrives before the next level.
   script: {
     delay_ms: 60,
     steps: [

@@ -1,4 +1,5 @@
-// Many processes measure one session at once. node test/soak/crowd.mjs [--processes N] [--signals N]
+// Lets many processes measure one session at once.
+// node test/soak/crowd.mjs [--processes N] [--signals N]
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ const { openApp, loadConfig } = rareWork
 const { statusLine } = await import(samples)
 const app = openApp({ env: process.env, loadConfig, rareWork: () => rareWork })
 for (let i = 0; i < Number(signals); i++) {
-  // all of them climb together; the client's clock tells which figure is newest
+  // All processes climb together; the client's clock decides which figure is newest.
   const used = 20_008 + Math.round((i / (Number(signals) - 1)) * 140_000)
   const body = statusLine({ sessionId: '${SESSION}', transcript: null, cwd, used, duration: 10_000_000 + i * 1000 + Number(me) })
   const raw = { agent: 'claude-code', kind: 'status-line', body, env: {}, at: Date.now() }

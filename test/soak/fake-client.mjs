@@ -3,7 +3,10 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hookEnvironment, statusLine, toolBatch, transcriptStep } from '../../bench/samples.mjs'
 
-/** Plays what a client does between two answers: writes its transcript, runs the installed hook, now and then the status line. */
+/**
+ * Simulates a client between two answers: writes its transcript and runs the installed hook, and
+ * sometimes the status line.
+ */
 export function fakeClient(machine, sessionId) {
   const settings = JSON.parse(readFileSync(join(machine.home, '.claude', 'settings.json'), 'utf8'))
   const hook = settings.hooks.PostToolBatch.flatMap((entry) => entry.hooks).find((one) =>
@@ -15,7 +18,9 @@ export function fakeClient(machine, sessionId) {
   const env = { ...machine.env, ...hookEnvironment({ sessionId, cwd: machine.project, attended: '0' }) }
   let n = 0
   return {
-    /** `killAfter`: milliseconds until the hook is killed; null: it is left alone. */
+    /**
+     * `killAfter` is the time in milliseconds until the hook is killed. Null when it is not killed.
+     */
     batch({ used, size, killAfter = null }) {
       n++
       appendFileSync(transcript, transcriptStep({ ...session, n, used, size, at: Date.now() }))
@@ -31,7 +36,7 @@ export function fakeClient(machine, sessionId) {
   }
 }
 
-/** Runs a command as the client does. Resolves with what became of it; never throws. */
+/** Runs a command as the client does and resolves with its result. Never throws. */
 function run(command, payload, { env, cwd, killAfter }) {
   return new Promise((resolve) => {
     const began = performance.now()

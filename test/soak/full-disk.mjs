@@ -1,4 +1,5 @@
-// A disk that fills up while hooks run, and has room again. node test/soak/full-disk.mjs
+// Fills a disk while hooks run, then frees space again.
+// node test/soak/full-disk.mjs
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ try {
   console.log('full disk: left out, a small disk cannot be mounted here (run as root on Linux)')
   end()
 }
-// before the folders are removed
+// Unmount before the folders are removed.
 process.prependListener('exit', () => execFileSync('umount', ['-l', disk], { stdio: 'ignore' }))
 
 const machine = makeMachine('disk', { batonHome: join(disk, 'baton') })
@@ -78,7 +79,7 @@ end()
 async function again(what) {
   rmSync(join(disk, 'ballast'))
   await batches(5)
-  // the last batch may have been left to an engine
+  // An engine may still be processing the last batch.
   await pause(500)
   prove(figure() === used, what, `${figure()} tokens`)
 }
@@ -88,7 +89,7 @@ function fill() {
     try {
       for (;;) writeFileSync(join(disk, 'ballast'), 'x'.repeat(size), { flag: 'a' })
     } catch {
-      // full to within this size
+      // The disk is full to within this size.
     }
   }
   if (!readdirSync(disk).includes('ballast')) throw new Error('the disk did not fill')

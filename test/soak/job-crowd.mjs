@@ -1,4 +1,4 @@
-// Sixteen jobs in one process: all complete, none waits out of turn, and memory stays bounded.
+// Runs sixteen jobs in one process: all complete, none waits out of turn, and memory stays bounded.
 // node test/soak/job-crowd.mjs [--jobs N] [--steps N]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ agents:
   - { name: played, prompt: Do it., runtime: scripted }
 `
 
-/** Runs a command to its end and looks at its memory all the while. */
+/** Runs a command to its end and samples its memory meanwhile. */
 async function watched(machine, args, env) {
   const running = machine.baton([...args, '--json'], env)
   let most = 0
@@ -40,14 +40,14 @@ async function watched(machine, args, env) {
     try {
       most = Math.max(most, memoryOf(running.pid).most)
     } catch {
-      // it has just ended
+      // The process has just ended.
     }
     await pause(20)
   }
   return { ...(await running.done), most: Math.round(most) }
 }
 
-/** One alone, then many in one process that all lost their runner. */
+/** Runs one job in a process of its own, to compare its memory with that of many jobs. */
 async function alone(machine, agent, flags, env) {
   const first = await watched(machine, ['run', agent, ...flags], env)
   if (first.code !== 0) console.log(first.stdout.slice(-600), first.stderr.slice(-600))
@@ -89,13 +89,13 @@ function tell(what, one, many) {
   )
 }
 
-/** How many ran at once, from when each began and ended. */
+/** Returns how many jobs ran at once, from their start and end times. */
 function mostAtOnce(jobs) {
   const ran = jobs.map(({ started_at, ended_at }) => [Date.parse(started_at), Date.parse(ended_at)])
   return Math.max(...ran.map(([at]) => ran.filter(([from, to]) => from <= at && at < to).length))
 }
 
-/** Jobs that began though those that ran and the older ones that waited had all places. */
+/** Returns jobs that started although running and older waiting jobs filled all slots. */
 function early(jobs, places) {
   const at = (time) => Date.parse(time)
   return jobs.flatMap(({ job_id, started_at }, n) => {

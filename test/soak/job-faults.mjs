@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is wrong with a job that was killed again and again, told from the model's log and from what its steps wrote. */
+/** Returns the faults of a repeatedly killed job, from the model's log and its steps' output. */
 export function faultsOf({ job, steps, folder, files, log, home }) {
   const faults = []
   const path = join(folder, 'steps')
@@ -14,7 +14,7 @@ export function faultsOf({ job, steps, folder, files, log, home }) {
   const journal = readJournal(join(files, 'journal.jsonl'))
   const journalled = new Set(journal.filter(({ what }) => what !== 'denied').map(({ callId }) => callId))
   const main = log.filter(({ kind }) => kind === 'main')
-  // The model does again only what it was not told of: so a step that was done twice names the request that lacked it.
+  // The model repeats only steps missing from its prompt, so a repeated step reveals that request.
   for (const step of twice) {
     const calls = main.filter(({ given, callId }) => given.step === Number(step) && journalled.has(callId))
     const unaware = calls.filter((call, at) => calls.slice(0, at).some(({ callId }) => !call.body.includes(callId)))
@@ -28,7 +28,7 @@ export function faultsOf({ job, steps, folder, files, log, home }) {
   return { faults: [...new Set(faults)], requests: main.length, named: named.length }
 }
 
-/** A first prompt is given again only to a session that takes the place of one which never heard it. */
+/** Checks that a first prompt is repeated only for a session whose predecessor never got it. */
 function saidTwice(main, journal, home) {
   const faults = []
   const bySaid = new Map()

@@ -13,7 +13,7 @@ const CLIENT = {
   IS_SANDBOX: '1',
 }
 
-/** The same numbers for the same seed. */
+/** Seeded random numbers: the same seed gives the same numbers. */
 export function dice(seed) {
   let state = seed >>> 0
   const roll = () => {
@@ -42,7 +42,7 @@ function trustProject(home, project, yaml) {
   writeFileSync(join(home, 'trust', `${name}.json`), JSON.stringify(record), { mode: 0o600 })
 }
 
-/** A machine on which jobs run: the real client on its PATH, nothing of Baton installed into it. */
+/** Makes a machine for jobs, with the real client on PATH and without Baton's hooks in it. */
 export function jobMachine(what, modelUrl, yaml) {
   const machine = makeMachine(what, { install: false })
   const env = {
@@ -56,7 +56,7 @@ export function jobMachine(what, modelUrl, yaml) {
   const jobs = {
     ...machine,
     env,
-    /** Starts the built command; `done` resolves when it is gone. */
+    /** Starts the built command; `done` resolves when its process has exited. */
     baton(args, more = {}) {
       const child = start(process.execPath, [BATON, ...args], {
         ...{ env: { ...env, ...more }, cwd: machine.project, stdio: ['ignore', 'pipe', 'pipe'] },
@@ -76,7 +76,7 @@ export function jobMachine(what, modelUrl, yaml) {
       return running
     },
     jobs: async () => JSON.parse((await jobs.baton(['jobs', 'list', '--json']).done).stdout || '{"jobs":[]}').jobs,
-    /** Whatever a job started and still lives, by what it is. */
+    /** Lists the processes of jobs that still run, by kind. */
     left: () => processesIn(machine.home),
     clients: () => processesIn(machine.home).filter(({ program }) => program === clientBinary()),
   }
@@ -92,7 +92,7 @@ function processesIn(home) {
         return []
       if (/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${name}/stat`, 'latin1'))) return []
       const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
-      // Archives are written by a process that nobody waits for.
+      // A detached process writes archives, so it may outlive the job.
       if (args.some((part) => part.endsWith('hook-engine.cjs'))) return []
       return [{ pid: Number(name), program: args[0], args: args.join(' ').slice(0, 200) }]
     } catch {
@@ -110,7 +110,7 @@ export async function untilTrue(holds, ms, every = 10) {
   return true
 }
 
-/** Resident memory of a process in MB: now, and at most. */
+/** Returns the current and peak resident memory of a process in MB. */
 export function memoryOf(pid) {
   const text = readFileSync(`/proc/${pid}/status`, 'latin1')
   const of = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1024

@@ -1,4 +1,5 @@
-// Jobs of forty steps of the real client, through both runtimes and on every kind of window. node test/soak/jobs-climb.mjs
+// Runs jobs of forty steps with the real client, through both runtimes and on every window size.
+// node test/soak/jobs-climb.mjs
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bundleSource } from '../../bench/from-source.mjs'

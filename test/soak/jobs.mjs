@@ -1,6 +1,6 @@
-// Jobs whose Baton, client or both are killed at random moments, and taken up again each time.
-// node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime cli|sdk] [--briefs
-// listed|never]
+// Kills Baton, the client or both at random moments of jobs and resumes the jobs each time.
+// node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime
+// cli|sdk] [--briefs listed|never]
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const [RUNS, KILLS, STEPS, LANES, SEED] = ['runs', 'kills', 'steps', 'lanes', 'seed'].map((name) =>
   Number(values[name]),
 )
-/** One job takes no longer than this, whatever is killed. */
+/** Time limit of one job, including all kills. */
 const LONGEST_MS = 240_000
 
 const yaml = (runtime) => `
@@ -76,7 +76,7 @@ async function oneRun(number) {
   const marked = (name) => () => existsSync(join(PLACE, name))
   const MOMENTS = [
     ...Array.from({ length: 3 }, () => ['any time', () => model.log().length > asked, 2_500]),
-    // The client's transcript lags behind by about a tenth of a second.
+    // The client writes its transcript about 0.1 s late.
     ...Array.from({ length: 3 }, () => ['the end of a step', () => written() > done, 120]),
     ['its start', null, 1_500],
     ['a hook of the start', marked('starting'), 250],
@@ -88,9 +88,9 @@ async function oneRun(number) {
     ['a check', marked('checking'), 500],
   ]
 
-  /** Waits for a moment; false: the command ended before it came. */
+  /** Waits for the moment of a kill. False when the command ended before it. */
   async function moment() {
-    // The first falls into the making of the worktree often enough, the last into the checks.
+    // The first kill often hits the creation of the worktree, the last one the checks.
     const last = kills === KILLS - 1 && random.roll() < 0.6
     const [name, holds, most] = kills === 0 && random.roll() < 0.5 ? WORKTREE : last ? CHECK : random.one(MOMENTS)
     const patience = last ? 120_000 : 8_000
@@ -127,7 +127,7 @@ async function oneRun(number) {
     const jobs = await machine.jobs()
     if (jobs.length > 1) troubles.push(`${jobs.length} jobs`)
     const job = jobs[0]
-    // Killed before anything was stored: nobody was told of a job.
+    // Baton was killed before it stored or reported a job, so start again.
     if (job === undefined) running = start('run', 'climber')
     else if (job.status === 'failed' && /tried 5 times/.test(job.detail ?? '') && revived++ < 3)
       running = start('jobs', 'resume', job.job_id)
@@ -180,7 +180,7 @@ function tryKill(pid) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // it had just ended
+    // The process had just ended.
   }
 }
 

@@ -1,4 +1,5 @@
-// Kills hooks, engines and the server at random moments while sessions climb through every level, then looks at what is left.
+// Kills hooks, engines and the server at random moments while sessions climb, then checks the
+// store.
 // node test/soak/kill-storm.mjs [--kills N] [--seconds N]
 import { readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ const SESSIONS = wanted < 50 ? 2 : 4
 const LEVELS = ['notice', 'warning', 'handoff', 'critical']
 const TOP = 164_008
 const FIRST = 30_008
-/** A session's steps, spread so that it still climbs when the last kill is done. */
+/** Steps of a session, spread so that it still climbs after the last kill. */
 const GROW = wanted < 50 ? 9_000 : 1_500
 
 const machine = makeMachine('storm')
@@ -27,7 +28,7 @@ const total = () => killed.launcher + killed.engine + killed.server
 const storming = () => total() < wanted && Date.now() < until
 const chance = (part) => Math.random() < part
 
-/** One session after the other batch, as a client would; goes on after the storm until the climb is done. */
+/** Runs a session batch by batch, as a client does, until its climb is complete. */
 async function climb(sessionId) {
   const client = fakeClient(machine, sessionId)
   const runs = []
@@ -41,12 +42,12 @@ async function climb(sessionId) {
     if (status.killed) killed.launcher++
     runs.push({ kind: 'status-line', ...status })
   }
-  // Two quiet batches more: what waits is told, and confirmed.
+  // Two more undisturbed batches deliver and confirm pending warnings.
   for (let i = 0; i < 2; i++) runs.push({ kind: 'PostToolBatch', ...(await client.batch({ used: TOP, size: 800 })) })
   return { sessionId, runs }
 }
 
-/** There, killed, away for a while, there again. */
+/** Starts the server, kills it, pauses, and repeats. */
 async function serveNowAndThen() {
   while (storming()) {
     const server = await machine.serve().catch(() => null)
@@ -71,7 +72,7 @@ async function killEngines() {
       process.kill(one.pid, 'SIGKILL')
       killed.engine++
     } catch {
-      // it had just ended
+      // The process had just ended.
     }
   }
 }
@@ -84,7 +85,7 @@ prove(total() >= wanted, `${wanted} kills happened`, `${total()}`)
 
 prove(await untilNobody(machine.batonHome, 45_000), 'nothing is left running')
 machine.baton('status', '--json')
-// What a killed launcher left half-written is dropped once it is old.
+// Half-written files of killed launchers are deleted once they are old.
 const spool = join(machine.batonHome, 'spool')
 const torn = readdirSync(spool)
 for (const name of torn) utimesSync(join(spool, name), new Date(0), new Date(0))
@@ -98,7 +99,7 @@ const accepted = runs.filter((run) => run.kind !== 'status-line' && run.code ===
 const taken = new Map()
 for (const id of store.taken) {
   const [session, , , pid, kind] = id.split('.')
-  // A hook that answers itself says so in the name.
+  // The file's name shows that the hook answers its own signal.
   const key = `${session} ${pid} ${kind.replace(/-now$/, '')}`
   taken.set(key, (taken.get(key) ?? 0) + 1)
 }

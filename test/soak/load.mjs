@@ -1,4 +1,5 @@
-// A minute of signals into one server. node test/soak/load.mjs [--rate N] [--seconds N]
+// Sends signals to one server for a minute.
+// node test/soak/load.mjs [--rate N] [--seconds N]
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

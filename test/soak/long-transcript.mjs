@@ -1,4 +1,5 @@
-// A transcript of a gigabyte: what its newest answer costs, in time and memory. node test/soak/long-transcript.mjs [--megabytes N]
+// Measures time and memory for the newest answer of a transcript of a gigabyte.
+// node test/soak/long-transcript.mjs [--megabytes N]
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -52,7 +53,7 @@ prove(
   `${Math.round(Math.max(...first.map((one) => one.memory)))} MB, most of it Node's own`,
 )
 
-// the installed status line, no server, beside a session whose transcript is short
+// Compare the installed status line without a server with that of a short transcript.
 const watch = makeStopwatch(machine.dir)
 const short = { ...session, sessionId: SESSION.replace('10e6', '5047'), transcript: join(machine.dir, 'short.jsonl') }
 writeTranscript(short.transcript, { ...short, bytes: 300_000 })
@@ -79,7 +80,7 @@ for (let i = 0; i < 15; i++) {
 const [brief, long] = [median(later.short), median(later.long)]
 prove(long < 1.3 * brief, 'nor later', `${long.toFixed(0)} ms, short ${brief.toFixed(0)} ms`)
 
-// what grows by much between two looks is read in pieces, and its end is right
+// A transcript that grew a lot between two reads is read in chunks, with the correct result.
 for (let i = 0; i < 1_500; i++) grow(70_008 + i, 40_000)
 const hook = join(machine.batonHome, 'bin', 'hook')
 execFileSync(hook, ['PostToolBatch'], {

@@ -1,4 +1,5 @@
-// Messages from many senders to seats whose client is killed again and again, with and without a server.
+// Sends messages from many senders to seats whose client is killed repeatedly, with and without a
+// server.
 // node test/soak/messages.mjs [--messages N] [--senders N] [--seats N] [--seconds N]
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -47,7 +48,8 @@ const model = await rooms.startModel({
   keepBytes: 4 * 2 ** 30,
 })
 
-// Another hook of the person's holds the client up, so that many a kill falls between our answer and the next request.
+// A hook of the user delays the client, so that many kills fall between Baton's answer and the next
+// request.
 const slow = [{ hooks: [{ type: 'command', command: 'sleep 0.2' }] }]
 const settings = { hooks: { PostToolBatch: slow, UserPromptSubmit: slow, Stop: slow } }
 const machines = [makeMachine('messages', { settings }), makeMachine('messages', { settings })]
@@ -64,7 +66,10 @@ let killed = 0
 let runs = 0
 const troubles = []
 
-/** One turn of a seat's client. `kill`: after so many milliseconds, or as soon as it was given a message; null: not at all. */
+/**
+ * Runs one turn of a seat's client. `kill` ends it after so many milliseconds or at its first
+ * message. Null to let it finish.
+ */
 function runSeat({ name, session, machine, app, seatId }, first, kill) {
   runs++
   const which = first ? ['--session-id', session] : ['--resume', session]
@@ -123,7 +128,10 @@ const senders = Array.from({ length: sending }, async (_, n) => {
   sending--
 })
 
-/** Kept going until all was sent and read; killed at random while something is still being sent. */
+/**
+ * Runs a seat's turns until all messages are read, killing clients at random while any is being
+ * sent.
+ */
 async function keepAlive(seat) {
   let calm = 0
   while (sending > 0 || open(seat) > 0) {
@@ -149,7 +157,10 @@ await Promise.all([...senders, ...seats.map(keepAlive)])
 for (const app of apps) app.drain({ wait: true })
 
 const stored = new Map(apps.flatMap((app) => app.store.messages({ limit: 1_000_000 })).map((m) => [m.message_id, m]))
-/** For each message: where it first stood, how often it came anew, the most copies one request held. */
+/**
+ * Returns for each message its first position, its repeated deliveries and its most copies in one
+ * request.
+ */
 const seen = new Map()
 const before = new Map()
 for (const entry of model.log().filter(({ kind }) => kind === 'main')) {
@@ -159,7 +170,7 @@ for (const entry of model.log().filter(({ kind }) => kind === 'main')) {
     found.set(id, [...(found.get(id) ?? []), index])
   for (const [id, places] of found) {
     const known = seen.get(id) ?? { first: [entry.n, places[0]], came: 0, most: 0 }
-    // A conversation that was cut short by a kill loses what it had not written; what stands in it again came again.
+    // A killed client loses unwritten lines, so a message that reappears was delivered again.
     if (places.length > (before.get(entry.session_id)?.get(id)?.length ?? 0)) known.came++
     known.most = Math.max(known.most, places.length)
     seen.set(id, known)

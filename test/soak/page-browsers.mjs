@@ -1,10 +1,10 @@
-// Some of those who listen are browsers: what a person sees and does in them while the rest of the crowd is there.
+// Opens real browsers among the simulated clients and measures what a user sees and does in them.
 import { keyOf, launchBrowser, openPage } from '../../bench/open-page.mjs'
 
 const SEARCH = "document.querySelector('input[type=search]').value"
 const ROWS = "document.querySelectorAll('.seat').length"
 
-/** null: there is no browser here. Each has a stream of its own, as on another machine. */
+/** Starts browsers with an event stream each. Null when this machine has no browser. */
 export async function openBrowsers(machine, server, count) {
   const browser = await launchBrowser()
   if (browser === null) return null
@@ -20,7 +20,7 @@ export async function openBrowsers(machine, server, count) {
   return {
     count,
     faults,
-    /** What a person does, each until the frame that shows it, in milliseconds. */
+    /** Measures user actions in milliseconds, each until the frame that shows its result. */
     async interact(rounds) {
       const times = []
       const time = async (page, holds, act) => {
@@ -40,7 +40,7 @@ export async function openBrowsers(machine, server, count) {
       }
       return times
     },
-    /** The rows each shows, with the figure that stands there. */
+    /** Returns the rows and figures that each browser shows. */
     shown: () =>
       Promise.all(
         pages.map((page) =>

@@ -1,4 +1,5 @@
-// Many pages at once while signals pour in, one server killed under them. node test/soak/page-load.mjs [--clients N] [--browsers N] [--rate N] [--seconds N] [--untimed]
+// Opens many pages during a flood of signals and kills their server once.
+// node test/soak/page-load.mjs [--clients N] [--browsers N] [--rate N] [--seconds N] [--untimed]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -26,18 +27,18 @@ const [CLIENTS, BROWSERS, RATE, SECONDS] = [values.clients, values.browsers, val
 const SESSIONS = 100
 const SLOW = Math.max(1, Math.round(CLIENTS / 40))
 const BURST = 1_000
-/** While people look: as many signals as a whole floor of busy agents sends. */
+/** Signals per second while browsers are measured, as from a large team of busy agents. */
 const CALM_RATE = 100
 const INTERACTIONS = 12
 
 const machine = makeMachine('page-load')
 const db = () => new DatabaseSync(join(machine.batonHome, 'baton.db'))
 
-// With a token of the user's own the keys of browsers stay valid when the server is restarted.
+// With a user-defined token the browsers' keys stay valid after a server restart.
 const tokenFile = join(machine.env.HOME, 'baton-token')
 writeFileSync(tokenFile, 'a-secret-of-sixteen-characters\n', { mode: 0o600 })
 
-/** Always on the same port: pages come back to where they were. */
+/** Starts the server always on the same port, so that pages reconnect. */
 async function serve(port) {
   const child = start(process.execPath, [BATON, 'serve', '--port', String(port), '--token-file', tokenFile, '--json'], {
     env: machine.env,
@@ -49,10 +50,10 @@ async function serve(port) {
 
 let server = await serve(0)
 const key = await keyOf(machine, server)
-// Other processes write too: what they write is told like everything else.
+// Another process writes to the store too, and its changes must reach the pages.
 const store = db()
 store.exec('PRAGMA busy_timeout = 10000')
-// As Baton's own processes do: nobody waits for the disk with the store locked.
+// Like Baton's own processes, do not sync the disk while the store is locked.
 store.exec('PRAGMA synchronous = NORMAL')
 const insert = store.prepare(
   'INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, NULL, NULL, NULL, ?)',
@@ -64,8 +65,8 @@ const write = (count, size = 10) => {
   store.exec('COMMIT')
 }
 
-// Clients that take nothing come first: megabytes that nobody reads would else go to all the others
-// too.
+// Clients that read nothing come first, because otherwise the megabytes meant for them would go to
+// all others too.
 const slow = makeListeners(server.port, SLOW, key)
 await until('the slow ones listen', () => slow.all.every(({ connects }) => connects > 0))
 for (const one of slow.all) one.pause()
@@ -103,8 +104,8 @@ const told = quick.all.reduce((sum, { ids }) => sum + ids.length, 0)
 const bytes = quick.all.reduce((sum, one) => sum + one.bytes, 0) / quick.all.length / seconds
 const [p50, p99] = [0.5, 0.99].map((q) => quantile(quick.latency, q))
 
-// Then people among them: browsers would take what two cores have left for three thousand signals a second. What a person does is shown at
-// once, and what happens in a burst too.
+// Browsers come later at a lower rate, because two cores cannot serve them and 3000 signals per
+// second. User actions and bursts must be shown at once.
 if (!load) await Promise.all(Array.from({ length: 20 }, (_, n) => beginSession(n)))
 const browsers = BROWSERS > 0 ? await openBrowsers(machine, server, BROWSERS) : null
 if (browsers === null) console.log('page-load: no browser among those who listen')
@@ -193,14 +194,14 @@ function authorized() {
   return { Authorization: `Bearer ${server.token}` }
 }
 
-/** One session, without the generator. */
+/** Returns one session from the server, without the load generator. */
 function beginSession(n) {
   const session = { sessionId: `seat-${n}`, cwd: machine.project, transcript: join(folder, `seat-${n}.jsonl`) }
   const body = statusLine({ ...session, used: 20_000 + 1_000 * n, duration: 1_000 })
   return fetch(`${server.url}/signals/claude-code/status-line`, { method: 'POST', headers: authorized(), body })
 }
 
-/** Whether every browser shows the same rows with the figures that the server has. */
+/** True if every browser shows the same rows with the server's figures. */
 async function agreement() {
   for (const stop = Date.now() + 15_000; Date.now() < stop; await pause(200)) {
     const { sessions } = await (await fetch(`${server.url}/api/sessions`, { headers: authorized() })).json()
@@ -216,7 +217,7 @@ async function agreement() {
   return false
 }
 
-/** The most it ever held, in MB. */
+/** Returns the peak memory of a process in MB. */
 function memory(pid) {
   if (process.platform !== 'linux') return Number.NaN
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024

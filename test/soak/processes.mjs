@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { pause } from '../../bench/machine.mjs'
 
-/** Processes of one Baton home, told by their environment: launchers, engines, servers. */
+/** Finds launchers, engines and servers of one Baton home by their environment. */
 export function inHome(batonHome) {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) return []

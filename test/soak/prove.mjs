@@ -1,4 +1,4 @@
-/** What a soak program has shown, line by line. One thing that does not hold fails it, but the rest is still looked at. */
+/** Prints the result of one check. A failed check fails the program, but later checks still run. */
 let failed = 0
 
 export function prove(holds, what, detail = '') {

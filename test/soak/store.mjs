@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
 
-/** Looks into a store after everybody has left it. */
+/** Reads a store after all processes have closed it. */
 export function lookInto(batonHome) {
   const db = new DatabaseSync(join(batonHome, 'baton.db'))
   const all = (sql) => db.prepare(sql).all()
@@ -13,7 +13,7 @@ export function lookInto(batonHome) {
       .map((row) => row.integrity_check)
       .join('; '),
     taken: all('SELECT signal_id FROM taken').map((row) => row.signal_id.split(' ').at(-1)),
-    /** One entry for each level a session was said to have crossed: `<session> <cycle> <level>`. */
+    /** One entry for each reported level of a session: `<session> <cycle> <level>`. */
     crossings: events('level_crossed').map(({ session_id, data }) => {
       const { cycle, level } = JSON.parse(data)
       return `${session_id} ${cycle} ${level}`
