@@ -20,11 +20,11 @@ async function scenario(part: Part, name: string): Promise<Scenario> {
 }
 
 describe.each(PARTS)('%s', (part) => {
-  test.each(names(part))('%s is built again byte for byte', async (name) => {
+  test.each(names(part))('the scenario %s rebuilds its transcript byte for byte', async (name) => {
     const { jsonl, labels } = build(await scenario(part, name))
     const sheet = `${JSON.stringify(labels, null, 2)}\n`
     const file = path.join(folderOf(part), name)
-    // a changed scenario is written once with BATON_CORPUS_WRITE=1
+    // After a change to a scenario, run this once with BATON_CORPUS_WRITE=1.
     if (process.env.BATON_CORPUS_WRITE === '1') {
       writeFileSync(`${file}.jsonl`, jsonl)
       writeFileSync(`${file}.labels.json`, sheet)
@@ -34,7 +34,7 @@ describe.each(PARTS)('%s', (part) => {
     expect(readFileSync(`${file}.labels.json`, 'utf8')).toBe(sheet)
   })
 
-  test.each(names(part))('%s has the shape of what the client writes', (name) => {
+  test.each(names(part))('the transcript %s has the shape of the client’s transcripts', (name) => {
     const file = path.join(folderOf(part), `${name}.jsonl`)
     expect(strange(readFileSync(file, 'utf8'), shapes)).toEqual([])
   })
@@ -56,7 +56,7 @@ describe.each(PARTS)('%s', (part) => {
 describe.each(PARTS.flatMap((part) => load(part).map((one) => [one.name, one] as const)))(
   '%s',
   (_, { file, labels }) => {
-    test('its lines hang together: parents and calls come before what refers to them', () => {
+    test('parents and calls in the transcript come before the lines that refer to them', () => {
       const seen = new Set<unknown>([null])
       for (const text of readFileSync(file, 'utf8').trimEnd().split('\n')) {
         const line = JSON.parse(text)
@@ -70,7 +70,7 @@ describe.each(PARTS.flatMap((part) => load(part).map((one) => [one.name, one] as
       }
     })
 
-    test('its labels, told as facts, are all right; its decoys are all wrong', () => {
+    test('the transcript’s labels score as correct facts and its decoys as wrong ones', () => {
       const facts = labels.facts.map((label) => ({ ...label, detail: {} }))
       for (const one of score(labels, facts))
         expect([one.recall ?? 1, one.precision ?? 1, one.kind]).toEqual([1, 1, one.kind])
@@ -87,7 +87,7 @@ describe.each(PARTS.flatMap((part) => load(part).map((one) => [one.name, one] as
   },
 )
 
-test('a third is kept unseen, most is English, and no two transcripts share a session', () => {
+test('a third of the corpus is unseen, most of it is English, and no two transcripts share a session', () => {
   const [seen, unseen] = [load('seen'), load('unseen')]
   expect(seen.length).toBeGreaterThanOrEqual(18)
   expect(unseen.length * 2).toBeGreaterThanOrEqual(seen.length)

@@ -8,7 +8,7 @@ export type Part = 'seen' | 'unseen'
 export interface Transcript {
   name: string
   part: Part
-  /** The transcript itself. */
+  /** Text of the transcript. */
   file: string
   labels: Labels
 }
@@ -17,7 +17,7 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 
 export const folderOf = (part: Part): string => path.join(here, part)
 
-/** The labelled transcripts of a part, by name. */
+/** Returns the labelled transcripts of a part of the corpus, by name. */
 export function load(part: Part): Transcript[] {
   const folder = folderOf(part)
   const names = readdirSync(folder).flatMap((name) =>

@@ -24,7 +24,7 @@ const told = (
 })
 const of = (scores: Score[], kind: string): Score => scores.find((one) => one.kind === kind)!
 
-test('what is missing lowers recall, what is made up lowers precision', () => {
+test('a missing fact lowers recall, and an invented fact lowers precision', () => {
   const labels = sheet([
     { kind: 'todo', text: 'Write it', state: 'open' },
     { kind: 'todo', text: 'Test it', state: 'done' },
@@ -35,7 +35,7 @@ test('what is missing lowers recall, what is made up lowers precision', () => {
   expect(one.wrong).toMatchObject([{ text: 'Paint it', why: 'unknown' }])
 })
 
-test('a right text with a wrong state is a miss and a wrong report', () => {
+test('a correct text with a wrong state counts as a miss and as a wrong report', () => {
   const labels = sheet([{ kind: 'command', text: 'npm test', state: 'failed' }])
   expect(of(score(labels, [told('command', 'npm test', 'ok')]), 'command')).toMatchObject({
     recall: 0,
@@ -44,7 +44,7 @@ test('a right text with a wrong state is a miss and a wrong report', () => {
   })
 })
 
-test('an optional fact neither helps nor harms, but its state must be right', () => {
+test('an optional fact does not change the score, but its state must be correct', () => {
   const labels = sheet([{ kind: 'question', text: 'Shall I commit?', state: 'answered', optional: true }])
   expect(of(score(labels, []), 'question')).toMatchObject({ recall: null, precision: null })
   expect(of(score(labels, [told('question', 'Shall I commit?', 'answered')]), 'question')).toMatchObject({
@@ -54,7 +54,7 @@ test('an optional fact neither helps nor harms, but its state must be right', ()
   expect(of(score(labels, [told('question', 'Shall I commit?', 'open')]), 'question')).toMatchObject({ precision: 0 })
 })
 
-test('a constraint is found in the sentence around it, not in a scrap of it', () => {
+test('a constraint matches the sentence around it, but not a fragment of itself', () => {
   const labels = sheet([{ kind: 'constraint', text: 'never push to `main`', state: 'forbidden' }])
   const recall = (text: string): number | null =>
     of(score(labels, [told('constraint', text, 'forbidden')]), 'constraint').recall
@@ -64,7 +64,7 @@ test('a constraint is found in the sentence around it, not in a scrap of it', ()
   expect(recall('')).toBe(0)
 })
 
-test('one sentence finds all the constraints in it', () => {
+test('one sentence matches all the constraints in it', () => {
   const labels = sheet([
     { kind: 'constraint', text: 'use tabs', state: 'required' },
     { kind: 'constraint', text: 'never spaces', state: 'forbidden' },
@@ -75,7 +75,7 @@ test('one sentence finds all the constraints in it', () => {
   })
 })
 
-test('paths are the same from wherever they are written', () => {
+test('absolute and relative forms of a path are equal', () => {
   const labels = sheet([
     { kind: 'file', text: 'src/a.ts', state: 'changed' },
     { kind: 'file', text: 'src/b.ts', state: 'read' },
@@ -84,7 +84,7 @@ test('paths are the same from wherever they are written', () => {
   for (const one of score(labels, facts)) expect(one).toMatchObject({ recall: 1, precision: 1 })
 })
 
-test('a file that was read and then changed may be told as both, one only read never as changed', () => {
+test('a file that was read and then changed may be reported as both, one only read never as changed', () => {
   const labels = sheet([
     { kind: 'file', text: 'a.ts', state: 'changed' },
     { kind: 'file', text: 'b.ts', state: 'read' },
@@ -98,33 +98,33 @@ test('a file that was read and then changed may be told as both, one only read n
   expect(of(scores, 'file-changed')).toMatchObject({ precision: 0.5, recall: 1 })
 })
 
-test('a commit is known by its id, long or short, or by its subject', () => {
+test('a commit matches by its long or short id or by its subject', () => {
   const labels = sheet([{ kind: 'commit', text: 'Fix it', state: null, id: 'abc1234' }])
   expect(of(score(labels, [told('commit', 'other words', null, { id: 'abc1234def' })]), 'commit').recall).toBe(1)
   expect(of(score(labels, [told('commit', 'Fix it')]), 'commit').recall).toBe(1)
   expect(of(score(labels, [told('commit', 'Fix', null, { id: 'fff0000' })]), 'commit').recall).toBe(0)
 })
 
-test('a request must be word for word', () => {
+test('a request must be reported literally', () => {
   const labels = sheet([{ kind: 'request', text: 'do it\nnow', state: null }])
   expect(of(score(labels, [told('request', 'do it now')]), 'request').recall).toBe(1)
   expect(of(score(labels, [told('request', 'do it')]), 'request').recall).toBe(0)
 })
 
-test('a report of a decoy is called one', () => {
+test('a reported decoy is listed as a decoy', () => {
   const labels = sheet([], [{ kind: 'constraint', text: 'never use tabs', why: 'a comment' }])
   expect(of(score(labels, [told('constraint', 'Never use tabs.', 'forbidden')]), 'constraint').wrong).toMatchObject([
     { why: 'decoy' },
   ])
 })
 
-test('errors are not judged by precision', () => {
+test('errors have no precision score', () => {
   const labels = sheet([{ kind: 'error', text: 'E0502', state: null }])
   const scores = score(labels, [told('error', 'error[E0502]: cannot borrow'), told('error', 'something else')])
   expect(of(scores, 'error')).toMatchObject({ recall: 1, precision: null, wrong: [] })
 })
 
-test('figures of many transcripts are those of their sums', () => {
+test('scores of many transcripts are computed from their summed counts', () => {
   const a = score(sheet([{ kind: 'branch', text: 'main', state: null }]), [told('branch', 'main')])
   const b = score(sheet([{ kind: 'branch', text: 'dev', state: null }]), [told('branch', 'main'), told('branch', 'x')])
   expect(total([...a, ...b])).toMatchObject([{ kind: 'branch', labels: 2, reports: 3, recall: 0.5, precision: 1 / 3 }])

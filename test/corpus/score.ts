@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Fact, FactKind } from '../../src/contract/fact.js'
 import type { Label, Labels } from './build/label.js'
 
-/** `file` is judged as two kinds: what was changed, and what was only read. */
+/** Scored kinds of facts. `file` is split into changed files and files that were only read. */
 export type Judged = Exclude<FactKind, 'file'> | 'file-changed' | 'file-read'
 
 export interface Score {
@@ -11,9 +11,12 @@ export interface Score {
   reports: number
   found: number
   right: number
-  /** found / labels; null: nothing to find. */
+  /** Found labels divided by all labels. Null when there is nothing to find. */
   recall: number | null
-  /** right / reports; null: nothing reported, or the kind is not judged by precision. */
+  /**
+   * Correct reports divided by all reports. Null when nothing is reported or the kind has no
+   * precision.
+   */
   precision: number | null
   misses: Label[]
   wrong: Wrong[]
@@ -23,15 +26,17 @@ export interface Wrong {
   text: string
   state: string | null
   line: number
-  /** `state`: right but for its state. `decoy`: laid out to be mistaken. `unknown`: matches nothing. */
+  /**
+   * `state`: only the state is wrong. `decoy`: a prepared false fact. `unknown`: matches no label.
+   */
   why: 'state' | 'decoy' | 'unknown'
 }
 
 export type StatedFact = Pick<Fact, 'kind' | 'text' | 'state' | 'line'> & { detail?: Fact['detail'] }
 
-/** A state is part of these facts; of the others it is only more to know. */
+/** Kinds of facts whose state must match. For other kinds the state is optional detail. */
 const STATED: readonly Judged[] = ['command', 'test', 'todo', 'question']
-/** Which errors are worth telling is a matter of taste: only whether the labelled ones are told. */
+/** Kinds scored by recall alone: which further errors are worth a report is a matter of taste. */
 const UNJUDGED: readonly Judged[] = ['error']
 
 export function score(labels: Labels, facts: readonly StatedFact[]): Score[] {
@@ -39,7 +44,7 @@ export function score(labels: Labels, facts: readonly StatedFact[]): Score[] {
   return [...kinds].sort().map((kind) => scoreKind(kind, labels, facts))
 }
 
-/** One table over many transcripts. */
+/** Sums the scores of many transcripts into one table. */
 export function total(scores: readonly Score[]): Score[] {
   const kinds = [...new Set(scores.map(({ kind }) => kind))].sort()
   return kinds.map((kind) => {
@@ -130,7 +135,7 @@ function sameCommit(label: Label, fact: StatedFact): boolean {
   return sameId || plain(label.text) === plain(fact.text)
 }
 
-/** A sentence may be told with more or less around it, but not as a mere scrap. */
+/** True if two texts are the same sentence with more or less context, but not a mere fragment. */
 function oneHoldsTheOther(label: string, told: string): boolean {
   const [a, b] = [bare(label), bare(told)]
   if (a === '' || b === '') return false
@@ -144,7 +149,7 @@ const bare = (text: string): string =>
     .replace(/[*_`"'“”‘’«»]/g, '')
     .replace(/^[\s\-•.,:;!?()]+|[\s.,:;!?()。！？、，]+$/g, '')
 
-/** Changed in the end, read before: both are true. */
+/** True for a changed file that is reported as read, because both are correct. */
 function wasReadFirst(kind: Judged, fact: StatedFact, labels: Labels): boolean {
   if (kind !== 'file-read') return false
   return labels.facts.some((label) => judged(label) === 'file-changed' && fits('file-changed', label, fact, labels.cwd))

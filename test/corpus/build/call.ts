@@ -1,23 +1,23 @@
-/** One tool call of a scenario: what the model sends, what comes back, and what a reader learns from it. */
+/** One tool call of a scenario: its input, its result, and the labels that follow from it. */
 export interface Call {
   name: string
   input: Record<string, unknown>
-  /** What the model is given; a string or content blocks. */
+  /** Result for the model, as a string or content blocks. */
   content: unknown
   error?: boolean
-  /** `toolUseResult`. */
+  /** The line's `toolUseResult`. */
   result: unknown
-  /** Only after `Bash`. */
+  /** Set only for `Bash` calls. */
   sandboxed?: boolean
-  /** Further keys of the line, before those all lines share. */
+  /** Further keys of the line, written before the keys common to all lines. */
   more?: Record<string, unknown>
-  /** No decision was needed or taken. */
+  /** True when no permission decision was needed. */
   undecided?: boolean
   /** Called with the line of the call and of its result. */
   learn?: (callLine: number, resultLine: number, id: string) => void
 }
 
-/** As the Read tool numbers a file's lines. */
+/** Numbers a file's lines as the Read tool does. */
 export function numbered(text: string, from = 1): string {
   return text
     .split('\n')
@@ -79,7 +79,7 @@ function patch(before: string, after: string): unknown[] {
   return [{ oldStart: 1, oldLines: old.length, newStart: 1, newLines: now.length, lines }]
 }
 
-/** A call the client or the tool refused. */
+/** Makes a call that the client or the tool refused. */
 export function refused(name: string, input: Record<string, unknown>, why: string, wrapped: boolean): Call {
   return {
     name,

@@ -5,33 +5,33 @@ import type { Aside } from './steps.js'
 import type { Setting } from './tape.js'
 import { Tools } from './tools.js'
 
-/** What a reader learns from a shell command; only what the command and its output make evident. */
+/** Facts that a reader learns from a shell command and its output. */
 export interface Shell extends Aside {
   exit?: number
   description?: string
-  /** Paths as written in the command, from where the shell stands. */
+  /** Changed paths as written in the command, relative to the shell's folder. */
   changes?: string[]
-  /** Shown by `cat` and the like: right to list, no loss to leave out. */
+  /** Files shown by `cat` and the like: correct to report, but optional. */
   looks?: string[]
-  /** Written, but nothing the work depends on. */
+  /** Written files that the work does not depend on. */
   scratch?: string[]
-  /** A run of tests; the names the runner gives as failed or (again) as passed. */
+  /** Outcome of a test run; `fails` and `passes` name the tests that the runner lists. */
   test?: 'passed' | 'failed'
   fails?: string[]
   passes?: string[]
   commit?: { id?: string; subject: string; amended?: string }
   merge?: string
-  /** The branch the work stands on afterwards. */
+  /** The branch that is checked out afterwards. */
   branch?: string
-  /** Made or left, not stood on at the end. */
+  /** A branch that was created or left and is not checked out at the end. */
   otherBranch?: string
   error?: string
-  /** The shell stays in this folder afterwards. */
+  /** Working folder of the shell afterwards. */
   cd?: string
   timeout?: number
 }
 
-/** One scenario: a working day with its shell. */
+/** Builder of one scenario: a working day with its shell. */
 export class Day extends Tools {
   private branch: string
 
@@ -92,7 +92,7 @@ export class Day extends Tools {
     this.label('commit', commit.subject, null, { line, ...(commit.id ? { id: commit.id } : {}) })
   }
 
-  /** A second commit of the command before. */
+  /** Adds a second commit made by the previous command. */
   alsoCommitted(subject: string, id?: string): this {
     this.label('commit', subject, null, id ? { id } : {})
     return this
@@ -103,7 +103,7 @@ export class Day extends Tools {
     this.branch = branch
   }
 
-  /** Goes on behind the conversation. `end`: what the client tells of it later, if it does. */
+  /** Runs a command in the background. `end` is the client's later notice about it, if any. */
   background(
     command: string,
     more: Aside & { description?: string; end?: { exit: number; after?: () => void } } = {},
@@ -147,7 +147,7 @@ export class Day extends Tools {
     })
   }
 
-  /** The user stops it: whether and how it ended is not told. */
+  /** Runs a command that the user stops, so that its outcome is unknown. */
   interrupted(command: string, aside: Aside = {}): this {
     const learn = (line: number): void =>
       this.label('command', command, 'unknown', { line, optional: true, note: 'stopped by the user' })

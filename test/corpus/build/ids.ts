@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Names and times that look like the client's and come out the same whenever the scenario is built again. */
+/** Generates ids and times like the client's that are the same in every build of a scenario. */
 export class Ids {
   private count = 0
   private now: number
@@ -27,12 +27,12 @@ export class Ids {
     return this.hash()
   }
 
-  /** Letters and digits, as in ids of messages, tools and tasks. */
+  /** Returns letters and digits, as in ids of messages, tools and tasks. */
   word(length: number): string {
     return BigInt(`0x${this.hash()}`).toString(36).slice(0, length)
   }
 
-  /** The clock goes on by so many milliseconds, and says the time. */
+  /** Advances the clock by so many milliseconds and returns the time. */
   tick(ms = 40): string {
     this.now += ms
     return new Date(this.now).toISOString()

@@ -1,20 +1,20 @@
 import type { FactKind, FactState } from '../../../src/contract/fact.js'
 
-/** A fact a careful reader lists at the end of a transcript. */
+/** A fact that a careful reader lists at the end of a transcript. */
 export interface Label {
   kind: FactKind
   text: string
   state: FactState | null
-  /** Line it was last seen at, from 1. */
+  /** Line where the fact was last seen, from 1. */
   line: number
-  /** Right to report, and no loss to leave out. */
+  /** True for a fact that is correct to report but not required. */
   optional?: boolean
-  /** A commit's id, where the transcript tells it. */
+  /** A commit's id, if the transcript contains it. */
   id?: string
   note?: string
 }
 
-/** Something that looks like a fact and is none. */
+/** A text that looks like a fact and is none. */
 export interface Decoy {
   kind: FactKind
   text: string
@@ -24,15 +24,15 @@ export interface Decoy {
 export interface Labels {
   name: string
   about: string
-  /** The language the user writes in; `mixed` for several. */
+  /** Language of the user's messages; `mixed` for several. */
   language: string
-  /** The folder the session began in: paths inside it are relative to it. */
+  /** Folder in which the session began; labelled paths inside it are relative to it. */
   cwd: string
   facts: Label[]
   decoys: Decoy[]
 }
 
-/** Facts as they come up; what is seen again takes the place of what stood before. */
+/** Collects facts in order; a fact that is seen again replaces its earlier entry. */
 export class Sheet {
   readonly facts: Label[] = []
   readonly decoys: Decoy[] = []

@@ -2,7 +2,7 @@ import type { FactKind, FactState } from '../../../src/contract/fact.js'
 import { Sheet } from './label.js'
 import { type Setting, Tape } from './tape.js'
 
-/** What a reader takes from the newest words of the user or the agent. Each must stand in them. */
+/** Labels facts of the newest message of the user or the agent, which must contain their text. */
 export class Marks {
   readonly tape: Tape
   readonly sheet = new Sheet()
@@ -37,17 +37,17 @@ export class Marks {
     return this.fromPrompt('question', core, state, optional ? { optional } : {})
   }
 
-  /** Right to take as a constraint, and no loss to leave out: said before, or as much a wish as a rule. */
+  /** Labels an optional constraint: one said before, or as much a wish as a rule. */
   mayBind(core: string, state: 'required' | 'forbidden' = 'required'): this {
     return this.fromPrompt('constraint', core, state, { optional: true })
   }
 
-  /** A choice of the user's. */
+  /** Labels a decision of the user. */
   settles(core: string): this {
     return this.fromPrompt('decision', core, null, { optional: true })
   }
 
-  /** An act with its reason: some would call it a decision. */
+  /** Labels an action with its reason, which may count as a decision. */
   mayDecide(core: string): this {
     return this.fromAgent('decision', core, null, { optional: true })
   }
@@ -60,13 +60,13 @@ export class Marks {
     return this.fromAgent('question', core, state, optional ? { optional } : {})
   }
 
-  /** Made by the user's own hand. */
+  /** Labels a commit that the user made, which is optional to report. */
   mayCommit(subject: string, id: string): this {
     this.label('commit', subject, null, { id, optional: true, note: 'made by the user' })
     return this
   }
 
-  /** Said before and no longer so. */
+  /** Makes an earlier fact optional, because it no longer holds. */
   withdrawn(kind: FactKind, core: string, note: string): this {
     const label = this.sheet.find(kind, core)
     if (label === undefined) throw new Error(`nothing to withdraw: ${core}`)

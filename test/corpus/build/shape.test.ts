@@ -7,14 +7,14 @@ import { gather, type Shapes, strange } from './shape.js'
 const shapes: Shapes = JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8'))
 const lines = (...entries: object[]): string => entries.map((entry) => JSON.stringify(entry)).join('\n')
 
-test('what is recorded of the client fits the shapes', () => {
+test('recorded transcripts of the client match the shapes', () => {
   const folder = path.join(REPOSITORY, 'test', 'fixtures', 'claude-code', '2.1.325', 'transcripts')
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl'))) {
     expect(strange(readFileSync(path.join(folder, name), 'utf8'), shapes), name).toEqual([])
   }
 })
 
-test('a key that is missing, one that is not known and a line of another kind are named', () => {
+test('a missing key, an unknown key and a line of an unknown type are reported', () => {
   const known: Shapes = {}
   gather(
     lines({ type: 'mode', mode: 'normal', sessionId: 's' }, { type: 'mode', mode: 'plan', sessionId: 's', since: 1 }),
@@ -28,7 +28,7 @@ test('a key that is missing, one that is not known and a line of another kind ar
   expect(strange(lines({ type: 'mood' }), known)).toEqual(['line 1: never recorded: mood'])
 })
 
-test('a tool result is held against results of the same tool', () => {
+test('a tool result is compared with results of the same tool', () => {
   const call = (name: string) => ({
     type: 'assistant',
     message: { content: [{ type: 'tool_use', id: 't1', name, input: {} }] },

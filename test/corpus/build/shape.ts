@@ -1,4 +1,4 @@
-/** What keys a line of each type always carries and may carry, by what was recorded of the client. */
+/** Required and optional keys of each type of line, learned from recordings of the client. */
 export interface Shape {
   always: string[]
   maybe: string[]
@@ -8,7 +8,7 @@ export type Shapes = Record<string, Shape>
 
 type Json = Record<string, unknown>
 
-/** The shapes of one line: its own, and of what it holds. Tool results need the name of the tool. */
+/** Returns the shapes of a line and its nested parts. Tool results need the tool's name. */
 export function shapesOf(line: Json, toolOf: (id: string) => string | undefined): [string, string[]][] {
   const found: [string, string[]][] = [[tagOf(line), Object.keys(line)]]
   const put = (tag: string, value: unknown): void => {
@@ -55,10 +55,10 @@ function tagOf(line: Json): string {
   return line.isMeta ? 'user meta' : 'user local'
 }
 
-/** Carried once something has happened in the session, whatever the line. */
+/** Keys that any line may have after certain events in the session. */
 const AT_TIMES = ['slug', 'session_id', 'imagePasteIds']
 
-/** Adds what one transcript shows to what is known. */
+/** Adds the shapes of one transcript to the known ones. */
 export function gather(jsonl: string, shapes: Shapes): void {
   each(jsonl, (tag, keys) => {
     const known = shapes[tag]
@@ -71,7 +71,7 @@ export function gather(jsonl: string, shapes: Shapes): void {
   })
 }
 
-/** What in a transcript is not as it was recorded. */
+/** Returns the differences between a transcript and the recorded shapes. */
 export function strange(jsonl: string, shapes: Shapes): string[] {
   const problems: string[] = []
   each(jsonl, (tag, keys, number) => {

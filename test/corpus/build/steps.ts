@@ -1,21 +1,21 @@
 import type { Call } from './call.js'
 import { Marks } from './marks.js'
 
-/** What goes before the calls in the same answer. */
+/** Content that precedes the calls in the same answer. */
 export interface Aside {
   say?: string
   think?: string
 }
 
-/** The agent's steps: what it says, what it calls, and what comes back. */
+/** Builds the agent's steps: its text, its calls and their results. */
 export class Steps extends Marks {
   protected tools: string[] = []
-  /** What the next request repeats. */
+  /** Content that the next request repeats. */
   protected fresh: unknown = ''
   private messages = 0
   private batch: { call: Call; aside: Aside }[] | null = null
 
-  /** The agent's words at the end of its turn. */
+  /** Adds the agent's text at the end of its turn. */
   say(text: string, think?: string): this {
     const request = this.tape.ask(this.fresh)
     const blocks = [...(think ? [this.thinking(think)] : []), { type: 'text', text }]
@@ -32,7 +32,7 @@ export class Steps extends Marks {
     return this
   }
 
-  /** The user stops the agent in the middle of its words. */
+  /** Adds text of the agent that the user interrupts. */
   cutOff(text: string): this {
     const request = this.tape.ask(this.fresh)
     const [line] = this.tape.answer([{ type: 'text', text }], 'end_turn', request, true)
@@ -47,7 +47,7 @@ export class Steps extends Marks {
     this.saidLine = line
   }
 
-  /** Calls in one answer. */
+  /** Adds several calls in one answer. */
   together(make: () => void, aside: Aside = {}): this {
     this.batch = []
     make()
@@ -126,7 +126,7 @@ export class Steps extends Marks {
     return block
   }
 
-  /** The user stops a tool that runs. */
+  /** Adds a running tool that the user interrupts. */
   protected stopped(): void {
     const message = { role: 'user', content: [{ type: 'text', text: '[Request interrupted by user for tool use]' }] }
     this.tape.user(message, {}, {}, true)

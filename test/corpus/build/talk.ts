@@ -1,7 +1,7 @@
 import { Steps } from './steps.js'
 import type { Setting } from './tape.js'
 
-/** Everything that is not a step of the agent: the user, other programs, and the client itself. */
+/** Builds lines of the user, of other programs and of the client itself. */
 export class Talk extends Steps {
   private prompts = 0
   private turns = 0
@@ -11,7 +11,7 @@ export class Talk extends Steps {
     if (this.tape.entry === 'cli') this.modes()
   }
 
-  /** A prompt of the user's. `files`: named with `@`, so that the client reads them. */
+  /** Adds a prompt of the user. `files` are named with `@`, so that the client reads them. */
   user(text: string, more: { files?: Record<string, string>; image?: boolean } = {}): this {
     const { tape } = this
     tape.promptId = tape.ids.uuid()
@@ -65,7 +65,10 @@ export class Talk extends Steps {
     this.label('file', path, 'read')
   }
 
-  /** A slash command of the project's own: a request, followed by the text it stands for, which the user did not type. */
+  /**
+   * Adds a slash command of the project: a request followed by its expanded text, which the user
+   * did not type.
+   */
   command(name: string, args: string, body: string): this {
     const { tape } = this
     tape.promptId = tape.ids.uuid()
@@ -82,7 +85,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** A command of the client itself: nothing is asked of the agent. */
+  /** Adds a command of the client itself, which requests nothing from the agent. */
   local(name: string, args: string, out: string): this {
     const { tape } = this
     tape.promptId = tape.ids.uuid()
@@ -100,7 +103,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** A line the user ran with `!`. */
+  /** Adds a shell command that the user ran with `!`. */
   bang(command: string, out: string, err = ''): this {
     const { tape } = this
     tape.promptId = tape.ids.uuid()
@@ -114,7 +117,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** Sent while the agent worked; the client passes it on beside the next result. */
+  /** Adds a prompt sent during a turn, which the client attaches to the next result. */
   queued(text: string): this {
     const { tape } = this
     const [source_uuid, delivery_id] = [tape.ids.uuid(), tape.ids.uuid()]
@@ -147,7 +150,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** Another session speaks: not the user. */
+  /** Adds a message of another session, which is not the user's. */
   peer(text: string): this {
     const { tape } = this
     tape.promptId = tape.ids.uuid()
@@ -168,7 +171,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** A hook of the user's machine adds a text for the model. */
+  /** Adds a text that a hook on the user's machine gives to the model. */
   hook(event: string, text: string): this {
     const toolUseID = `hook-${this.tape.ids.uuid()}`
     const rendered = [{ content: `<system-reminder>\n${event} hook additional context: ${text}\n</system-reminder>` }]
@@ -183,14 +186,14 @@ export class Talk extends Steps {
     return this
   }
 
-  /** What the project's instruction file says; the client adds it by itself. */
+  /** Adds the project's instruction file, which the client includes automatically. */
   instructions(path: string, content: string): this {
     const files = [{ path: `${this.setting.cwd}/${path}`, type: 'Project', content }]
     this.tape.attachment({ type: 'instructions', files }, '(left out)', 'user')
     return this
   }
 
-  /** Something the client tells of a background task. */
+  /** Adds the client's notice about a background task. */
   notice(taskId: string, toolUseId: string, status: 'completed' | 'failed', summary: string): this {
     const { tape } = this
     const text = `<task-notification>\n<task-id>${taskId}</task-id>\n<tool-use-id>${toolUseId}</tool-use-id>\n<output-file>${this.outputFile(taskId)}</output-file>\n<status>${status}</status>\n<summary>${summary}</summary>\n</task-notification>`
@@ -232,7 +235,7 @@ export class Talk extends Steps {
     this.tape.user(message, { isMeta: true, ...(companion ? { turnCompanion: true } : {}) })
   }
 
-  /** The client puts a summary in the place of what was said. Nothing in it is a request. */
+  /** Adds a compaction, whose summary contains no request of the user. */
   compact(trigger: 'auto' | 'manual', summary: string, instructions = ''): this {
     const { tape } = this
     tape.slug ??= 'quiet-sorting-heron'
@@ -256,7 +259,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** The client was ended and started again on the same session. */
+  /** Adds the end of the client and its restart on the same session. */
   resume(branch?: string): this {
     const { tape } = this
     this.leave()
@@ -267,7 +270,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** What the client writes when it ends. */
+  /** Adds the lines that the client writes when it ends. */
   leave(): this {
     const { tape } = this
     tape.loose({
@@ -323,7 +326,7 @@ export class Talk extends Steps {
     return this
   }
 
-  /** What the client adds to the first prompt, its own words left out. */
+  /** Adds the client's attachments of the first prompt, without the client's own text. */
   private opening(): void {
     const { tape } = this
     const cwd = this.setting.cwd

@@ -6,7 +6,7 @@ export interface Setting {
   language?: string
   cwd: string
   branch: string
-  /** `cli`: a person at the terminal; `sdk-cli`: print mode. */
+  /** `cli` for a terminal session, `sdk-cli` for print mode. */
   entry?: 'cli' | 'sdk-cli'
   model?: string
   start: string
@@ -14,16 +14,16 @@ export interface Setting {
 
 type Json = Record<string, unknown>
 
-/** Writes lines as client 2.1.325 does: what each of them carries, in the client's order. */
+/** Writes transcript lines as Claude Code 2.1.325 does, with the same keys in the same order. */
 export class Tape {
   readonly ids: Ids
   readonly sessionId: string
   readonly lines: string[] = []
   readonly entry: 'cli' | 'sdk-cli'
   readonly model: string
-  /** Where the shell stands. */
+  /** Working folder of the shell. */
   cwd: string
-  /** The client looks this up when it starts and does not look again. */
+  /** Branch that the client reads once, at its start. */
   gitBranch: string
   slug: string | null = null
   promptId = ''
@@ -49,7 +49,7 @@ export class Tape {
     return this.parent
   }
 
-  /** A line outside the tree. */
+  /** Adds a line without a parent, outside the message tree. */
   loose(entry: Json): void {
     this.lines.push(JSON.stringify(entry))
   }
@@ -119,7 +119,7 @@ export class Tape {
     return uuid
   }
 
-  /** The mark of a compaction begins a new tree. */
+  /** Adds the boundary line of a compaction, which begins a new message tree. */
   boundary(metadata: Json): string {
     const uuid = this.ids.uuid()
     this.put({
@@ -141,7 +141,10 @@ export class Tape {
     return uuid
   }
 
-  /** The client's own record of what it asks: the newest user message once more, and a pointer to what was sent before. */
+  /**
+   * Adds the client's record of a request: the newest user message again, and a reference to the
+   * previous one.
+   */
   ask(content: unknown): string {
     const hash = this.ids.digest()
     this.loose({ type: 'api-request-blob', sessionId: this.sessionId, hash, message: { role: 'user', content } })
@@ -165,7 +168,10 @@ export class Tape {
     return id
   }
 
-  /** One answer of the model: a line for each of its blocks, same message id. Gives each line's uuid and number. */
+  /**
+   * Adds one answer of the model, with a line per block and one message id. Returns each line's
+   * uuid and number.
+   */
   answer(
     blocks: Json[],
     stop: 'tool_use' | 'end_turn',

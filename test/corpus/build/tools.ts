@@ -5,7 +5,7 @@ import { Talk } from './talk.js'
 
 type TodoStatus = 'pending' | 'in_progress' | 'completed'
 
-/** Every tool but the shell. */
+/** Builds calls of every tool except the shell. */
 export class Tools extends Talk {
   private todoList: { content: string; status: TodoStatus; activeForm: string }[] = []
   private tasks: { id: string; subject: string; status: string }[] = []
@@ -160,7 +160,7 @@ export class Tools extends Talk {
     return this.call({ name: 'TaskList', input: {}, content, result }, aside)
   }
 
-  /** A question with choices. null: the user did not answer. */
+  /** Adds a question with choices. The answer is null when the user did not answer. */
   ask(question: string, options: string[], answer: string | null, aside: Aside = {}): this {
     const asked = {
       question,
@@ -192,7 +192,7 @@ export class Tools extends Talk {
     )
   }
 
-  /** Another agent does a part of it; only its report is in this transcript. */
+  /** Adds a subagent's work, of which this transcript contains only the report. */
   delegate(description: string, prompt: string, report: string, aside: Aside = {}): this {
     const agentId = `a${this.tape.ids.word(16)}`
     const frame =
@@ -247,7 +247,7 @@ export class Tools extends Talk {
     return this.call({ name: tool, input, content, result: content, more: { mcpCallNotReadOnly: 'no_hint' } }, aside)
   }
 
-  /** A tool the client does not have, or has switched off. */
+  /** Adds a call of a tool that the client does not have or has disabled. */
   noSuchTool(name: string, input: Record<string, unknown>, aside: Aside = {}): this {
     return this.call(refused(name, input, `Error: No such tool available: ${name}`, true), aside)
   }
@@ -260,7 +260,7 @@ export class Tools extends Talk {
     const inside = path.relative(this.setting.cwd, full)
     const text = inside.startsWith('..') ? full : inside
     const before = this.sheet.find('file', text)
-    // once changed, a file read again is still a changed one
+    // A changed file that is read again stays a changed file.
     if (before?.state === 'changed' && (state === 'read' || optional)) return
     if (before && !before.optional && optional) return
     this.label('file', text, state, optional ? { line, optional } : { line })
