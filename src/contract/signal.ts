@@ -271,6 +271,4 @@ const LONGEST_SESSION_ID = 200
  * Control characters and path separators are rejected: such an id could lead to another folder.
  */
 export const isSessionId = (id: string): boolean =>
-  id.trim() !== '' &&
-  id.length <= LONGEST_SESSION_ID &&
-  !/[\x00-\x1f\x7f-\x9f/\\\u2028\u2029]|\.\.|^\.$/.test(id)
+  id.trim() !== '' && id.length <= LONGEST_SESSION_ID && !/[\x00-\x1f\x7f-\x9f/\\\u2028\u2029]|\.\.|^\.$/.test(id)

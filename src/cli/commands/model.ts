@@ -75,7 +75,11 @@ async function start(script: Script, port: number): Promise<Model> {
     return await startModel({ script, port })
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE')
-      throw new BatonError(`Port ${port} is taken.`, 'Leave --port out for any free one.', EXIT.refused)
+      throw new BatonError(
+        `Cannot listen on port ${port}: another program uses it.`,
+        'Leave --port out to get a free one.',
+        EXIT.refused,
+      )
     throw error
   }
 }

@@ -144,7 +144,7 @@ test('serve reports a port that is in use or impossible', async () => {
   expect(await trial.run(['serve', '--port', String(port)])).toMatchObject({
     code: 4,
     stdout: '',
-    stderr: expect.stringContaining(`Port ${port} is taken.`),
+    stderr: expect.stringContaining(`Cannot listen on port ${port}: another program uses it.`),
   })
   for (const [args, env] of [
     [['--port', '70000'], {}],
