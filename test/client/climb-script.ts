@@ -19,6 +19,10 @@ export interface Climb {
  */
 export function climb({ steps, grow, held = [] }: Climb): ScriptInput {
   const gate = (step: number): string => (held.includes(step) ? `until [ -e go-${step} ]; do sleep 0.05; done; ` : '')
+  // A client whose runner was killed may ask for more steps than there are, but runs none of them.
+  const repair = (done: number): string =>
+    `last=$((${done} + {{step}} - 1)); [ $last -le ${steps} ] || last=${steps}; ` +
+    `for n in $(seq ${done + 1} $last); do grep -qx $n steps || echo $n >> steps; done`
   const from = (done: number) => ({
     steps: [
       ...Array.from({ length: steps - done }, (_, index) => ({
@@ -31,7 +35,7 @@ export function climb({ steps, grow, held = [] }: Climb): ScriptInput {
       { when: 'as your whole answer', text: BRIEF.replace('The next one.', `from ${done}, at {{step}}.`) },
       {
         when: 'nobody knows how they ended',
-        bash: `for n in $(seq ${done + 1} $((${done} + {{step}} - 1))); do grep -qx $n steps || echo $n >> steps; done`,
+        bash: repair(done),
       },
     ],
   })
