@@ -48,7 +48,7 @@ test('the sender is the given name, or the seat of the calling agent, or else th
     { sender: 'user', agent_text: '[baton] Message from user: three\nlines\nlong\n' },
   ])
   const { stdout } = await trial.run(['messages'])
-  expect(stdout).toMatch(/ api +– +Lena +message +urgent +queued +given with the next event of the session +one /)
+  expect(stdout).toMatch(/ api +– +Lena +message +now +queued +given with the next event of the session +one /)
 })
 
 test('send refuses an impossible message and changes nothing', async () => {
