@@ -28,7 +28,7 @@ const archivePage = lazyPart(() => import('./pages/archive/archive-page.js'))
 const historyPage = lazyPart(() => import('./pages/history/history-page.js'))
 const settingsPage = lazyPart(() => import('./pages/settings/settings-page.js'))
 
-/** What somebody may open next, likeliest first. */
+/** Pages that the user may open next, the most likely first. */
 const fetchPages = (): void =>
   prefetchWhenIdle([sessionPage, jobsPage, briefsPage, archivePage, historyPage, settingsPage])
 
