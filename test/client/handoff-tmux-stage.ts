@@ -119,13 +119,10 @@ export async function tmuxStage(
   }
 }
 
+/** Returns the complete lines of a log that another process may be writing. */
 function logged(file: string): { text: string; reason: string }[] {
-  return existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-    : []
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
+  return lines.map((line) => JSON.parse(line))
 }
 
 /** Waits until the handoff is in one of these states. */
