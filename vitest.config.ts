@@ -7,9 +7,9 @@ keepTemporaryFilesInMemory()
 
 /** Timeouts only end a test that hangs; a test that takes longer on a busy machine still passes. */
 const common = {
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-  expect: { poll: { timeout: 120_000 } },
+  testTimeout: 1_200_000,
+  hookTimeout: 1_200_000,
+  expect: { poll: { timeout: 480_000 } },
   pool: 'forks',
   // A prompt of a real client has 40 kB: without a bound one failed assertion hides the others.
   diff: { truncateThreshold: 60 },

@@ -44,7 +44,9 @@ export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) 
       const indent = '  '.repeat(Math.floor(next() * 5))
       const kind = next()
       if (kind < 0.4)
-        made += `${indent}const ${word()} = await ${word()}.${word()}(${word()}, { ${word()}: ${Math.floor(next() * 100)} })\n`
+        made +=
+          `${indent}const ${word()} = await ${word()}.${word()}(${word()}, { ${word()}: ` +
+          `${Math.floor(next() * 100)} })\n`
       else if (kind < 0.6) made += `${indent}// ${word()} ${word()} ${word()} ${word()} ${word()}\n`
       else if (kind < 0.8)
         made += `src/${word()}/${word()}.ts:${Math.floor(next() * 400)}:  ${word()} ${word()} ${word()}\n`
@@ -62,15 +64,14 @@ export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) 
   let block = ''
   for (let n = 0; written + block.length < bytes; n++) {
     const common = {
-      ...{
-        isSidechain: false,
-        userType: 'external',
-        entrypoint: 'cli',
-        cwd: '/bench/shop',
-        sessionId,
-        version: '2.1.325',
-      },
-      ...{ gitBranch: 'main', timestamp: new Date(1_790_000_000_000 + n * 3_000).toISOString() },
+      isSidechain: false,
+      userType: 'external',
+      entrypoint: 'cli',
+      cwd: '/bench/shop',
+      sessionId,
+      version: '2.1.325',
+      gitBranch: 'main',
+      timestamp: new Date(1_790_000_000_000 + n * 3_000).toISOString(),
     }
     const usage = {
       input_tokens: 8,
@@ -102,7 +103,10 @@ export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) 
         uuid: id(),
       },
       {
-        ...{ parentUuid: id(), ...common, type: 'user', uuid: id() },
+        parentUuid: id(),
+        ...common,
+        type: 'user',
+        uuid: id(),
         message: { role: 'user', content: [{ tool_use_id: call, type: 'tool_result', content: out, is_error: false }] },
         toolUseResult: { stdout: out, stderr: '', interrupted: false },
       },

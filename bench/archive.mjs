@@ -78,7 +78,11 @@ function home(rooms, what) {
   const store = rooms.openStore(join(root, 'baton.db'))
   let ids = 0
   const parts = {
-    ...{ store, root, now: () => new Date(), newId: () => String(++ids).padStart(12, '0'), log() {} },
+    store,
+    root,
+    now: () => new Date(),
+    newId: () => String(++ids).padStart(12, '0'),
+    log() {},
     readerOf: (agent, chain) => (line, number) => rooms.readers[agent].entriesOfLine(line, number, chain),
   }
   const archives = rooms.makeArchives(parts)
@@ -125,7 +129,10 @@ function growing(rooms) {
   ten.close()
   return [
     row('ten archives of a session that grows to 20 MB', size / last, {
-      ...{ unit: 'x', bound: 1.3, rule: 'the last one alone', n: 10 },
+      unit: 'x',
+      bound: 1.3,
+      rule: 'the last one alone',
+      n: 10,
       note: `${(size / MB).toFixed(1)} MB; 20 MB alone ${(last / MB).toFixed(1)} MB`,
     }),
   ]

@@ -24,7 +24,10 @@ export async function run({ quick, note }) {
   const rounds = quick ? 3 : 9
   const dir = temporary('check')
   const rooms = await bundleSource([
-    ...['agents/readers.ts', 'engine/compaction/read-facts.ts', 'briefs/check-brief.ts', 'briefs/mechanical-brief.ts'],
+    'agents/readers.ts',
+    'engine/compaction/read-facts.ts',
+    'briefs/check-brief.ts',
+    'briefs/mechanical-brief.ts',
   ])
   const program = join(dir, 'check-once.mjs')
   writeFileSync(program, PROGRAM)

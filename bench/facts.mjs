@@ -92,9 +92,13 @@ const SESSION = '0a1b2c3d-0000-4000-8000-000000000300'
 const CODE = Array.from(
   { length: 100 },
   (_, i) =>
-    `export function step${i}(input: string[]): number {\n  // never return NaN here\n  return input.filter((one) => one !== "").length + ${i}\n}\n`,
+    `export function step${i}(input: string[]): number {\n  // never return NaN here\n` +
+    `  return input.filter((one) => one !== "").length + ${i}\n}\n`,
 ).join('\n')
-const GREEN = `\n RUN  v3.2.4 /bench/project\n\n${Array.from({ length: 30 }, (_, i) => ` ✓ src/part-${i}.test.ts (${i + 2} tests) ${i + 3}ms`).join('\n')}\n\n Test Files  30 passed (30)\n      Tests  495 passed (495)\n   Duration  4.02s\n`
+const GREEN =
+  '\n RUN  v3.2.4 /bench/project\n\n' +
+  `${Array.from({ length: 30 }, (_, i) => ` ✓ src/part-${i}.test.ts (${i + 2} tests) ${i + 3}ms`).join('\n')}\n\n` +
+  ' Test Files  30 passed (30)\n      Tests  495 passed (495)\n   Duration  4.02s\n'
 const RED = GREEN.replace(
   ' ✓ src/part-7.test.ts',
   ' FAIL  src/part-7.test.ts > parts > counts what is left\nAssertionError: expected 3 to be 4\n ❯ src/part-7.test.ts',
@@ -237,12 +241,15 @@ function writeTurn(put, turn, bookkeeping) {
   }
 
   prompt(
-    `Part ${turn} counts one too many when the list is empty. Please fix it. Do not change the signature, and keep the tests green. Is part ${turn + 1} affected too?`,
+    `Part ${turn} counts one too many when the list is empty. Please fix it. Do not change the signature, and keep ` +
+      `the tests green. Is part ${turn + 1} affected too?`,
   )
   answer({ type: 'text', text: `I look at part ${turn} first.` })
   for (let round = 0; round < 2; round++) work()
   answer({
     type: 'text',
-    text: `Part ${turn} is right now: I keep the guard in the caller rather than in the loop, because the loop is hot. Part ${turn + 1} is not affected. Shall I go on with the next?`,
+    text:
+      `Part ${turn} is right now: I keep the guard in the caller rather than in the loop, because the loop is hot. ` +
+      `Part ${turn + 1} is not affected. Shall I go on with the next?`,
   })
 }

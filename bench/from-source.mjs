@@ -26,7 +26,9 @@ export async function bundleSource(files) {
     logLevel: 'warning',
     // The bundle is written outside the repository, so external packages are resolved from here.
     banner: {
-      js: `import { createRequire as __r } from 'node:module'; const require = __r(${JSON.stringify(createRequire(import.meta.url).resolve('esbuild'))});`,
+      js:
+        `import { createRequire as __r } from 'node:module'; const require = ` +
+        `__r(${JSON.stringify(createRequire(import.meta.url).resolve('esbuild'))});`,
     },
     external: ['@anthropic-ai/claude-agent-sdk'],
     nodePaths: [join(root, 'node_modules')],

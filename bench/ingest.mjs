@@ -53,7 +53,9 @@ async function load({ seconds, pinned, growing }) {
 
 function judge(prefix, load, { judged, seconds }) {
   const bound = (value, rule = '') => (judged ? { bound: value, rule } : {})
-  const cores = `${Math.round(load.server * 1e6)} µs cpu each; generator ${Math.round(load.cpu * 100)}% of its core${load.cpu > 0.9 ? ': it was the limit' : ''}`
+  const cores =
+    `${Math.round(load.server * 1e6)} µs cpu each; generator ${Math.round(load.cpu * 100)}% of its ` +
+    `core${load.cpu > 0.9 ? ': it was the limit' : ''}`
   return [
     row(`${prefix}answered after commit`, load.answered_rate, {
       unit: '/s',
@@ -139,7 +141,8 @@ const signal = (kind) => {
     .replace('"cache_read_input_tokens":20000', '"cache_read_input_tokens":' + used)
     .replace('"total_duration_ms":10000000', '"total_duration_ms":' + (10_000_000 + i))
   const raw = { agent: 'claude-code', kind, body, env: { CLAUDE_PID: String(process.pid) }, at: Date.now() }
-  return { raw, options: { deliver: kind === 'status-line' ? 'keep' : 'answer', signalId: 's' + (i % bodies.length) + '.' + (Date.now() / 1000).toFixed(6) + '.' + i + '.' + kind } }
+  const signalId = ['s' + (i % bodies.length), (Date.now() / 1000).toFixed(6), i, kind].join('.')
+  return { raw, options: { deliver: kind === 'status-line' ? 'keep' : 'answer', signalId } }
 }
 const load = (kinds, count) => {
   let cpu = 0
@@ -154,7 +157,11 @@ const load = (kinds, count) => {
 }
 load(['status-line', 'PostToolBatch'], 4000)
 const third = Math.floor(Number(count) / 3)
-const result = { statusLine: load(['status-line'], third), PostToolBatch: load(['PostToolBatch'], third), both: load(['status-line', 'PostToolBatch'], third) }
+const result = {
+  statusLine: load(['status-line'], third),
+  PostToolBatch: load(['PostToolBatch'], third),
+  both: load(['status-line', 'PostToolBatch'], third),
+}
 console.log(JSON.stringify(result))
 process.exit(0)
 `

@@ -13,7 +13,8 @@ const CLIENT = 'claude-opus-4-6'
 const ANSWER_MS = 200
 
 const BRIEF = (next) =>
-  `# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main. The request: Do all steps.\n\n## Next exact step\n\nBegin part ${next}.\n`
+  '# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main. The request: Do all steps.\n\n' +
+  `## Next exact step\n\nBegin part ${next}.\n`
 
 const steps = (part) =>
   Array.from({ length: EACH }, (_, index) => ({
@@ -93,7 +94,9 @@ async function playJob(machine, model, runtime) {
   const flags = ['--model', CLIENT, '--permission-mode', 'bypassPermissions', '--runtime', runtime, '--json']
   const began = Date.now()
   const child = start(process.execPath, [BATON, 'run', '--prompt', 'Do all steps.', ...flags], {
-    ...{ cwd: machine.project, env, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: machine.project,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   let peak = 0
   const watch = setInterval(() => {
@@ -150,17 +153,27 @@ function judge(found, runtimes) {
       const whole = median(jobs.map((one) => one.wall))
       return [
         row(`${name}: the whole job`, whole / wall, {
-          ...{ unit: 'x', bound: 1.15, rule: 'of the bare loop', n: jobs.length, note: `${Math.round(whole)} ms` },
+          unit: 'x',
+          bound: 1.15,
+          rule: 'of the bare loop',
+          n: jobs.length,
+          note: `${Math.round(whole)} ms`,
         }),
         row(`${name}: the brief’s last byte to the next session’s first request`, median(gaps) / own, {
-          ...{ unit: 'x', bound: 1.5, rule: 'of a client’s start', n: gaps.length, p90: quantile(gaps, 0.9) / own },
+          unit: 'x',
+          bound: 1.5,
+          rule: 'of a client’s start',
+          n: gaps.length,
+          p90: quantile(gaps, 0.9) / own,
           note: `${Math.round(median(gaps))} ms`,
         }),
         row(
           `${name}: requests beyond the bare loop’s, which has one for each brief`,
           Math.max(...jobs.map((one) => one.requests)) - asked,
           {
-            ...{ unit: '', bound: 0, n: jobs.length },
+            unit: '',
+            bound: 0,
+            n: jobs.length,
           },
         ),
         row(`${name}: baton run to the first request`, median(jobs.map((one) => one.first)), { n: jobs.length }),

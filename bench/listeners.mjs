@@ -3,7 +3,8 @@
 import { connect } from 'node:net'
 
 /**
- * Starts `count` listeners with a token or a key. Each reconnects by itself with the last id it saw.
+ * Starts `count` listeners with a token or a key. Each reconnects by itself with the last id it
+ * saw.
  * `latency` holds the milliseconds from an event's own time to its arrival, without readings.
  */
 export function makeListeners(port, count, token, { measure = false } = {}) {
@@ -64,7 +65,8 @@ function makeListener(port, token, latency) {
     socket.on('connect', () => {
       const last = one.lastEventId === null ? '' : `Last-Event-ID: ${one.lastEventId}\r\n`
       socket.write(
-        `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n${last}\r\n`,
+        `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
+          `Accept: text/event-stream\r\n${last}\r\n`,
       )
     })
     socket.on('data', (text) => {
@@ -91,8 +93,8 @@ function makeListener(port, token, latency) {
     })
   }
 
-  // 200 listeners times 500 messages a second would fill the machine. Most messages are readings, so
-  // they are recognised in place, without slicing or regular expressions.
+  // 200 listeners times 500 messages a second would fill the machine. Most messages are readings,
+  // so they are recognised in place, without slicing or regular expressions.
   const take = (text, from, end) => {
     let at = from
     // Chunk headers ("\r\n1a2\r\n") separate whole writes, so they only occur before a message.

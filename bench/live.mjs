@@ -72,7 +72,12 @@ function judge(said, { count, seconds, kept }) {
   const cores = `server ${Math.round(said.server * 100)}% of a core`
   const rows = [
     row(`${who}: answered after commit`, said.answered_rate, {
-      ...{ unit: '/s', bound: 0.98 * RATE, rule: `${RATE}/s offered`, least: true, n: said.answered, note: cores },
+      unit: '/s',
+      bound: 0.98 * RATE,
+      rule: `${RATE}/s offered`,
+      least: true,
+      n: said.answered,
+      note: cores,
     }),
     row(`${who}: slowest of a hundred answers`, said.p99, { note: `median ${said.p50.toFixed(1)} ms` }),
   ]
@@ -82,7 +87,10 @@ function judge(said, { count, seconds, kept }) {
   return [
     ...rows,
     row(`${who}: from what happened to the page`, quantile(latency, 0.99), {
-      ...{ bound: 300, rule: 'p99', n: latency.length, note: `median ${Math.round(quantile(latency, 0.5))} ms` },
+      bound: 300,
+      rule: 'p99',
+      n: latency.length,
+      note: `median ${Math.round(quantile(latency, 0.5))} ms`,
     }),
     row(`${who}: readings of a session`, most, { unit: '/s', bound: 5, rule: 'each listener' }),
     row(`${who}: memory`, said.memory, { unit: 'MB', bound: 250, rule: 'highest' }),

@@ -1,9 +1,14 @@
-/* Sends signals to a running server at a fixed rate, one connection each, or with "kept" on connections that are used again. Every answer is timed from the moment its signal was
-   due, so a server that falls behind cannot hide it. In C because Node needs a whole core for this alone.
+/* Sends signals to a running server at a fixed rate: one connection each, or with "kept" on
+   connections that are used again. Every answer is timed from the moment its signal was due, so a
+   server that falls behind cannot hide it. Written in C because Node needs a whole core for this.
+
    load <port> <signals a second> <seconds> <templates> [kept]  →  one line of JSON
-   A template: "<bytes of request> <bytes of path> <bytes of step> <marks>", its marks ("<part> <what> <offset>", part r or s,
-   what n: a number of eight digits that rises with every signal, u: the figure in five), then the three parts. Where there is a step, it is
-   appended to the file named by the path before the signal goes out: the answer and tool result a client writes. */
+
+   A template: "<bytes of request> <bytes of path> <bytes of step> <marks>", its marks, then the
+   three parts. A mark is "<part> <what> <offset>". Part: r (request) or s (step). What: n, a number
+   of eight digits that rises with every signal, or u, a figure of five digits. A step is appended
+   to the file that the path names before the signal is sent, like the answer and tool result that a
+   client writes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +122,8 @@ static void send_one(int port, double due) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) || write(fd, one->request, (size_t)one->request_size) != one->request_size) {
+  if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) ||
+      write(fd, one->request, (size_t)one->request_size) != one->request_size) {
     refused++;
     if (fd >= 0) close(fd);
     return;
@@ -198,9 +204,10 @@ int main(int argc, char **argv) {
   getrusage(RUSAGE_SELF, &used);
   double cpu = used.ru_utime.tv_sec + used.ru_stime.tv_sec + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 #define AT(q) (count ? took[(long)((double)(count - 1) * (q))] : 0)
-  printf("{\"sent\":%ld,\"answered\":%ld,\"wrong\":%ld,\"refused\":%ld,\"unanswered\":%d,\"stalled\":%ld,\"offered_rate\":%.1f,"
+  printf("{\"sent\":%ld,\"answered\":%ld,\"wrong\":%ld,\"refused\":%ld,\"unanswered\":%d,\"stalled\":%ld,"
+         "\"offered_rate\":%.1f,"
          "\"answered_rate\":%.1f,\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f,\"cpu\":%.3f}\n",
-         sent, answered, wrong, refused, open_count, stalled, (double)sent / sending, (double)answered / whole, AT(0.5), AT(0.99), AT(1),
-         cpu / whole);
+         sent, answered, wrong, refused, open_count, stalled, (double)sent / sending, (double)answered / whole, AT(0.5),
+         AT(0.99), AT(1), cpu / whole);
   return 0;
 }

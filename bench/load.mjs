@@ -10,10 +10,10 @@ const USED = 20_408
 const CALL = 36 ** 7
 
 /**
- * Makes a generator of signals for a running server: many sessions, half status lines and half tool
- * batches, about 1.5 kB each. With `growing` a transcript gets the answer and the tool result before
- * the signal that reports them; with `kept` connections are reused, as programs do. Null when the
- * machine has no C compiler.
+ * Makes a generator of signals for a running server: many sessions, half status lines and half
+ * tool batches, about 1.5 kB each. With `growing` a transcript gets the answer and the tool result
+ * before the signal that reports them; with `kept` connections are reused, as programs do. Null
+ * when the machine has no C compiler.
  */
 export function prepareLoad(dir, { sessions, cwd, folder, server, growing = false, kept = false }) {
   const { port, token } = server
@@ -74,8 +74,11 @@ function template(kind, session, { port, token, growing, kept }) {
     .map(([name, value]) => `X-Env-${name}: ${value}\r\n`)
     .join('')
   const request =
-    `POST /signals/claude-code/${kind} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: ${kept ? 'keep-alive' : 'close'}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${token}\r\n` +
-    `X-Baton-Signal: ${session.sessionId}.1700000000.00000000.1.${kind}\r\n${env}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    `POST /signals/claude-code/${kind} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
+    `Connection: ${kept ? 'keep-alive' : 'close'}\r\nContent-Type: application/json\r\n` +
+    `Authorization: Bearer ${token}\r\n` +
+    (`X-Baton-Signal: ${session.sessionId}.1700000000.00000000.1.${kind}\r\n` +
+      `${env}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
   const step =
     growing && kind === 'PostToolBatch'
       ? transcriptStep({ ...session, n: CALL, used: USED, size: 900, at: Date.now() })

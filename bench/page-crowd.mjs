@@ -52,9 +52,10 @@ function fillReadings(file, session, count) {
        step AS (SELECT i, 20000 + 270 * (i % ${CLIMB}) + abs((i * 7919) % 400) AS used,
          strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${STEP} * (i - ?)) || ' seconds') AS at FROM n)
      INSERT INTO events (id, type, at, session_id, seat_id, data)
-       SELECT i - ?, 'reading', at, ?, ?, json_object('used_tokens', used, 'window_tokens', 200000, 'compaction_tokens', 167000,
-         'used_percent', used / 2000.0, 'compaction_percent', used / 1670.0, 'model', 'claude-opus-4-6', 'source', 'status_line',
-         'exact', json('true'), 'cycle', 1 + i / ${CLIMB}) FROM step`,
+       SELECT i - ?, 'reading', at, ?, ?, json_object('used_tokens', used, 'window_tokens', 200000,
+         'compaction_tokens', 167000, 'used_percent', used / 2000.0, 'compaction_percent', used / 1670.0,
+         'model', 'claude-opus-4-6', 'source', 'status_line', 'exact', json('true'),
+         'cycle', 1 + i / ${CLIMB}) FROM step`,
   ).run(count, count, count + 1, session, seat_id)
   db.close()
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Measures side by side: node bench/run.mjs [name…] [--json] [--quick] [--peers].
-// docs/performance.md explains the figures.
+// docs/internals/performance.md explains the figures.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -2,7 +2,8 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const WORDS =
-  'the handler reads one line at a time and keeps what it has seen so far in a small table keyed by the path of the file; '
+  'the handler reads one line at a time and keeps what it has seen so far in a small table keyed by the path of ' +
+  'the file; '
 
 /** The client's session clock. Baton uses it to decide which of two status lines is newer. */
 const clock = () => 10_000_000 + Math.round(performance.now())

@@ -20,7 +20,8 @@ tokens=$(printf '%s' "$input" | jq -r '.context_window.total_input_tokens // 0')
 size=$(printf '%s' "$input" | jq -r '.context_window.context_window_size // 200000')
 model=$(printf '%s' "$input" | jq -r '.model.display_name')
 curl -s -m 2 -X POST -H 'Content-Type: application/json' \\
-  -d "{\\"session_id\\":\\"$sid\\",\\"used_percentage\\":$used,\\"total_input_tokens\\":$tokens,\\"context_window_size\\":$size}" \\
+  -d "{\\"session_id\\":\\"$sid\\",\\"used_percentage\\":$used,"\\
+"\\"total_input_tokens\\":$tokens,\\"context_window_size\\":$size}" \\
   "http://127.0.0.1:$1/hooks/context-usage" >/dev/null
 printf '%s %s%%\\n' "$model" "$used"
 `

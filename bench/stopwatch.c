@@ -1,6 +1,9 @@
-/* Runs one command as a client runs a hook and says how long it took: stdin is a socket that is closed after the payload,
-   stdout is read to its end. Node's own way to start a process costs more than some of the commands measured here.
-   stopwatch <payload file> <seconds at most> <program> <arguments>…  →  "<wall ms> <cpu ms> <exit code> <output bytes>" */
+/* Runs one command as a client runs a hook and prints how long it took: stdin is a socket that is
+   closed after the payload, and stdout is read to its end. Starting a process from Node costs more
+   than some of the commands measured here.
+
+   stopwatch <payload file> <seconds at most> <program> <arguments>…
+   →  "<wall ms> <cpu ms> <exit code> <output bytes>" */
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -83,7 +86,8 @@ int main(int argc, char **argv) {
   struct rusage used;
   if (wait4(pid, &status, 0, &used) != pid) return 2;
   double took = now() - began;
-  double cpu = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+  double cpu =
+      (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
   printf("%.3f %.3f %d %zu\n", took, cpu, WIFEXITED(status) ? WEXITSTATUS(status) : -1, total);
   return 0;
 }

@@ -10,10 +10,12 @@ tracker.updateUsage({ input_tokens: 8, output_tokens: 300, cache_creation: 15_00
 const state = tracker.updateUsage({ input_tokens: 8, output_tokens: 500, cache_creation: 60_000, cache_read: 65_000 })
 
 console.log(
-  `now ${state.used_tokens} tokens, ${state.used_percent}% of the window, ${state.compaction_percent}% of the compaction point`,
+  `now ${state.used_tokens} tokens, ${state.used_percent}% of the window, ${state.compaction_percent}% of the ` +
+    'compaction point',
 )
 console.log(
-  `spent ${state.cumulative_output_tokens} output and ${state.cache_read_tokens} cached input tokens in ${state.answers} answers`,
+  `spent ${state.cumulative_output_tokens} output and ${state.cache_read_tokens} cached input tokens in ` +
+    `${state.answers} answers`,
 )
 console.log(state.description)
 tracker.close()

@@ -12,7 +12,8 @@ for (const input_tokens of [100_000, 120_000, 145_000, 152_000, 90_000, 160_000]
   const { crossed } = tracker.updateUsage({ input_tokens, output_tokens: 200 })
   const note = crossed.length > 0 ? `, reached ${crossed.join(' and ')} for the first time` : ''
   console.log(
-    `${input_tokens}: ${tracker.checkThresholds() ?? 'no level'}${tracker.shouldAutoPause() ? ', time to hand off' : ''}${note}`,
+    `${input_tokens}: ${tracker.checkThresholds() ?? 'no level'}` +
+      `${tracker.shouldAutoPause() ? ', time to hand off' : ''}${note}`,
   )
 }
 tracker.close()

@@ -14,7 +14,8 @@ const tracker = Tracker.open({ session: 'example-06', home, window: 128_000, com
 for (const input_tokens of [60_000, 99_000, 101_000]) {
   const state = tracker.updateUsage({ input_tokens, output_tokens: 50 })
   console.log(
-    `${state.compaction_percent}% of ${state.compaction_tokens}: ${state.threshold_reached}, pause ${tracker.shouldAutoPause()}`,
+    `${state.compaction_percent}% of ${state.compaction_tokens}: ${state.threshold_reached}, pause ` +
+      `${tracker.shouldAutoPause()}`,
   )
 }
 console.log(tracker.configProblems())

@@ -60,7 +60,7 @@ test.each(examples)('%s prints what it says', async (name) => {
   expect(await output(name, source)).toBe(promised(source))
 })
 
-const page = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8')
+const page = readFileSync(join(ROOT, 'docs', 'reference', 'library.md'), 'utf8')
 const blocks = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, source]) => source!)
 
 test.each(blocks.map((source, index) => [`block-${index + 1}.mjs`, source]))(

@@ -33,9 +33,9 @@ const prebuilt = {
 }
 
 /**
- * Bundles the store's migrations as a separate file that is loaded once per version. Otherwise every
- * run of the hook would parse their 8 kB. The hook's bundle contains their number and runs no more
- * than that, because the file may belong to a newer build by the time it is loaded.
+ * Bundles the store's migrations as a separate file that is loaded once per version. Otherwise
+ * every run of the hook would parse their 8 kB. The hook's bundle contains their number and runs no
+ * more than that, because the file may belong to a newer build by the time it is loaded.
  */
 const laterMigrations = (file) => ({
   name: 'later-migrations',
@@ -44,9 +44,10 @@ const laterMigrations = (file) => ({
     b.onLoad({ filter: /./, namespace: 'later-migrations' }, () => {
       const { MIGRATIONS, MILESTONES } = createRequire(import.meta.url)(file)
       const load = `require('./${basename(file)}').MIGRATIONS`
+      const count = MIGRATIONS.length
       return {
         contents: `export const MILESTONES = ${JSON.stringify(MILESTONES)}
-          export const MIGRATIONS = { length: ${MIGRATIONS.length}, slice: (from) => ${load}.slice(from, ${MIGRATIONS.length}) }`,
+          export const MIGRATIONS = { length: ${count}, slice: (from) => ${load}.slice(from, ${count}) }`,
       }
     })
   },
@@ -90,7 +91,9 @@ try {
     external: ['@anthropic-ai/claude-agent-sdk', '@photostructure/sqlite'],
     plugins: [textImports],
     banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+      js:
+        "import { createRequire as __createRequire } from 'node:module'; const require = " +
+        '__createRequire(import.meta.url);',
     },
   })
   // Vitest sets NODE_ENV to test. With it the page would contain React's development build, which

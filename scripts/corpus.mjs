@@ -1,5 +1,6 @@
 // Measures how well facts are extracted from labelled transcripts:
 // node scripts/corpus.mjs [--unseen] [--misses] [--json]
+// node scripts/corpus.mjs --real DIR [--only NAME] [--facts] [--misses] [--json]
 // --misses lists missed and wrong facts, of the seen transcripts only: nobody tunes on the others.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,11 +8,28 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { measureReal } from './corpus-real.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const { values } = parseArgs({
-  options: { unseen: { type: 'boolean' }, misses: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: {
+    unseen: { type: 'boolean' },
+    misses: { type: 'boolean' },
+    json: { type: 'boolean' },
+    real: { type: 'string' },
+    only: { type: 'string' },
+    facts: { type: 'boolean' },
+  },
 })
+if (values.real !== undefined) {
+  const program = await bundle([
+    'test/corpus/real/real-labels.ts',
+    'test/corpus/real/real-score.ts',
+    'test/corpus/real/real-texts.ts',
+  ])
+  await measureReal(values.real, values, { ...program, root })
+  process.exit(0)
+}
 const { readConversation, startFacts, score, total } = await bundle([
   'src/agents/claude-code/conversation.ts',
   'src/facts/facts.ts',
@@ -65,11 +83,13 @@ function figures(name, scored) {
 function print({ name, transcripts: count, kinds }) {
   console.log(`\n${name}: ${count} transcripts`)
   console.log(
-    `${'kind'.padEnd(14)}${'labels'.padStart(8)}${'recall'.padStart(8)}${'told'.padStart(8)}${'precision'.padStart(11)}`,
+    `${'kind'.padEnd(14)}${'labels'.padStart(8)}${'recall'.padStart(8)}${'told'.padStart(8)}` +
+      `${'precision'.padStart(11)}`,
   )
   for (const { kind, labels, reports, recall, precision } of kinds) {
     console.log(
-      `${kind.padEnd(14)}${String(labels).padStart(8)}${ratio(recall).padStart(8)}${String(reports).padStart(8)}${ratio(precision).padStart(11)}`,
+      `${kind.padEnd(14)}${String(labels).padStart(8)}${ratio(recall).padStart(8)}${String(reports).padStart(8)}` +
+        `${ratio(precision).padStart(11)}`,
     )
   }
 }

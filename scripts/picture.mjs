@@ -26,13 +26,21 @@ const rows = lines.map((line, row) => {
     const x = 20 + column * CELL
     column += [...part].length
     const look = `${style.bold ? ' font-weight="bold"' : ''}${style.dim ? ' opacity="0.6"' : ''}`
-    return `<text x="${x.toFixed(1)}" y="${52 + row * LINE}" fill="${style.fill}"${look} textLength="${([...part].length * CELL).toFixed(1)}" xml:space="preserve">${escaped(part)}</text>`
+    return (
+      `<text x="${x.toFixed(1)}" y="${52 + row * LINE}" fill="${style.fill}"${look} ` +
+      `textLength="${([...part].length * CELL).toFixed(1)}" xml:space="preserve">${escaped(part)}</text>`
+    )
   })
   return parts.join('')
 })
 const height = 70 + lines.length * LINE
-process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
-<rect width="100%" height="100%" rx="8" fill="#1e2127"/><circle cx="20" cy="18" r="5" fill="#e06c75"/><circle cx="38" cy="18" r="5" fill="#e5c07b"/><circle cx="56" cy="18" r="5" fill="#98c379"/>
+const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
+const font = `font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14"`
+const buttons = ['#e06c75', '#e5c07b', '#98c379'].map(
+  (colour, index) => `<circle cx="${20 + 18 * index}" cy="18" r="5" fill="${colour}"/>`,
+)
+process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>
+<rect width="100%" height="100%" rx="8" fill="#1e2127"/>${buttons.join('')}
 ${rows.filter(Boolean).join('\n')}
 </svg>
 `)

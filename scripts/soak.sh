@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Heavy proofs, each bounded in time, forty minutes together. Arguments name some of them; without any, all run.
+# Runs the heavy proofs: each has a time limit, and together they take forty minutes. Arguments
+# select some of them by name; without arguments all of them run.
 set -u
 cd "$(dirname "$0")/.."
 [ -f dist/baton.mjs ] || node scripts/build.mjs || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything: build, types and style, all tests with the real client. Installs what it needs (tmux, chromium, shellcheck) by itself.
+# Runs everything: build, types and style, and all tests with the real client. The tests install
+# what they need (tmux, chromium, shellcheck) by themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d node_modules ] || npm ci

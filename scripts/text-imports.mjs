@@ -1,5 +1,5 @@
-// Lets a module import another file as text: `launcher.sh?raw` as it is, `register.js?bundle` as one
-// ES module together with everything it imports.
+// Lets a module import another file as text: `launcher.sh?raw` as it is, `register.js?bundle` as
+// one ES module together with everything it imports.
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'

@@ -98,7 +98,7 @@ export interface Agent
 }
 
 /** Turns a client's payloads into signals and figures. */
-export interface MeasuringAgent {
+interface MeasuringAgent {
   /** Environment variables the hook program passes along with a signal. */
   readonly environment: readonly string[]
   /** For this event, the hook program may skip the rest of the payload after the text `behind`. */
@@ -121,7 +121,7 @@ export interface MeasuringAgent {
 }
 
 /** Puts Baton's texts into the output of a hook. */
-export interface AnsweringAgent {
+interface AnsweringAgent {
   /**
    * Returns the hook's output for this event, '' for none.
    * Drops a text for the agent if the event cannot deliver one (see `carries`).
@@ -140,7 +140,7 @@ export interface AnsweringAgent {
 }
 
 /** Changes the client's next action: its summary, its compaction, the end of its turn. */
-export interface CompactionSteering {
+interface CompactionSteering {
   /**
    * Returns the hook output that passes this text to the summariser of the starting compaction.
    * Null when this event cannot pass it.
@@ -157,7 +157,7 @@ export interface CompactionSteering {
 }
 
 /** Sends orders to the plugin module that runs inside the client. */
-export interface OrderChannel {
+interface OrderChannel {
   /**
    * Returns whether the plugin module runs in the client and executes orders.
    * `process` is the client's process.
@@ -192,7 +192,7 @@ export interface OrderChannel {
 }
 
 /** Reads commands that the user types inside the client. */
-export interface UserRequests {
+interface UserRequests {
   /**
    * Returns the user's request by a command inside the client, until it is dropped.
    * Null when the user has requested nothing.
@@ -244,7 +244,7 @@ export interface TypedClient {
   configDir: string
 }
 
-export interface LiveFiles {
+interface LiveFiles {
   /** Folders beside `liveDir` with files whose names begin with the session's id. */
   folders(liveDir: string): string[]
   /** Removes the files in `liveDir` that quote a session. */
@@ -271,7 +271,7 @@ export interface ForkableClient {
 }
 
 /** Starts a copy of a session that answers one prompt and changes nothing. */
-export interface ForkStarter {
+interface ForkStarter {
   /**
    * Returns the session's client, as the model for starting the fork.
    * A string says why there is none, as a half sentence.
@@ -319,7 +319,7 @@ export interface MeasuredAnswer {
   spend: Usage & { answers: number }
 }
 
-export interface SdkReader {
+interface SdkReader {
   /**
    * Reads a report from an SDK message.
    * Null when the message has no figures.

@@ -136,7 +136,7 @@ export interface DemoClient {
   interactive(prompt: string, model: string): string[]
 }
 
-export interface AgentCheck {
+interface AgentCheck {
   name: string
   look(context: CheckContext): Finding | Promise<Finding>
 }
@@ -173,7 +173,7 @@ export interface CheckContext {
    * Returns a fault that running install again fixes.
    * `what` says what it then does, as the end of a sentence.
    */
-  byInstall(detail: string, what: string, target?: SettingsTarget): Fault
+  byInstall(detail: string, purpose: string, target?: SettingsTarget): Fault
   /**
    * Returns the bytes of a settings file.
    * Null when the file does not exist.

@@ -25,10 +25,10 @@ export interface TranscriptReader {
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
   /**
-   * Returns the working folder of a transcript's session, null when not named, and whether the
-   * session was a headless run.
+   * Returns the working folder of a transcript's session, null when not named, whether the session
+   * was a headless run, and its first request, shortened, null when it begins with none.
    */
-  originOfTranscript(path: string): { folder: string | null; headless: boolean }
+  originOfTranscript(path: string): { folder: string | null; headless: boolean; title: string | null }
   /**
    * Returns after how many days the client deletes this transcript.
    * `transcriptPath` is null when it is not known.
@@ -78,7 +78,7 @@ export interface ConversationOptions {
 }
 
 /** The position at which a read ended. */
-export interface Reached {
+interface Reached {
   offset: number
   lines: number
   /** The reader's memory of earlier lines, as plain data with maps. Absent when it has none. */

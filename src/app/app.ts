@@ -1,4 +1,4 @@
-import type { HandoffShown } from '../contract/api/sessions.js'
+import type { HandoffView } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { dropHandoff, requestBrief } from '../engine/handoff/handoff-calls.js'
 import type { App } from '../engine/open-engine.js'
@@ -37,8 +37,8 @@ export function useCasesOf(app: App, program: OwnProgram): UseCases {
 }
 
 interface SessionUseCases {
-  handOff(record: SessionRecord, reason: string | null): HandoffShown
-  cancelHandoff(record: SessionRecord): HandoffShown
+  handOff(record: SessionRecord, reason: string | null): HandoffView
+  cancelHandoff(record: SessionRecord): HandoffView
   switchSession(record: SessionRecord, enabled: boolean): void
 }
 

@@ -9,8 +9,16 @@ import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { processInfo } from '../lib/process-info.js'
-import { line, newTrial } from '../testing/archive-home.js'
-import { archivesOf, finishArchives, readNew, retainArchives, type WaitClock, waitForOther } from './archives.js'
+import { createArchiveHome, line } from '../testing/archive-home.js'
+import {
+  archivesOf,
+  finishArchives,
+  NO_PROGRESS,
+  readNew,
+  retainArchives,
+  type WaitClock,
+  waitForOther,
+} from './archives.js'
 
 const DAY = 24 * 3_600_000
 
@@ -49,20 +57,20 @@ function createArchivedSessions(settings: object | null, projectSettings: object
     archives,
     path,
     retain: () => retainArchives(app, archives),
-    left: () => app.store.archives().map(({ sessionId }) => sessionId),
+    kept: () => app.store.archives().map(({ sessionId }) => sessionId),
   }
 }
 
 test('archives are kept without limit if cleanupPeriodDays is not set', () => {
   const it = createArchivedSessions({})
   it.retain()
-  expect(it.left()).toEqual(['new', 'old'])
+  expect(it.kept()).toEqual(['new', 'old'])
 })
 
 test("a period that the user set removes archives by the transcript's age, and never a transcript", () => {
   const it = createArchivedSessions({ cleanupPeriodDays: 30 })
   expect(it.retain().archives).toMatchObject([{ session_id: 'old' }])
-  expect(it.left()).toEqual(['new'])
+  expect(it.kept()).toEqual(['new'])
   expect(existsSync(it.path('old'))).toBe(true)
   expect(it.app.store.segments({ sessionId: 'old' })).toEqual([])
   expect(it.app.store.leftovers()).toEqual([])
@@ -71,13 +79,13 @@ test("a period that the user set removes archives by the transcript's age, and n
 test('a period in the settings of a repository removes nothing', () => {
   const it = createArchivedSessions(null, { cleanupPeriodDays: 1 })
   it.retain()
-  expect(it.left()).toEqual(['new', 'old'])
+  expect(it.kept()).toEqual(['new', 'old'])
 })
 
 test('settings that cannot be parsed remove nothing', () => {
   const it = createArchivedSessions({ cleanupPeriodDays: 'soon' })
   it.retain()
-  expect(it.left()).toEqual(['new', 'old'])
+  expect(it.kept()).toEqual(['new', 'old'])
 })
 
 /** Returns a clock whose pauses end at once. */
@@ -93,16 +101,16 @@ function quickClock(): WaitClock {
 
 /** Creates a pending archive, while a running process holds an older one of the session. */
 function createHeldArchive() {
-  const trial = newTrial()
-  trial.write('s1', line({ by: 'user', text: 'one' }))
-  const older = trial.plan('s1')!
-  const { archiveId } = trial.plan('s1')!
+  const fixture = createArchiveHome()
+  fixture.write('s1', line({ by: 'user', text: 'one' }))
+  const older = fixture.plan('s1')!
+  const { archiveId } = fixture.plan('s1')!
   // The parent of this process runs longer than the test.
   const { pid, startedAt } = processInfo(process.ppid)!
-  trial.store.transaction(() => trial.store.putArchive({ ...older, lease: { pid, startedAt } }))
-  trial.archives.finish()
-  expect(trial.store.archive(archiveId)!.status).toBe('pending')
-  return { trial, older, archiveId, store: trial.store, finish: () => void trial.archives.finish() }
+  fixture.store.transaction(() => fixture.store.putArchive({ ...older, lease: { pid, startedAt } }))
+  fixture.archives.finish()
+  expect(fixture.store.archive(archiveId)!.status).toBe('pending')
+  return { fixture, older, archiveId, store: fixture.store, finish: () => void fixture.archives.finish() }
 }
 
 describe('waiting for another process', () => {
@@ -131,15 +139,15 @@ describe('waiting for another process', () => {
   })
 
   test('waiting for another process ends when the archive is forgotten', async () => {
-    const { trial, store, archiveId, finish } = createHeldArchive()
-    const tell = (): void => void trial.archives.remove(store.archives())
+    const { fixture, store, archiveId, finish } = createHeldArchive()
+    const tell = (): void => void fixture.archives.remove(store.archives())
     expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toBeNull()
   })
 
   test('a finished archive is not waited for', async () => {
-    const { trial, store, finish } = createHeldArchive()
-    trial.write('s2', line({ by: 'user', text: 'two' }))
-    const { archiveId } = trial.keep('s2')
+    const { fixture, store, finish } = createHeldArchive()
+    fixture.write('s2', line({ by: 'user', text: 'two' }))
+    const { archiveId } = fixture.keep('s2')
     const tell = (): never => expect.fail('nothing to wait for')
     expect(await waitForOther({ store, archiveId, finish, tell })).toMatchObject({ status: 'kept' })
   })
@@ -175,7 +183,7 @@ function createKilledSessions(texts: Record<string, string>) {
   return {
     app,
     archives,
-    opened: { app, archives, progress: { add() {}, end() {} } },
+    opened: { app, archives, progress: NO_PROGRESS },
     isLeft: () => isLeft,
     find: (query: string, within = startTimeLimit(60_000)) => archives.search({ query, limit: 5, within }).length,
   }
@@ -196,7 +204,7 @@ test('transcripts beyond the time limit are listed, planned and left to a backgr
   expect(it.isLeft()).toBe(true)
   const notes: string[] = []
   tellUnread(fresh.unread(), { note: (text: string) => notes.push(text) } as unknown as Cli)
-  expect(notes).toEqual([expect.stringContaining('Not read yet, there was no time: s1 (')])
+  expect(notes).toEqual([expect.stringMatching(/5 s were not enough: s1 \(\d+ B\).*baton archive finish/)])
 })
 
 test('a transcript that is too large for the time limit does not prevent a small one from being read', () => {

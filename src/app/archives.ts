@@ -8,9 +8,9 @@ import { archiveFilter, partOf } from '../archive/choose-archives.js'
 import { type LineStart, readTranscript } from '../archive/read-transcript.js'
 import { startTimeLimit, type TimeLimit } from '../archive/time-limit.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import type { ArchiveShown, HitsShown, TranscriptPart } from '../contract/api/archives.js'
+import type { ArchiveView, HitsView, TranscriptPart } from '../contract/api/archives.js'
 import type { ParsedBody, ReplyOf } from '../contract/api/routes.js'
-import type { ArchiveRecord } from '../contract/records/archive.js'
+import type { Archive, ArchiveRecord } from '../contract/records/archive.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
@@ -101,20 +101,23 @@ export interface Progress {
   end(): void
 }
 
+/** Reports nothing. */
+export const NO_PROGRESS: Progress = { add() {}, end() {} }
+
 export interface Opened {
   app: App
   archives: Archives
   progress: Progress
 }
 
-const DOING = { keep: 'keeping transcripts:', index: 'making them searchable:' }
+const PROGRESS_LABELS = { keep: 'archiving transcripts:', index: 'indexing archives:' }
 
 /** Returns archives whose search shows progress, because it may have to rebuild a lost index. */
 export function withProgress(archives: Archives, progress: Progress): Archives {
   return {
     ...archives,
     search(request) {
-      const hits = archives.search({ progress: (bytes) => progress.add(DOING.index, bytes), ...request })
+      const hits = archives.search({ progress: (bytes) => progress.add(PROGRESS_LABELS.index, bytes), ...request })
       progress.end()
       return hits
     },
@@ -122,7 +125,7 @@ export function withProgress(archives: Archives, progress: Progress): Archives {
 }
 
 export function finishAll({ app, archives, progress }: Opened, limit?: FinishOptions['limit']): ArchiveRecord[] {
-  const report = (what: keyof typeof DOING, bytes: number): void => progress.add(DOING[what], bytes)
+  const report = (what: keyof typeof PROGRESS_LABELS, bytes: number): void => progress.add(PROGRESS_LABELS[what], bytes)
   return finishArchives(app, archives, { progress: report, ...(limit ? { limit } : {}) })
 }
 
@@ -134,7 +137,7 @@ interface ArchiveQuery {
 
 export interface ArchiveUseCases {
   archives(query: ArchiveQuery): ReplyOf<'archives'>
-  archive(id: string): ArchiveShown
+  archive(id: string): ArchiveView
   /**
    * Reads a page of the transcript.
    * `before` selects the last entries before this line, null those after `from`.
@@ -144,7 +147,7 @@ export interface ArchiveUseCases {
     id: string,
     page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
   ): Promise<TranscriptPart>
-  search(query: ArchiveQuery & { q: string }): Promise<HitsShown>
+  search(query: ArchiveQuery & { q: string }): Promise<HitsView>
   restore(id: string, order: ParsedBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
   forget(record: SessionRecord): Promise<ReplyOf<'forget'>>
 }
@@ -230,7 +233,7 @@ function explain({ archiveId }: ArchiveRecord): (error: unknown) => never {
     if (!(error instanceof DamagedArchive)) throw error
     throw new BatonError(
       `${archiveId} cannot be read: ${error.message}.`,
-      'baton archive verify tells more.',
+      'Run baton archive verify to find all damaged archives.',
       EXIT.refused,
     )
   }
@@ -244,9 +247,81 @@ function placeFor(to: string, userHome: string | undefined): string {
   const path = to.startsWith('~/') && userHome ? join(userHome, to.slice(2)) : to
   if (isAbsolute(path) && !/[\x00-\x1f]/.test(path)) return path
   throw new BatonError(
-    'to: must be a whole path.',
-    'Such as /home/me/transcript.jsonl or ~/transcript.jsonl.',
+    'to: must be an absolute path.',
+    'Give a path such as /home/me/transcript.jsonl or ~/transcript.jsonl.',
     EXIT.usage,
+  )
+}
+
+/** Stored archive of a session, and when a failed one is tried again. */
+interface RequestedArchive {
+  archive: Archive
+  /** Null when nothing will be retried. */
+  retryAt: string | null
+}
+
+/**
+ * Archives a session's transcript now, its subagents' included. The archive is pending when
+ * another process stores the same transcript. Throws when archiving is off for the session or it
+ * has no transcript.
+ */
+export function archiveSession(opened: Opened, session: SessionRecord): RequestedArchive {
+  const { app } = opened
+  const { sessionId, agent, project, model, transcriptPath: transcript } = session
+  const seat = app.store.seat(session.seatId)?.name ?? session.seatId
+  if (!app.policyOf({ agent, project, model, seat }).policy.archive.enabled)
+    throw new BatonError(
+      'Archiving is turned off for this project (archive.enabled: false).',
+      'Set archive.enabled to true to turn it on. baton config check lists the files that apply.',
+      EXIT.refused,
+    )
+  const planned = app.store.transaction(() =>
+    app.planArchive({ sessionId, agent, project, trigger: 'request', transcript }),
+  )
+  if (planned === null)
+    throw new BatonError(
+      `Session ${sessionId} has no transcript.`,
+      'Only sessions that a client reports have one; name another session.',
+      EXIT.notFound,
+    )
+  finishAll(opened)
+  return requestedArchive(opened, planned.archiveId, app.store.archive(planned.archiveId))
+}
+
+/**
+ * Archives a session's transcript like `archiveSession`, and waits while another process stores it.
+ * Calls `tell` once when the wait becomes long. The archive is pending after a time limit.
+ */
+export async function archiveSessionAndWait(
+  opened: Opened,
+  session: SessionRecord,
+  tell: () => void,
+): Promise<RequestedArchive> {
+  const { archive_id: archiveId } = archiveSession(opened, session).archive
+  const finish = (): void => void finishAll(opened)
+  return requestedArchive(opened, archiveId, await waitForOther({ store: opened.app.store, archiveId, finish, tell }))
+}
+
+function requestedArchive(opened: Opened, archiveId: string, record: ArchiveRecord | null): RequestedArchive {
+  opened.progress.end()
+  const archive = record && opened.archives.view([record])[0]
+  if (archive) return { archive, retryAt: record.retryAt }
+  throw new BatonError(
+    `${archiveId} was deleted while it was written.`,
+    'To archive the session again: baton archive keep <session>.',
+  )
+}
+
+/** Returns why a requested archive is not stored, as an error. */
+export function notStored({ archive, retryAt }: RequestedArchive): BatonError {
+  if (archive.status === 'pending')
+    return new BatonError(
+      `${archive.archive_id} is not finished: another process is still archiving this session.`,
+      `Check it later: baton archive show ${archive.archive_id}.`,
+    )
+  return new BatonError(
+    `${archive.archive_id} failed: ${archive.reason ?? 'the reason is not known'}.`,
+    retryAt === null ? 'Run baton doctor.' : 'Baton tries again later. baton doctor checks the store.',
   )
 }
 

@@ -30,7 +30,7 @@ type Places = Pick<Home, 'root' | 'config' | 'log'>
 export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
   const keeping = oneAtATime(
     () => spawn(process.execPath, [engine, 'keep'], { env: environment(home()), stdio: 'ignore' }),
-    (reason) => log('error', 'keeping transcripts failed', { reason }),
+    (reason) => log('error', 'archiving transcripts failed', { reason }),
   )
   const driving = oneAtATime(
     () => startWorker('drive', engine, home()),
@@ -116,8 +116,8 @@ export function pickUpJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
   { env }: Pick<ProgramContext, 'env'>,
 ): number | null {
-  const { interrupted: cutOff, stopRequested: unwanted, endHooksDue: unsaid } = findLostJobs(app.store)
-  if (cutOff.length + unwanted.length + unsaid.length === 0) return null
+  const { interrupted, stopRequested, endHooksDue } = findLostJobs(app.store)
+  if (interrupted.length + stopRequested.length + endHooksDue.length === 0) return null
   try {
     const folder = app.home.jobs
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -130,13 +130,16 @@ export function pickUpJobs(
       detached: true,
       stdio: ['ignore', out, out],
     })
-    child.once('error', (error) => app.log('error', 'lost jobs could not be taken up', { reason: reasonOf(error) }))
+    child.once('error', (error) => app.log('error', 'lost jobs could not be resumed', { reason: reasonOf(error) }))
     child.unref()
     closeSync(out)
-    app.log('info', 'lost jobs go on', { jobs: cutOff.map(({ jobId }) => jobId).join(' '), pid: child.pid ?? null })
+    app.log('info', 'lost jobs are resumed', {
+      jobs: interrupted.map(({ jobId }) => jobId).join(' '),
+      pid: child.pid ?? null,
+    })
     return child.pid ?? null
   } catch (error) {
-    app.log('error', 'lost jobs could not be taken up', { reason: reasonOf(error) })
+    app.log('error', 'lost jobs could not be resumed', { reason: reasonOf(error) })
     return null
   }
 }
@@ -157,7 +160,7 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
     try {
       if (app.store.dueNotices(app.now().toISOString()).length > 0) keeper.leave('notice')
     } catch (error) {
-      app.log('warn', 'stored notices could not be looked for', { reason: reasonOf(error) })
+      app.log('warn', 'due notices could not be read', { reason: reasonOf(error) })
     }
   }
   notify()
@@ -192,7 +195,7 @@ export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void
     if (tidyDaily(store, placesOf(home), now()))
       for (const { waiter } of Object.values(agents)) waiter?.tidy(home.live, now(), isRunning)
   } catch (error) {
-    app.log('warn', 'the house could not be tidied', { reason: reasonOf(error) })
+    app.log('warn', 'the home could not be tidied', { reason: reasonOf(error) })
   }
 }
 
@@ -201,6 +204,6 @@ export function drain(app: App, options: Parameters<App['drain']>[0] = {}): void
   try {
     app.drain(options)
   } catch (error) {
-    app.log('warn', 'the spool could not be taken', { reason: String(error) })
+    app.log('warn', 'the spool could not be drained', { reason: String(error) })
   }
 }

@@ -107,7 +107,11 @@ function viewRow({ store }: App, brief: BriefRecord): BriefRow {
 /** Selects briefs, newest first. */
 function selectBriefs(app: App, { seat, session, status, limit }: BriefQuery): BriefRecord[] {
   if (status !== undefined && !BRIEF_STATUSES.some((one) => one === status))
-    throw new BatonError(`status: must be one of ${BRIEF_STATUSES.join(', ')}.`, 'Left out, all are told.', EXIT.usage)
+    throw new BatonError(
+      `status: must be one of ${BRIEF_STATUSES.join(', ')}.`,
+      'Leave it out to get all briefs.',
+      EXIT.usage,
+    )
   const briefs = app.store.briefs({
     ...(seat === undefined ? {} : { seatId: seatOf(app, seat) }),
     ...(session === undefined ? {} : { sessionId: found(app, session).sessionId }),
@@ -125,7 +129,7 @@ function seatOf(app: App, name: string): string {
 function found(app: App, id: string) {
   const record = app.find(id)
   if (record) return record
-  throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
+  throw new BatonError(`There is no session or seat "${id}".`, 'baton status --all lists them.', EXIT.notFound)
 }
 
 /** Minimum length of an id's beginning, without the prefix. */
@@ -135,7 +139,7 @@ const PREFIX = 'brief_'
 /**
  * Finds a brief by its id or the beginning of it. Null when none matches. Throws when several do.
  */
-export function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
+function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
   const exact = store.brief(id)
   if (exact) return exact
   const beginning = id.startsWith(PREFIX) ? id : `${PREFIX}${id}`
@@ -154,7 +158,8 @@ export function briefNamed(app: Pick<App, 'store'>, id: string): BriefRecord {
   if (found) return found
   throw new BatonError(
     `There is no brief "${id}".`,
-    `${id.replace(PREFIX, '').length < SHORTEST ? 'Give at least four characters of the id. ' : ''}baton handoffs list --all shows them.`,
+    `${id.replace(PREFIX, '').length < SHORTEST ? 'Give at least four characters of the id. ' : ''}baton handoffs ` +
+      'list --all lists all briefs.',
     EXIT.notFound,
   )
 }
@@ -196,6 +201,8 @@ export function addedIn(text: string | null): string | null {
 }
 
 const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
+/** Display names of statuses whose stored name is unclear. */
+const OVER_TEXTS: Partial<Record<BriefRecord['status'], string>> = { used: 'in use', superseded: 'replaced' }
 
 /**
  * Returns the text of a brief that may be edited.
@@ -205,17 +212,18 @@ export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, b
   admitReviewer(app.store, caller, brief)
   if (OVER.has(brief.status))
     throw new BatonError(
-      `${brief.briefId} is ${brief.status}: it cannot be edited any more.`,
+      `${brief.briefId} cannot be edited, because it is ${OVER_TEXTS[brief.status] ?? brief.status}.`,
       brief.status === 'used'
-        ? 'Tell the session that began with it what has changed.'
-        : 'baton handoffs list shows those in use.',
+        ? 'Tell the session that uses it what has changed: baton send <session> <text>.'
+        : 'baton handoffs list shows the briefs that are ready or in use.',
       EXIT.refused,
     )
   const { body, verdict } = readBrief(brief.path, machineKey(app.home.key), brief.sha256)
   if (body !== null && verdict === 'genuine') return withoutHashComment(body)
   throw new BatonError(
-    `The text of ${brief.briefId} is ${verdict === 'missing' ? 'gone' : 'not the one Baton kept'} (${brief.path}).`,
-    'Give a new brief: baton handoff <file> --session ID.',
+    `The file of ${brief.briefId} ` +
+      `${verdict === 'missing' ? 'does not exist' : 'was changed after Baton stored it'} (${brief.path}).`,
+    'Submit a new brief: baton handoff <file> --session ID.',
     EXIT.refused,
   )
 }
@@ -229,7 +237,7 @@ export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): stri
   refuseTampered(app, name, text)
   const body = withoutFrontMatter(text)
   if (body.trim() !== '') return body
-  throw new BatonError(`${name} holds nothing but front matter.`, 'Write the brief below it.', EXIT.usage)
+  throw new BatonError(`${name} contains only front matter.`, 'Write the brief below the front matter.', EXIT.usage)
 }
 
 /**
@@ -247,8 +255,8 @@ export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | 
 function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): void {
   if (verdictOf(app, text) !== 'tampered') return
   throw new BatonError(
-    `${name} bears a signature that does not fit: it was changed since, or signed on another machine.`,
-    'Read it, and take its front matter out if you stand by what it says. Nothing was changed.',
+    `${name} has an invalid signature: it was changed after signing, or signed on another machine.`,
+    'Nothing was changed. Read the text; to use it anyway, remove its front matter.',
     EXIT.refused,
   )
 }
@@ -289,7 +297,7 @@ function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): Handoff
   if (brief.status === 'superseded' && later)
     throw new BatonError(
       `${brief.briefId} was replaced by ${later}.`,
-      `Name that one: baton handoffs cancel ${later}.`,
+      `Cancel that one: baton handoffs cancel ${later}.`,
       EXIT.refused,
     )
   return open.find(({ briefId }) => briefId === brief.briefId) ?? null
@@ -305,8 +313,8 @@ export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, s
   const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
   if (handoff) return handoff
   throw new BatonError(
-    `No handoff of seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} is under way.`,
-    'baton handoffs list --all shows what became of those before.',
+    `Seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} has no open handoff.`,
+    'baton handoffs list --all shows its past briefs.',
     EXIT.notFound,
   )
 }
@@ -345,7 +353,7 @@ function seatOrThrow(app: App, name: string): string {
     if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
     throw new BatonError(
       `There is no brief, seat or session "${name}".`,
-      'baton handoffs list --all shows the briefs and what is under way.',
+      'baton handoffs list --all lists all briefs and the open handoffs.',
       EXIT.notFound,
     )
   }

@@ -6,9 +6,8 @@ import { restoreArchive } from '../archive/restore-archive.js'
 import { loadConfig } from '../config/load-config.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { finishAll, type Opened, waitForOther } from './archives.js'
+import type { Opened } from './archives.js'
 import { isShared } from './forget-sessions.js'
-import { sessionNamed } from './sessions.js'
 
 type Env = Record<string, string | undefined>
 
@@ -55,60 +54,20 @@ function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: b
   const [problem] = loaded.problems
   if (problem)
     throw new BatonError(
-      `The configuration is wrong, so it is not known what to redact: ${problem.key} in ${problem.file} ${problem.reason}.`,
-      problem.hint === '' ? 'baton config check tells more.' : `${problem.hint} (baton config check tells more).`,
+      `The configuration is invalid, so the text cannot be redacted: ${problem.key} in ${problem.file} ` +
+        `${problem.reason}.`,
+      problem.hint === '' ? 'Run baton config check.' : `${problem.hint} (baton config check lists all errors).`,
       EXIT.usage,
     )
   const file = loaded.project
   if (file?.trusted === false && file.ignored.some(({ key }) => /(^|\.)archive$/.test(key)))
     throw new BatonError(
-      `${file.path} is not trusted (${file.reason}), so what it says about redaction is not used.`,
-      'Look at the file, then run baton trust in its folder; or take `archive` out of it.',
+      `${file.path} is not trusted (${file.reason}), so its redaction patterns are not used.`,
+      'Read the file, then run baton trust in its folder, or remove the key archive from it.',
       EXIT.refused,
     )
   const { policy } = app.policyOf({ agent: record.agent, project: record.project, model: null, seat: null })
   return [...configuredPatterns(policy.archive.redact), ...BUILT_IN_PATTERNS, ...(emails ? [E_MAIL] : [])]
-}
-
-/**
- * Archives a session's transcript now.
- * If another process already does so, calls `waiting` and waits for it.
- * `retryAt` is null when nothing will be retried.
- */
-export async function keepSession(opened: Opened, id: string, waiting: () => void) {
-  const { app, archives } = opened
-  const session = sessionNamed(app, id)
-  const { policy } = app.policyOf({
-    agent: session.agent,
-    project: session.project,
-    model: session.model,
-    seat: null,
-  })
-  if (!policy.archive.enabled)
-    throw new BatonError(
-      'Archiving is turned off here (archive.enabled).',
-      'baton config explain tells where.',
-      EXIT.refused,
-    )
-  const { sessionId, agent, project, transcriptPath } = session
-  const planned = app.store.transaction(() =>
-    app.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),
-  )!
-  finishAll(opened)
-  const record = await waitForOther({
-    store: app.store,
-    archiveId: planned.archiveId,
-    finish: () => void finishAll(opened),
-    tell: waiting,
-  })
-  opened.progress.end()
-  const archive = record && archives.view([record])[0]
-  if (!archive)
-    throw new BatonError(
-      `${planned.archiveId} was forgotten meanwhile.`,
-      'Keep the session again if you still want it.',
-    )
-  return { archive, retryAt: record.retryAt }
 }
 
 /** Size of the index from which a removal takes noticeably long. */

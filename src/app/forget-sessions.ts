@@ -9,7 +9,7 @@ import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import type { Message } from '../contract/records/message.js'
 import { forgetFacts, hasFacts } from '../engine/compaction/kept-facts.js'
-import { sendToSeat, sitting } from '../engine/messages/bring-messages.js'
+import { sendToSeat, sitting } from '../engine/messages/deliver-to-seat.js'
 import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 
@@ -78,20 +78,20 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   const [problem] = app.policyOf({ agent: DEFAULT_AGENT, project: null, model: null, seat: null }).problems
   if (rounds.length === 0 && problem)
     throw new BatonError(
-      `The configuration is wrong, so it is not known what to keep: ${problem.key} in ${problem.file} ${problem.reason}.`,
-      'baton config check tells more. Or say --older-than 30d or --max-size 10GB.',
+      `The configuration is invalid, so its limits are unknown: ${problem.key} in ${problem.file} ${problem.reason}.`,
+      'Run baton config check, or give --older-than 30d or --max-size 10GB.',
       EXIT.usage,
     )
   if (rounds.length === 0)
     throw new BatonError(
-      'What is to be pruned? The configuration keeps everything.',
-      'Say --older-than 30d or --max-size 10GB, or set archive.keep_days or archive.keep_bytes.',
+      'There is no limit to prune by: the configuration keeps all archives.',
+      'Give --older-than 30d or --max-size 10GB, or set archive.keep_days or archive.keep_bytes.',
       EXIT.usage,
     )
   const dropped = new Map<string, ArchiveRecord>()
   for (const { among, retention } of rounds) {
-    const left = (record: ArchiveRecord): boolean => among(record) && !dropped.has(record.archiveId)
-    for (const record of archives.chooseToDelete(retention, left)) dropped.set(record.archiveId, record)
+    const isLeft = (record: ArchiveRecord): boolean => among(record) && !dropped.has(record.archiveId)
+    for (const record of archives.chooseToDelete(retention, isLeft)) dropped.set(record.archiveId, record)
   }
   return [...dropped.values()]
 }
@@ -159,7 +159,11 @@ function sessionsOfProject(app: App, folder: string): Set<string> {
 function oneSession(app: App, id: string): Set<string> {
   const found = findArchivedSessions(app, id)
   if (found.length > 1)
-    throw new BatonError(`${id} is a seat of ${found.length} sessions.`, 'Name one session at a time.', EXIT.usage)
+    throw new BatonError(
+      `${id} is a seat with ${found.length} sessions.`,
+      `Name one session: baton archive list --session ${id} lists them.`,
+      EXIT.usage,
+    )
   return new Set(found)
 }
 
@@ -178,8 +182,8 @@ export function forgetWords(
   const quoted = [...sessions].some((sessionId) => isQuoted(app, sessionId))
   if (records.length === 0 && !quoted)
     throw new BatonError(
-      `Nothing is kept of ${'session' in named ? named.session : `the project ${named.project}`}.`,
-      'baton archive list shows what is kept.',
+      `Nothing is stored of ${'session' in named ? named.session : `the project ${named.project}`}.`,
+      'baton archive list lists all archives.',
       EXIT.notFound,
     )
   return { records, quoted, words: dry ? 0 : forgetSession(app, sessions) }

@@ -100,13 +100,13 @@ export async function importTranscripts(
       if (!planStored(app.engine.deps, transcript)) continue
       finishArchives(app, archives, {
         sessionId,
-        progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing them:', done),
+        progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing archives:', done),
       })
       const newest = app.store.archives({ sessionId }).at(-1)
       if (newest?.status === 'kept') {
         total.imported++
         total.bytes += bytes
-      } else total.failed.push({ path, reason: newest?.reason ?? 'another process archives it now' })
+      } else total.failed.push({ path, reason: newest?.reason ?? 'another process is archiving it' })
     }
   } finally {
     stop.release()

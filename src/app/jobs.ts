@@ -5,12 +5,12 @@ import { dirname, join, resolve } from 'node:path'
 import { findProjectFile } from '../config/find-project.js'
 import { loadConfig } from '../config/load-config.js'
 import { type JobFlags, resolveAgent } from '../config/resolve-agent.js'
-import type { JobDetail, JobLogLine, JobLogPart, JobShown, Projects } from '../contract/api/jobs.js'
+import type { JobDetail, JobLogLine, JobLogPart, JobView, Projects } from '../contract/api/jobs.js'
 import type { ParsedBody } from '../contract/api/routes.js'
 import type { ProjectFile } from '../contract/policy.js'
 import type { JobSpec } from '../contract/records/job.js'
 import type { App } from '../engine/open-engine.js'
-import { findRunObstacle } from '../jobs/claim.js'
+import { findRunObstacle } from '../jobs/claim-job.js'
 import { findJob, isRecent, listRecentJobs } from '../jobs/find-job.js'
 import { type ForgottenJob, forgetJob, jobsEndedBefore } from '../jobs/forget-job.js'
 import { readLogPart } from '../jobs/job-log.js'
@@ -27,18 +27,18 @@ import type { OwnProgram } from './own-program.js'
 
 export interface JobUseCases {
   /** Lists open jobs and those of the last week, newest first, like `jobs list`. */
-  jobs(all: boolean): JobShown[]
+  jobs(all: boolean): JobView[]
   /** Returns a job of that list by its whole id. Null when it is not in the list. */
-  listedJob(jobId: string): JobShown | null
+  listedJob(jobId: string): JobView | null
   job(id: string): JobDetail
   /**
    * Reads a part of the log. `after` is the `next` of the previous part, null for the beginning.
    */
   jobLog(id: string, after: string | null): JobLogPart
-  startJob(order: ParsedBody<'startJob'>): Promise<JobShown>
-  cancelJob(id: string): Promise<JobShown>
-  pauseJob(id: string): Promise<JobShown>
-  resumeJob(id: string): JobShown
+  startJob(order: ParsedBody<'startJob'>): Promise<JobView>
+  cancelJob(id: string): Promise<JobView>
+  pauseJob(id: string): Promise<JobView>
+  resumeJob(id: string): JobView
   projects(): Projects
 }
 
@@ -49,7 +49,7 @@ const MOST_PROJECTS = 100
 
 export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
   const { store } = app
-  const shown = (jobId: string): JobShown => viewJob(store.job(jobId)!, store.attempts(jobId))
+  const shown = (jobId: string): JobView => viewJob(store.job(jobId)!, store.attempts(jobId))
   const folders = (): string[] => [...new Set(store.sessions().flatMap(({ project }) => project ?? []))]
   return {
     jobs: (all) => listRecentJobs(store, all, app.now()),
@@ -69,8 +69,8 @@ export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
     async startJob({ project, agent, prompt, work_item, permission_mode }) {
       if (!folders().includes(project))
         throw new BatonError(
-          `Baton knows no project ${project}.`,
-          'It knows the folders its sessions ran in; elsewhere: baton run.',
+          `Baton has not seen a session in ${project}.`,
+          'Choose a project that had a session, or start the job in that folder: baton run.',
           EXIT.notFound,
         )
       const flags = {
@@ -157,7 +157,10 @@ export async function settleOrder(
   await checkWorkspace(spec.workspace, spec.folder, { env: { ...env, ...spec.env } })
   const missing = (await openRuntime(spec.agent, spec.runtime, spec.folder, { env })).missing()
   if (missing === null) return spec
-  throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')
+  throw new BatonError(
+    `The runtime ${spec.runtime} cannot be used: ${missing}.`,
+    'Choose another with --runtime; baton doctor lists the available ones.',
+  )
 }
 
 /**
@@ -185,7 +188,11 @@ export function resumeJob(app: App, starter: Starter, jobId: string): StartedRun
 export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: Starter, jobId: string): StartedRunner {
   const { folder: cwd } = app.store.job(jobId)!.spec
   if (!existsSync(cwd))
-    throw new BatonError(`The folder ${cwd} of job ${jobId} is gone.`, 'baton run begins another job.', EXIT.notFound)
+    throw new BatonError(
+      `The folder ${cwd} of job ${jobId} does not exist any more.`,
+      'Restore it and resume the job, or start another one: baton run.',
+      EXIT.notFound,
+    )
   const folder = jobFolder(app, jobId)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const log = join(folder, 'runner.log')
@@ -219,8 +226,8 @@ function refuseUntrusted(file: ProjectFile | null): void {
   throw new BatonError(
     `${file.path} is not trusted (${file.reason}), so no job is started here. It sets ${listKeys(keys)}.`,
     file.reason === 'belongs to another user'
-      ? 'Make a copy that belongs to you, look at it, then run baton trust.'
-      : 'Look at the file, then run baton trust in its folder, or baton run --trust.',
+      ? 'Make a copy that belongs to you, read it, then run baton trust.'
+      : 'Read the file, then run baton trust in its folder, or baton run --trust.',
     EXIT.refused,
     { untrusted: file.path, ignored: file.ignored },
   )
@@ -236,7 +243,7 @@ function specOf(cwd: string, agentName: string | null, flags: JobFlags, env: Sta
   if (first)
     throw new BatonError(
       `${first.file}: ${first.key ? `${first.key}: ` : ''}${first.reason}.`,
-      first.hint || 'See baton config check.',
+      first.hint || 'Run baton config check.',
       EXIT.usage,
       { problems },
     )
@@ -247,8 +254,8 @@ function specOf(cwd: string, agentName: string | null, flags: JobFlags, env: Sta
   const folder = resolve(spec.folder)
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return { ...spec, folder }
   throw new BatonError(
-    `${folder} is no folder${agentName === null ? '' : ` (working_directory of the agent \`${agentName}\`)`}.`,
-    'Name one that exists; it is taken from where baton.yaml lies.',
+    `${folder} is not a folder${agentName === null ? '' : ` (working_directory of the agent \`${agentName}\`)`}.`,
+    'Give an existing folder, relative to the folder of baton.yaml.',
     EXIT.usage,
   )
 }

@@ -4,12 +4,17 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TypedClient } from '../agents/agent.js'
 import { callingSession } from '../agents/clients.js'
-import type { MessageShown } from '../contract/api/messages.js'
+import type { MessageView } from '../contract/api/messages.js'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/records/message.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { pastePrompt, whyNotNow } from '../delivery/channels/tmux.js'
-import { beginTypingMessages, typable as idleUntold, sitting, typedNothing } from '../engine/messages/bring-messages.js'
+import {
+  beginTypingMessages,
+  typable as idleUntold,
+  sitting,
+  typedNothing,
+} from '../engine/messages/deliver-to-seat.js'
 import { LONGEST_TEXT, sendMessage, takeMessageBack } from '../engine/messages/send-message.js'
 import type { App } from '../engine/open-engine.js'
 import { viewMessage, viewMessages } from '../engine/views/message-view.js'
@@ -22,12 +27,12 @@ import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
   /** Lists messages to a seat, named as for `baton messages`, or to all if null; oldest first. */
-  allMessages(seat: string | null, limit: number): MessageShown[]
+  allMessages(seat: string | null, limit: number): MessageView[]
   /** Lists the newest `limit` messages to the seat of a session, oldest first. */
-  sessionMessages(of: SessionRecord, limit: number): MessageShown[]
+  sessionMessages(of: SessionRecord, limit: number): MessageView[]
   /** Sends a message to the seat of a session, as the user. */
-  send(to: SessionRecord, text: string, mode: Mode): MessageShown
-  unsend(messageId: string): MessageShown
+  send(to: SessionRecord, text: string, mode: Mode): MessageView
+  unsend(messageId: string): MessageView
 }
 
 export function messageUseCases(app: App): MessageUseCases {
@@ -126,8 +131,8 @@ export function refuseUnlessRunning(app: App, seatId: string, name: string): voi
   const agent = app.engine.deps.agents[record?.agent ?? '']
   if (record?.process && agent?.alive(record.process)) return
   throw new BatonError(
-    `Nobody is known to sit in "${replaceControls(name)}".`,
-    'Without --now the message waits until somebody does. baton status --live lists who is there.',
+    `No client is known to run in seat "${replaceControls(name)}".`,
+    'Without --now the message waits until one does. baton status --live lists the running sessions.',
     EXIT.refused,
   )
 }
@@ -151,7 +156,7 @@ export function messageIdNamed({ store }: App, written: string): string {
   if (others.length === 0) return one!.message_id
   throw new BatonError(
     `${others.length + 1} messages begin with "${replaceControls(written)}".`,
-    'Give more of the id; baton messages shows it.',
+    'Give more characters of the id. baton messages lists the ids.',
     EXIT.usage,
   )
 }

@@ -18,7 +18,7 @@ import type { App } from '../engine/open-engine.js'
 import { isEnabled, type PolicyContext, sessionContext } from '../engine/session-context.js'
 import { repositoryText } from '../jobs/brief-appendix.js'
 import type { BriefWriter, JobDependencies } from '../jobs/dependencies.js'
-import type { JobLimits } from '../jobs/its-turn.js'
+import type { JobLimits } from '../jobs/job-start-order.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { gitState } from '../lib/git-state.js'
 import { scaleTimeout } from '../lib/patience.js'
@@ -51,7 +51,7 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
   const sessionOf = (sessionId: string): SessionRecord => {
     const record = store.session(sessionId)
     if (record !== null) return record
-    throw new BatonError(`Nothing is known of the session ${sessionId}.`, '', EXIT.failed)
+    throw new BatonError(`The store has no session ${sessionId}.`, 'Run baton doctor.', EXIT.failed)
   }
   const transcriptOf = (sessionId: string): string | null => store.session(sessionId)?.transcriptPath ?? null
   return {
@@ -71,7 +71,7 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
         const { carriers } = engine.deps.agents[store.session(sessionId)?.agent ?? ''] ?? { carriers: [] }
         return takeJobMessages(engine.deps, sessionId, (after === 'batch' ? carriers[0] : carriers.at(-1)) ?? after)
       } catch (error) {
-        log('error', 'what waits for a session of a job cannot be read', {
+        log('error', 'the messages to a session of a job could not be read', {
           session: sessionId,
           reason: reasonOf(error),
         })
@@ -196,7 +196,7 @@ function observer({ store, engine, log, now }: App, env: Record<string, string>)
     try {
       return work()
     } catch (error) {
-      log('error', `${what} of a job was not taken`, { session: attempt.sessionId, reason: reasonOf(error) })
+      log('error', `${what} of a job could not be processed`, { session: attempt.sessionId, reason: reasonOf(error) })
       return null
     }
   }

@@ -25,7 +25,11 @@ export async function openRuntime(
   const binary = findProgram(clients[agent]?.program ?? agent, env)
   const runtime = await runtimes[agent]?.open(name, { project: folder, binary, ...logging })
   if (runtime) return runtime
-  throw new BatonError(`${agent} has no runtime ${name}.`, 'Choose another with --runtime.', EXIT.usage)
+  throw new BatonError(
+    `${agent} has no runtime ${name}.`,
+    'Choose another with --runtime; baton doctor lists the available ones.',
+    EXIT.usage,
+  )
 }
 
 function scriptOf(path: string | undefined): RuntimeScript {
@@ -35,7 +39,7 @@ function scriptOf(path: string | undefined): RuntimeScript {
   } catch (error) {
     throw new BatonError(
       `The script ${path} cannot be read: ${reasonOf(error)}.`,
-      'BATON_JOB_SCRIPT names it.',
+      'Set BATON_JOB_SCRIPT to a JSON file.',
       EXIT.usage,
     )
   }

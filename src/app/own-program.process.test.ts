@@ -12,7 +12,8 @@ test('running and queued commands of a server end with it', async () => {
   const program = join(folder, 'slow.mjs')
   writeFileSync(
     program,
-    "import { writeFileSync } from 'node:fs'\nwriteFileSync(process.argv[2], String(process.pid))\nsetTimeout(() => {}, 30_000)\n",
+    "import { writeFileSync } from 'node:fs'\nwriteFileSync(process.argv[2], String(process.pid))\n" +
+      'setTimeout(() => {}, 30_000)\n',
   )
   const ending = new AbortController()
   const command = ownCommand({ program, env: process.env, cwd: folder, ending: ending.signal })
@@ -22,7 +23,7 @@ test('running and queued commands of a server end with it', async () => {
   await until('three that run', () => begun.every((file) => existsSync(file) && readFileSync(file, 'utf8') !== ''))
   const pids = begun.map((file) => Number(readFileSync(file, 'utf8')))
   ending.abort()
-  for (const said of await Promise.all(asked)) expect(said).toContain('the server was ended')
+  for (const said of await Promise.all(asked)) expect(said).toContain('the server was stopped')
   expect(pids.filter(alive)).toEqual([])
   expect(existsSync(files[3]!)).toBe(false)
 })

@@ -68,7 +68,12 @@ export function ownCommand({
   const turn = async (): Promise<void> => {
     if (running < AT_ONCE) running++
     else if (line.length < IN_LINE) await new Promise<void>((resolve) => line.push(resolve))
-    else throw new BatonError('Too much is asked for at once.', 'Try again in a moment.', EXIT.refused)
+    else
+      throw new BatonError(
+        `More than ${IN_LINE} requests are waiting for the server.`,
+        'Try again in a moment.',
+        EXIT.refused,
+      )
   }
   const leave = (): void => {
     const next = line.shift()
@@ -77,7 +82,7 @@ export function ownCommand({
   }
   return async (words, input) => {
     if ([...words, input ?? ''].some((word) => word.includes('\0')))
-      throw new BatonError('That holds a character that no text has.', 'Leave it out.', EXIT.usage)
+      throw new BatonError('The request contains a NUL character.', 'Remove it and try again.', EXIT.usage)
     await turn()
     try {
       // The request is the user's, even if the server was started inside an agent's session.
@@ -102,7 +107,7 @@ export function ownCommand({
 
 function troubleOf({ trouble, timedOut, stopped, exitCode }: CommandEnd): string {
   if (trouble !== null) return trouble
-  return timedOut ? 'it took too long' : stopped ? 'the server was ended' : `it ended with ${exitCode}`
+  return timedOut ? 'it took too long' : stopped ? 'the server was stopped' : `it exited with ${exitCode}`
 }
 
 function refusalIn(stderr: string, trouble: string): BatonError {
@@ -112,10 +117,7 @@ function refusalIn(stderr: string, trouble: string): BatonError {
     code?: ExitCode
   } | null
   if (refusal?.error) return new BatonError(refusal.error, refusal.hint ?? '', refusal.code ?? EXIT.failed)
-  return new BatonError(
-    `The command could not be carried out: ${trouble}.`,
-    'The log says more; baton doctor names it.',
-  )
+  return new BatonError(`The command failed: ${trouble}.`, 'The log has the details; baton doctor names its file.')
 }
 
 function parsed(text: string): object | null {

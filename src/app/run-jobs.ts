@@ -5,7 +5,7 @@ import type { Event } from '../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../contract/records/job.js'
 import type { Runtime } from '../contract/runtime.js'
 import type { App } from '../engine/open-engine.js'
-import { findRunObstacle } from '../jobs/claim.js'
+import { findRunObstacle } from '../jobs/claim-job.js'
 import type { JobDependencies } from '../jobs/dependencies.js'
 import { findJob, findLostJobs } from '../jobs/find-job.js'
 import { whyNotUsable } from '../jobs/first-session.js'
@@ -65,7 +65,7 @@ function callingSeat({ store }: App, env: Env): string | null {
 }
 
 /** Receivers of a running job's output and events. */
-export interface JobListeners {
+interface JobListeners {
   tell(events: readonly Event[]): void
   showLine?: JobDependencies['showLine']
 }
@@ -133,7 +133,7 @@ export async function stopJob(app: App, env: Env, name: string, how: 'pause' | '
 }
 
 /** Changes for a resumed job. Null keeps a value. */
-export interface ResumeChanges {
+interface ResumeChanges {
   budgets: Partial<JobBudgets>
   maxHandoffs: number | null
   permissionMode: string | null
@@ -172,15 +172,15 @@ async function settleLostJobs(
   env: Env,
   settled: (jobId: string, state: JobRecord['state']) => void,
 ): Promise<void> {
-  const { stopRequested: unwanted, endHooksDue: unsaid } = findLostJobs(app.store)
+  const { stopRequested, endHooksDue } = findLostJobs(app.store)
   const each = async (job: JobRecord, settle: (deps: JobDependencies) => Promise<void>): Promise<void> => {
     // A job that cannot be settled must not prevent the others.
     await settle(dependenciesHere(app, env, job.spec.folder)).catch((error: unknown) =>
-      app.log('warn', 'a lost job could not be seen to', { job: job.jobId, reason: reasonOf(error) }),
+      app.log('warn', 'a lost job could not be settled', { job: job.jobId, reason: reasonOf(error) }),
     )
   }
-  for (const job of unsaid) await each(job, (deps) => runLateEndHooks(deps, job.jobId))
-  for (const job of unwanted)
+  for (const job of endHooksDue) await each(job, (deps) => runLateEndHooks(deps, job.jobId))
+  for (const job of stopRequested)
     await each(job, async (deps) => settled(job.jobId, (await carryOutStop(deps, job.jobId)).state))
 }
 

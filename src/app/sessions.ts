@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { callingSession } from '../agents/clients.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { viewArchives } from '../archive/view-archives.js'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { Policy } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/records/session.js'
@@ -11,6 +11,7 @@ import type { App } from '../engine/open-engine.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
 import { detailOf, isLongEnough, recentSessions, rowOf, seatCalled } from '../engine/views/session-queries.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
+import { formatCount } from '../lib/counted.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { isSilent } from '../policy/silence.js'
@@ -147,10 +148,8 @@ export function silentSessions(app: App, sessions: readonly Session[]): string[]
     const { silence, seenAt } = record
     if (!isSilent({ ...silence, alarmed: false }, new Date(seenAt))) return []
     const minutes = Math.round((Date.parse(seenAt) - Date.parse(silence.since)) / 60_000)
-    const calls = silence.toolCalls === 1 ? '1 tool call' : `${silence.toolCalls} tool calls`
-    return [
-      `${session.session_id.slice(0, 8)} is enabled, but no reading arrives (${calls}, ${minutes} min). Run baton doctor.`,
-    ]
+    const calls = formatCount(silence.toolCalls, 'tool call')
+    return [`Session ${session.session_id.slice(0, 8)} sends no readings (${calls}, ${minutes} min). Run baton doctor.`]
   })
 }
 
@@ -167,8 +166,8 @@ export function nameSeat(app: App, seat: string, name: string): { seatId: string
     const taken = store.seatByName(name)
     if (taken && taken.seatId !== seatId)
       throw new BatonError(
-        `Seat ${taken.seatId} is called "${name}" already.`,
-        `Choose another name, or rename that one first: baton name ${name} <other>.`,
+        `Seat ${taken.seatId} already has the name "${name}".`,
+        `Choose another name, or rename that seat first: baton name ${name} <other>.`,
         EXIT.refused,
       )
     const record = store.seat(seatId)!
@@ -190,8 +189,8 @@ export function sessionMeant(
   const record = app.store.session(own)
   if (record) return record
   throw new BatonError(
-    `Baton has not heard of this session yet (${own.slice(0, 8)}).`,
-    'baton doctor tells whether its hooks are installed.',
+    `Baton has received nothing from this session yet (${own.slice(0, 8)}).`,
+    'Run baton doctor to check its hooks.',
     EXIT.notFound,
   )
 }
@@ -223,7 +222,7 @@ export function newestRunning(app: App, cwd: string): SessionRecord {
   if (record) return record
   throw new BatonError(
     'No session runs in this folder.',
-    'Start one here, or name one: baton handoffs use <brief> --session ID.',
+    'Start a client here, or name a session: baton handoffs use <brief> --session ID.',
     EXIT.refused,
   )
 }

@@ -45,7 +45,7 @@ export function testEntries(
   if (problem)
     throw new BatonError(
       `${problem.file}: ${problem.key === '' ? '' : `${problem.key}: `}${problem.reason}.`,
-      'baton config check names everything that is wrong.',
+      'Run baton config check, which lists all errors.',
       EXIT.usage,
     )
   const entries = notifyEntries(config)
@@ -62,7 +62,7 @@ export async function testNotices(
   if (entries.length === 0)
     throw new BatonError(
       'No notify target is configured for this folder.',
-      "Add one: baton config set notify '[desktop]'. docs/notify.md shows others.",
+      "Add one: baton config set notify '[desktop]'. docs/guides/notify.md shows others.",
       EXIT.notFound,
     )
   return numbered(await Promise.all(entries.map((entry) => tryEntry(app, context, entry))))

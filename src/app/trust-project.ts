@@ -37,7 +37,7 @@ export function trustProject(
   if (loaded.project === null)
     throw new BatonError(
       `There is no ${PROJECT_FILE} for ${shortenHome(folder, env.HOME)}.`,
-      'Name the project: baton trust --project DIR.',
+      'Name the folder of the project: baton trust --project DIR.',
       EXIT.notFound,
     )
   const file = checkAcceptable(loaded)
@@ -99,19 +99,19 @@ function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   if (reason === 'belongs to another user')
     throw new BatonError(
       `${path} belongs to another user and cannot be trusted.`,
-      'Make a copy that belongs to you, look at it, then run baton trust.',
+      'Make a copy that belongs to you, read it, then run baton trust.',
       EXIT.refused,
     )
   const wrong = problems.find(({ file }) => file === path)
   if (wrong)
     throw new BatonError(
       `${path} has errors: ${wrong.key ? `${wrong.key}: ` : ''}${wrong.reason}.`,
-      wrong.hint || 'See baton config check.',
+      wrong.hint || 'Run baton config check.',
       EXIT.usage,
       { problems },
     )
   if (folder === null || sha256 === null)
-    throw new BatonError(`${path} cannot be read.`, 'Check the path and its permissions.', EXIT.failed)
+    throw new BatonError(`${path} cannot be read.`, 'Check that it is a file and that you may read it.', EXIT.failed)
   return { ...project!, folder, sha256 }
 }
 
@@ -120,8 +120,8 @@ function refuseInAgentSession(env: Env): void {
   const why = agentSessionAround(env)
   if (why === null) return
   throw new BatonError(
-    `Trust is the user's to give, and this command runs inside an agent's session (${why}).`,
-    'Run it in a terminal of your own.',
+    `Only a user can change trust, and this command runs inside an agent's session (${why}).`,
+    'Run it in your own terminal.',
     EXIT.refused,
   )
 }

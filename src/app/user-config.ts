@@ -35,10 +35,11 @@ export function setUserConfigKey(
   const before = readIfThere(file)
   const text = before?.toString('utf8') ?? ''
   const broken = checkText(file, text).filter((problem) => problem.key === '' && text !== '')
-  if (broken.length > 0) throw refused(`${shortenHome(file, env.HOME)} cannot be read as it is.`, broken)
+  if (broken.length > 0) throw refused(`${shortenHome(file, env.HOME)} is not valid YAML, so no key was set.`, broken)
   const after = withValue(text, path, value, key)
   const problems = checkText(file, after)
-  if (problems.length > 0) throw refused(`${replaceControls(key)} was not set: the file would be wrong.`, problems)
+  if (problems.length > 0)
+    throw refused(`${replaceControls(key)} was not set, because the file would be invalid.`, problems)
   const changed = after !== text
   if (changed) writeConfig(env, file, after, before)
   return { file, value, changed }
@@ -68,8 +69,8 @@ export function editUserConfig(
     const problems = changed ? checkText(file, after) : []
     if (problems.length > 0) {
       isKept = true
-      const stays = before === null ? 'no file was written' : 'the file was left as it was'
-      throw refused(`Your text is wrong, so ${stays}. Your text is in ${copy}.`, problems)
+      const stays = before === null ? 'no file was written' : 'the file was not changed'
+      throw refused(`Your text is invalid, so ${stays}. Your text is kept in ${copy}.`, problems)
     }
     isKept = changed
     if (changed) writeConfig(env, file, after, before)
@@ -93,8 +94,8 @@ function writeConfig(env: Env, file: string, text: string, before: Buffer | null
     if (!(error instanceof FileChanged)) throw error
     if (before === null) throw alreadyThere(env, file)
     throw new BatonError(
-      `${shortenHome(file, env.HOME)} was changed by another program meanwhile.`,
-      'Nothing was written. Try again.',
+      `${shortenHome(file, env.HOME)} was changed by another program at the same time.`,
+      'Nothing was written. Run the command again.',
       EXIT.refused,
     )
   }
@@ -102,8 +103,8 @@ function writeConfig(env: Env, file: string, text: string, before: Buffer | null
 
 function alreadyThere(env: Env, file: string): BatonError {
   return new BatonError(
-    `${shortenHome(file, env.HOME)} is there already, and was left as it is.`,
-    'baton config edit opens it, baton config set KEY VALUE changes one key.',
+    `${shortenHome(file, env.HOME)} already exists and was not changed.`,
+    'To change it: baton config edit, or baton config set <key> <value>.',
     EXIT.refused,
   )
 }
@@ -125,8 +126,8 @@ function keyPath(key: string): KeyPath {
   if (steps.length > 0 && steps.map(([step]) => step).join('') === key)
     return steps.map(([, name, index, quoted]) => name ?? (index === undefined ? JSON.parse(quoted!) : Number(index)))
   throw new BatonError(
-    `"${replaceControls(key)}" is no key.`,
-    'Write it as baton config check names keys: handoff.mode, levels[0].at, hooks["save"].command.',
+    `"${replaceControls(key)}" is not a key.`,
+    'Write keys such as handoff.mode, levels[0].at, hooks["save"].command.',
     EXIT.usage,
   )
 }
@@ -137,7 +138,7 @@ function yamlValue(written: string): unknown {
   } catch (error) {
     throw new BatonError(
       `The value cannot be read: ${reasonOf(error).split('\n', 1)[0]}`,
-      'Write it as in the file: 70%, false, [user, agent], {mode: ask}.',
+      'Write it as in the file, such as 70%, false, [user, agent] or {mode: ask}.',
       EXIT.usage,
     )
   }
@@ -149,7 +150,7 @@ function withValue(text: string, path: KeyPath, value: unknown, key: string): st
   } catch (error) {
     throw new BatonError(
       `${replaceControls(key)} was not set: ${reasonOf(error)}.`,
-      'baton config edit opens the file.',
+      'To see the file: baton config edit.',
       EXIT.usage,
     )
   }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
-import { line, newTrial } from '../testing/archive-home.js'
+import { createArchiveHome, line } from '../testing/archive-home.js'
 import { makeArchives } from './archive.js'
 import { bundleChild } from './fixtures/bundle-child.js'
 import { readSimpleLine } from './fixtures/simple-line.js'
@@ -35,16 +35,16 @@ const SESSIONS = ['s1', 's2', 's3']
  * `records` says whether their record files exist.
  */
 function makeLostStores(records: boolean): () => { root: string; remove(): void } {
-  const trial = newTrial()
+  const fixture = createArchiveHome()
   for (const session of SESSIONS)
     for (const text of ['first', 'second']) {
-      trial.write(session, line({ by: 'user', text: `${text} of ${session}` }))
-      trial.keep(session)
+      fixture.write(session, line({ by: 'user', text: `${text} of ${session}` }))
+      fixture.keep(session)
     }
-  if (!records) rmSync(trial.places.records, { recursive: true })
+  if (!records) rmSync(fixture.places.records, { recursive: true })
   return () => {
     const dir = mkdtempSync(join(tmpdir(), 'baton-archive-'))
-    cpSync(trial.places.folder, join(dir, 'baton', 'archive'), { recursive: true })
+    cpSync(fixture.places.folder, join(dir, 'baton', 'archive'), { recursive: true })
     return { root: join(dir, 'baton'), remove: () => rmSync(dir, { recursive: true, force: true }) }
   }
 }
@@ -59,7 +59,7 @@ function readHome(root: string) {
     newId: () => 'unused',
     log: silentLog,
     readerOf: () => readSimpleLine,
-    legacy: { agent: 'trial', projectOfLine: () => null },
+    legacy: { agent: 'fixture', projectOfLine: () => null },
   })
   try {
     return {

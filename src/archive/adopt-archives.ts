@@ -164,7 +164,7 @@ function streamsOfFiles(places: ArchivePaths, files: readonly NamedSegment[], { 
         broken = null
         streams.push([])
       } else if (broken !== null) {
-        troubles.set(file, `it may continue ${broken}, which cannot be used`)
+        troubles.set(file, `it may continue ${broken}, which is damaged`)
         continue
       }
       const stream = streams.at(-1)!
@@ -212,13 +212,17 @@ function proveStream(
   let broken: string | null = null
   for (const { streamId, name, file, expected } of stream) {
     if (broken !== null) {
-      if (!troubles.has(file)) troubles.set(file, `it continues ${broken}, which cannot be used`)
+      if (!troubles.has(file)) troubles.set(file, `it continues ${broken}, which is damaged`)
       continue
     }
     const from = at
     try {
       if (expected !== null && expected.from !== from)
-        throw new DamagedArchive(file, 'missing', `bytes ${from} to ${expected.from} before it are in no file`)
+        throw new DamagedArchive(
+          file,
+          'missing',
+          `bytes ${from} to ${expected.from} before it are missing from all files`,
+        )
       const scanned = scanSegment(folder, file, (raw) => {
         let rest = raw
         while (wanted.length > 0 && wanted[0]! <= at + rest.length) {
@@ -234,9 +238,9 @@ function proveStream(
       })
       const sha256 = hash.copy().digest('hex')
       if (expected !== null && expected.to !== at)
-        throw new DamagedArchive(file, 'damaged', `it holds ${at - from} bytes instead of ${expected.to - from}`)
+        throw new DamagedArchive(file, 'damaged', `it contains ${at - from} bytes instead of ${expected.to - from}`)
       if (expected !== null && expected.sha256 !== sha256)
-        throw new DamagedArchive(file, 'damaged', 'it unpacks to something else than was kept')
+        throw new DamagedArchive(file, 'damaged', 'its unpacked content differs from what was archived')
       const { blocks, storedBytes } = scanned
       segments.set(file, {
         streamId,
@@ -279,7 +283,7 @@ function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | st
 /** Returns why a part cannot be used. Null when all its bytes are verified. */
 function findPartProblem(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
   if (part.streamId === null)
-    return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never kept'
+    return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never archived'
   if (evidence.hashes.get(part.streamId)?.get(part.bytes) === part.sha256) {
     const needed = record.segments.filter(({ streamId, from }) => streamId === part.streamId && from < part.bytes)
     const unproven = needed.find(({ file }) => !evidence.segments.has(file))
@@ -289,7 +293,7 @@ function findPartProblem(part: RecordFile['parts'][number], record: RecordFile, 
     const trouble = evidence.troubles.get(file)
     if (streamId === part.streamId && from < part.bytes && trouble !== undefined) return `it needs ${file}: ${trouble}`
   }
-  return 'it unpacks to something else than was kept'
+  return 'its unpacked content differs from what was archived'
 }
 
 const LOST = { bytes: 0, streamId: null, sha256: null }
@@ -299,7 +303,17 @@ function adoptedPart({ name, path, bytes, streamId, sha256, trouble }: RecordFil
 }
 
 function adoptedArchive(
-  { archiveId, sessionId, agent, project, trigger, createdAt, writtenAt, stem }: Omit<RecordFile, 'parts' | 'segments'>,
+  {
+    archiveId,
+    sessionId,
+    agent,
+    project,
+    title,
+    trigger,
+    createdAt,
+    writtenAt,
+    stem,
+  }: Omit<RecordFile, 'parts' | 'segments'>,
   parts: ArchivePart[],
 ): ArchiveRecord {
   return {
@@ -307,6 +321,7 @@ function adoptedArchive(
     sessionId,
     agent,
     project,
+    ...(title === undefined ? {} : { title }),
     trigger,
     createdAt,
     ...(writtenAt === undefined ? {} : { writtenAt }),

@@ -139,7 +139,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       index.use((open) => unindexStream(open, streamId, from))
       return true
     } catch (error) {
-      log('warn', 'archives could not be taken out of the index', { reason: reasonOf(error) })
+      log('warn', 'archives could not be removed from the index', { reason: reasonOf(error) })
       return false
     }
   }
@@ -165,7 +165,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       try {
         index.use((open) => open.compact())
       } catch (error) {
-        log('warn', 'the index could not be made smaller', { reason: reasonOf(error) })
+        log('warn', 'the index could not be compacted', { reason: reasonOf(error) })
       }
     }
     return { archives, freedBytes }
@@ -304,7 +304,11 @@ function findArchive(store: Store, id: string): ArchiveRecord {
     )
   }
   const short = bare.length < MIN_PREFIX && alike.length > 0 ? 'Give at least four characters of the id. ' : ''
-  throw new BatonError(`There is no archive "${id}".`, `${short}baton archive list shows them all.`, EXIT.notFound)
+  throw new BatonError(
+    `There is no archive "${id}".`,
+    `${short}Run baton archive list to see all archives.`,
+    EXIT.notFound,
+  )
 }
 
 /** Builds the `archive_created` event. */

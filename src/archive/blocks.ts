@@ -66,7 +66,11 @@ export function makeBlocks(folder: string, mostBytes = 32 * 1024 * 1024): Blocks
         }
       }
       if (at < to)
-        throw new DamagedArchive(segments.at(-1)?.file ?? '', 'missing', `bytes ${at} to ${to} are in no file`)
+        throw new DamagedArchive(
+          segments.at(-1)?.file ?? '',
+          'missing',
+          `bytes ${at} to ${to} are missing from all files`,
+        )
       return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
     },
     each(segment, visit) {
@@ -100,7 +104,7 @@ function openSegment(folder: string, { file }: SegmentRecord): number {
   try {
     return openSync(join(folder, file), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new DamagedArchive(file, 'missing', 'the file is not there')
+    if (codeOf(error) === 'ENOENT') throw new DamagedArchive(file, 'missing', 'the file does not exist')
     throw new DamagedArchive(file, 'damaged', `the file cannot be read (${codeOf(error)})`)
   }
 }
@@ -110,11 +114,15 @@ function unpack(fd: number, segment: SegmentRecord, at: number, offset: number):
   const wanted = Math.min(segment.blockBytes, segment.to - segment.from - at * segment.blockBytes)
   let bytes: Buffer
   try {
-    if (readSync(fd, packed, 0, packed.length, offset) !== packed.length) throw new Error('its end is missing')
+    if (readSync(fd, packed, 0, packed.length, offset) !== packed.length) throw new Error('it is truncated')
     bytes = brotliDecompressSync(packed, { maxOutputLength: wanted })
   } catch (error) {
     throw new DamagedArchive(segment.file, 'damaged', `block ${at + 1} cannot be unpacked (${reasonOf(error)})`)
   }
   if (bytes.length === wanted) return bytes
-  throw new DamagedArchive(segment.file, 'damaged', `block ${at + 1} holds ${bytes.length} bytes instead of ${wanted}`)
+  throw new DamagedArchive(
+    segment.file,
+    'damaged',
+    `block ${at + 1} contains ${bytes.length} bytes instead of ${wanted}`,
+  )
 }

@@ -44,7 +44,11 @@ export function findArchivedSessions({ store, find }: ArchiveLookup, id: string)
   if (alike.length > 1 && id.length >= 4) throw ambiguousId('sessions', id, alike)
   const known = find(id)
   if (known) return [known.sessionId]
-  throw new BatonError(`No session is known as "${id}".`, 'baton archive list shows them all.', EXIT.notFound)
+  throw new BatonError(
+    `There is no session "${id}".`,
+    'Run baton archive list to see all sessions with archives.',
+    EXIT.notFound,
+  )
 }
 
 /**
@@ -67,10 +71,10 @@ export function partOf(record: ArchiveRecord, subagent: string | null): ArchiveP
   const { archiveId, status, reason, parts } = record
   if (status !== 'kept')
     throw new BatonError(
-      `${archiveId} was not kept${reason === null ? ' yet' : `: ${reason}`}.`,
+      `${archiveId} is not written${reason === null ? ' yet' : `: ${reason}`}.`,
       status === 'pending'
-        ? 'Another process is working on it; try again in a moment.'
-        : 'baton archive list shows what is kept.',
+        ? 'Another process is writing it. Try again in a moment.'
+        : 'Run baton archive list to see the complete archives.',
       EXIT.notFound,
     )
   if (subagent === null) return parts[0]!
@@ -79,9 +83,9 @@ export function partOf(record: ArchiveRecord, subagent: string | null): ArchiveP
   if (found?.sha256) return found
   throw new BatonError(
     found
-      ? `The transcript of ${subagent} was not kept: ${found.trouble}.`
-      : `${archiveId} holds no subagent "${subagent}".`,
-    names.length === 0 ? 'It holds the session alone.' : `It holds: ${names.join(', ')}.`,
+      ? `The transcript of ${subagent} was not archived: ${found.trouble}.`
+      : `${archiveId} contains no subagent "${subagent}".`,
+    names.length === 0 ? 'It contains only the session.' : `It contains: ${names.join(', ')}.`,
     EXIT.notFound,
   )
 }

@@ -24,12 +24,12 @@ export function chooseToDelete(
   )
   const dropped = new Set(olderThan === null ? [] : settled.filter(({ createdAt }) => createdAt < olderThan))
   if (mostBytes !== null) {
-    const left = (): ArchiveRecord[] => records.filter((record) => !dropped.has(record))
-    let size = sizeOf(neededSegments(left(), segments))
+    const listKept = (): ArchiveRecord[] => records.filter((record) => !dropped.has(record))
+    let size = sizeOf(neededSegments(listKept(), segments))
     for (const sessionId of leastRecentFirst(settled.filter((record) => !dropped.has(record)))) {
       if (size <= mostBytes) break
       for (const record of settled) if (record.sessionId === sessionId) dropped.add(record)
-      size = sizeOf(neededSegments(left(), segments))
+      size = sizeOf(neededSegments(listKept(), segments))
     }
   }
   return settled.filter((record) => dropped.has(record))

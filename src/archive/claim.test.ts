@@ -2,7 +2,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
-import { line, newTrial, type Trial } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, line } from '../testing/archive-home.js'
 import { pidNamespaceId } from './archive.js'
 import { claimArchive, type FinishDependencies, finishArchives } from './finish-archives.js'
 import { removeTemporary, temporaryName } from './temporary-files.js'
@@ -12,7 +12,7 @@ const MINUTE = 60_000
 
 /** Starts a process that keeps archives. Processes in another namespace see it as dead. */
 function startWorker(
-  { deps, places, store }: Trial,
+  { deps, places, store }: ArchiveHome,
   where: string,
   changes: Partial<FinishDependencies> = {},
 ): FinishDependencies {
@@ -21,43 +21,43 @@ function startWorker(
 }
 
 function planArchives() {
-  const trial = newTrial()
-  trial.write('s1', TEXT)
-  const { archiveId } = trial.plan('s1')!
-  return { trial, record: () => trial.store.archive(archiveId)! }
+  const fixture = createArchiveHome()
+  fixture.write('s1', TEXT)
+  const { archiveId } = fixture.plan('s1')!
+  return { fixture, record: () => fixture.store.archive(archiveId)! }
 }
 
 describe('the lease of an archive', () => {
   test('a lease from another pid namespace is respected while it was renewed recently', () => {
-    const { trial, record } = planArchives()
-    claimArchive(startWorker(trial, 'container'), new Set())
-    expect(finishArchives(startWorker(trial, 'host'))).toEqual([])
-    trial.pass(MINUTE)
-    expect(finishArchives(startWorker(trial, 'host'))).toEqual([])
+    const { fixture, record } = planArchives()
+    claimArchive(startWorker(fixture, 'container'), new Set())
+    expect(finishArchives(startWorker(fixture, 'host'))).toEqual([])
+    fixture.pass(MINUTE)
+    expect(finishArchives(startWorker(fixture, 'host'))).toEqual([])
     expect(record().lease).toMatchObject({ where: 'container' })
-    trial.pass(2 * MINUTE)
-    expect(finishArchives(startWorker(trial, 'host'))).toHaveLength(1)
-    expect(trial.restored(record()).toString()).toBe(TEXT)
+    fixture.pass(2 * MINUTE)
+    expect(finishArchives(startWorker(fixture, 'host'))).toHaveLength(1)
+    expect(fixture.restored(record()).toString()).toBe(TEXT)
   })
 
   test('a lease is taken over at once from a dead process, and respected for a live one', () => {
-    const { trial, record } = planArchives()
-    claimArchive(startWorker(trial, 'host'), new Set())
+    const { fixture, record } = planArchives()
+    claimArchive(startWorker(fixture, 'host'), new Set())
     const other = { pid: 8, startedAt: '200', where: 'host' }
-    expect(finishArchives(startWorker(trial, 'host', { self: other, isAlive: ({ pid }) => pid === 7 }))).toEqual([])
-    expect(finishArchives(startWorker(trial, 'host', { self: other }))).toHaveLength(1)
+    expect(finishArchives(startWorker(fixture, 'host', { self: other, isAlive: ({ pid }) => pid === 7 }))).toEqual([])
+    expect(finishArchives(startWorker(fixture, 'host', { self: other }))).toHaveLength(1)
     expect(record().status).toBe('kept')
   })
 
   test('a process keeps its lease however long the work takes', () => {
-    const trial = newTrial()
-    trial.write('s1', TEXT.repeat(100_000))
-    trial.plan('s1')
+    const fixture = createArchiveHome()
+    fixture.write('s1', TEXT.repeat(100_000))
+    fixture.plan('s1')
     const tries: number[] = []
-    const slow = startWorker(trial, 'container', {
+    const slow = startWorker(fixture, 'container', {
       progress() {
-        trial.pass(MINUTE)
-        tries.push(finishArchives(startWorker(trial, 'host')).length)
+        fixture.pass(MINUTE)
+        tries.push(finishArchives(startWorker(fixture, 'host')).length)
       },
     })
     expect(finishArchives(slow)).toHaveLength(1)
@@ -68,70 +68,70 @@ describe('the lease of an archive', () => {
 
 describe('a process that lost its lease while alive', () => {
   const runTakenOver = (then: () => void) => {
-    const { trial, record } = planArchives()
-    const late = startWorker(trial, 'container', {
+    const { fixture, record } = planArchives()
+    const late = startWorker(fixture, 'container', {
       progress() {
-        trial.pass(3 * MINUTE)
-        expect(finishArchives(startWorker(trial, 'host'))).toHaveLength(1)
+        fixture.pass(3 * MINUTE)
+        expect(finishArchives(startWorker(fixture, 'host'))).toHaveLength(1)
         then()
       },
     })
-    return { trial, record, late }
+    return { fixture, record, late }
   }
 
   test('a process that lost its lease does not change what the other one kept', () => {
-    const { trial, record, late } = runTakenOver(() => {})
+    const { fixture, record, late } = runTakenOver(() => {})
     expect(finishArchives(late)).toEqual([])
     expect(record()).toMatchObject({ status: 'kept', reason: null })
-    expect(trial.restored(record()).toString()).toBe(TEXT)
-    expect(trial.archives.verify([record()])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
+    expect(fixture.restored(record()).toString()).toBe(TEXT)
+    expect(fixture.archives.verify([record()])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
   })
 
   test('a process that lost its lease does not report its own error', () => {
-    const { trial, record, late } = runTakenOver(() => {
+    const { fixture, record, late } = runTakenOver(() => {
       throw new Error('no room')
     })
     expect(finishArchives(late)).toEqual([])
     expect(record()).toMatchObject({ status: 'kept', reason: null, attempts: 0 })
-    expect(trial.restored(record()).toString()).toBe(TEXT)
+    expect(fixture.restored(record()).toString()).toBe(TEXT)
   })
 
   test('a process that lost its lease renames no file and keeps the link while the other one works', () => {
-    const { trial, record } = planArchives()
-    const late = startWorker(trial, 'container', {
+    const { fixture, record } = planArchives()
+    const late = startWorker(fixture, 'container', {
       progress() {
-        trial.store.putArchive({
+        fixture.store.putArchive({
           ...record(),
-          lease: { pid: 7, startedAt: '100', where: 'host', at: trial.deps.now().toISOString() },
+          lease: { pid: 7, startedAt: '100', where: 'host', at: fixture.deps.now().toISOString() },
         })
       },
     })
     expect(finishArchives(late)).toEqual([])
     expect(record()).toMatchObject({ status: 'pending', lease: { where: 'host' } })
-    expect([trial.files(), trial.links()]).toEqual([[], [record().parts[0]!.link]])
+    expect([fixture.files(), fixture.links()]).toEqual([[], [record().parts[0]!.link]])
   })
 
   test('a process that lost its lease keeps a file that later archives need, even if the archive was removed', () => {
-    const { trial, record } = planArchives()
-    let after: ReturnType<Trial['keep']> | undefined
-    const late = startWorker(trial, 'container', {
+    const { fixture, record } = planArchives()
+    let after: ReturnType<ArchiveHome['keep']> | undefined
+    const late = startWorker(fixture, 'container', {
       progress() {
         const first = record()
-        trial.pass(3 * MINUTE)
-        finishArchives(startWorker(trial, 'host'))
-        after = trial.keep('s1')
-        trial.archives.remove([first])
+        fixture.pass(3 * MINUTE)
+        finishArchives(startWorker(fixture, 'host'))
+        after = fixture.keep('s1')
+        fixture.archives.remove([first])
       },
     })
     expect(finishArchives(late)).toEqual([])
-    expect(trial.restored(after!).toString()).toBe(TEXT)
+    expect(fixture.restored(after!).toString()).toBe(TEXT)
   })
 })
 
 describe('temporary files', () => {
   test('temporary files are deleted when their process is dead, and after an hour in another namespace', () => {
-    const { trial } = planArchives()
-    const { folder } = trial.places
+    const { fixture } = planArchives()
+    const { folder } = fixture.places
     const now = new Date()
     const make = (name: string, age: number): string => {
       writeFileSync(join(folder, name), 'half')

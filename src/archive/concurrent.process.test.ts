@@ -64,7 +64,7 @@ function withArchives<T>(work: (archives: Archives, records: ArchiveRecord[]) =>
     newId,
     log: silentLog,
     readerOf: () => readSimpleLine,
-    legacy: { agent: 'trial', projectOfLine: () => null },
+    legacy: { agent: 'fixture', projectOfLine: () => null },
   })
   try {
     return work(archives, store.archives())

@@ -32,8 +32,10 @@ export function fileName(stem: string, part: string): string {
   return `${stem}${part === '' ? '' : `_${safeName(part)}`}${SUFFIX}`
 }
 
-const SHAPE =
-  /^([A-Za-z0-9-][A-Za-z0-9.-]*)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{6})Z_([a-z-]+)(?:_([A-Za-z0-9-][A-Za-z0-9.-]*))?$/
+const SHAPE = new RegExp(
+  String.raw`^([A-Za-z0-9-][A-Za-z0-9.-]*)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{6})Z_([a-z-]+)` +
+    '(?:_([A-Za-z0-9-][A-Za-z0-9.-]*))?$',
+)
 
 export interface NamedFile {
   stem: string

@@ -2,7 +2,7 @@ import { closeSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { isLeftover } from '../lib/atomic-file.js'
-import { reasonOf } from '../lib/errors.js'
+import { codeOf, reasonOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
@@ -19,7 +19,7 @@ export interface Skipped {
 /** Segment file with its parsed name. */
 export type NamedSegment = NamedFile & { file: string }
 
-export interface Unknown {
+interface Unknown {
   records: RecordFile[]
   /** Segment files, sorted, that neither the store nor a usable record references. */
   files: NamedSegment[]
@@ -85,8 +85,8 @@ export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown
     const named = parseFileName(file)
     if (named === null || known.has(file)) continue
     const path = join(places.folder, file)
-    if (newer.has(named.stem)) skipped.push({ path, reason: 'a newer Baton made it' })
-    else if (named.trigger === null) skipped.push({ path, reason: 'its name is not one that this Baton gives' })
+    if (newer.has(named.stem)) skipped.push({ path, reason: 'a newer version of Baton wrote it' })
+    else if (named.trigger === null) skipped.push({ path, reason: 'this version of Baton does not use such a name' })
     else files.push({ ...named, file })
   }
   return { records, files, skipped }
@@ -126,8 +126,8 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
   try {
     fd = openOwnFile(join(folder, file))
   } catch (error) {
-    const reason = reasonOf(error)
-    throw new DamagedArchive(file, reason === 'it is not there' ? 'missing' : 'damaged', reason)
+    const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT'
+    throw new DamagedArchive(file, isMissing ? 'missing' : 'damaged', reasonOf(error))
   }
   try {
     const scanned: ScannedSegment = { blocks: [], storedBytes: 0, bytes: 0 }
@@ -135,7 +135,8 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
     for (;;) {
       const got = readSync(fd, packed, 0, packed.length, scanned.storedBytes)
       if (got === 0) break
-      if (scanned.bytes % BLOCK_BYTES !== 0) throw damagedBlockError(file, scanned, 'something follows its last block')
+      if (scanned.bytes % BLOCK_BYTES !== 0)
+        throw damagedBlockError(file, scanned, 'there is data after its last block')
       const { raw, size } = unpackBlock(file, scanned, packed.subarray(0, got))
       scanned.blocks.push(size)
       scanned.storedBytes += size
@@ -157,7 +158,7 @@ function unpackBlock(file: string, before: ScannedSegment, packed: Buffer): { ra
       maxOutputLength: BLOCK_BYTES,
       info: true,
     } as object) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
-    if (buffer.length === 0) throw new Error('it holds nothing')
+    if (buffer.length === 0) throw new Error('it contains no data')
     return { raw: buffer, size: engine.bytesWritten }
   } catch (error) {
     throw damagedBlockError(file, before, reasonOf(error))

@@ -123,7 +123,7 @@ function markKept(
     for (const segment of segments) store.putSegment(segment)
     const streams = new Set(done.parts.flatMap(({ streamId }) => streamId ?? []))
     const broken = [...streams].some((streamId) => !coversArchive(store.segments({ streamId }), done, streamId))
-    if (broken) throw new Error('older archives it builds on were removed meanwhile')
+    if (broken) throw new Error('the older archives that it builds on were removed in the meantime')
     store.putArchive(done)
     deps.onSettled?.(done)
     return true
@@ -184,7 +184,7 @@ function describeError(error: unknown): string {
   const code = codeOf(error)
   if (error instanceof SourceChanged) return error.message
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'no space is left on the disk'
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return `the archive folder cannot be written (${code})`
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return `the archive folder is not writable (${code})`
   return reasonOf(error)
 }
 
@@ -224,7 +224,7 @@ interface ClaimDependencies {
  */
 class LostLease extends Error {
   constructor() {
-    super('another process works on it now, or it was removed')
+    super('another process is writing it, or it was removed')
     this.name = 'LostLease'
   }
 }

@@ -135,7 +135,7 @@ function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
     const opened = openSource(place)
     if ('refused' in opened) {
       trouble = new SourceChanged(
-        opened.refused === 'missing' ? 'the transcript was removed before it was kept' : troubleOf(opened),
+        opened.refused === 'missing' ? 'the transcript was removed before it was archived' : troubleOf(opened),
       )
       continue
     }
@@ -148,8 +148,8 @@ function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
 }
 
 function findChange({ fd, stats }: OpenedFile, { bytes, mark }: ArchivePart): string | null {
-  if (stats.size < bytes) return 'the transcript became shorter before it was kept'
-  return fingerprintOf(fd, bytes) === mark ? null : 'the transcript was rewritten before it was kept'
+  if (stats.size < bytes) return 'the transcript became shorter before it was archived'
+  return fingerprintOf(fd, bytes) === mark ? null : 'the transcript was rewritten before it was archived'
 }
 
 export function deleteLinks({ links }: ArchivePaths, record: ArchiveRecord): void {

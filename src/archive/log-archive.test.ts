@@ -1,20 +1,20 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { line, newTrial } from '../testing/archive-home.js'
+import { createArchiveHome, line } from '../testing/archive-home.js'
 
 function logging() {
   const logged: [level: string, text: string, fields: Record<string, unknown>][] = []
-  const trial = newTrial({ log: (level, text, fields = {}) => void logged.push([level, text, fields]) })
-  return { ...trial, logged }
+  const fixture = createArchiveHome({ log: (level, text, fields = {}) => void logged.push([level, text, fields]) })
+  return { ...fixture, logged }
 }
 
 test('a kept archive is logged as info with its size and its size on the disk', () => {
-  const trial = logging()
-  trial.write('s1', line({ text: 'hello' }))
-  const planned = trial.plan('s1')!
-  trial.archives.finish()
-  const stored = trial.store.segments()[0]!.storedBytes
-  expect(trial.logged).toEqual([
+  const fixture = logging()
+  fixture.write('s1', line({ text: 'hello' }))
+  const planned = fixture.plan('s1')!
+  fixture.archives.finish()
+  const stored = fixture.store.segments()[0]!.storedBytes
+  expect(fixture.logged).toEqual([
     [
       'info',
       'a transcript was archived',
@@ -24,40 +24,40 @@ test('a kept archive is logged as info with its size and its size on the disk', 
 })
 
 test('a missing transcript is logged as a warning with its path', () => {
-  const trial = logging()
-  trial.plan('s1')
-  expect(trial.logged).toMatchObject([
+  const fixture = logging()
+  fixture.plan('s1')
+  expect(fixture.logged).toMatchObject([
     [
       'warn',
       'a transcript could not be archived',
-      { session: 's1', path: trial.path('s1'), reason: 'the transcript is not there' },
+      { session: 's1', path: fixture.path('s1'), reason: 'the transcript does not exist' },
     ],
   ])
 })
 
 test('a transcript removed before it was copied is logged as a warning', () => {
-  const trial = logging()
-  const path = trial.write('s1', line({ text: 'hello' }))
-  trial.plan('s1')
+  const fixture = logging()
+  const path = fixture.write('s1', line({ text: 'hello' }))
+  fixture.plan('s1')
   rmSync(path)
-  rmSync(trial.places.links, { recursive: true })
-  trial.archives.finish()
-  expect(trial.logged).toMatchObject([
-    ['warn', 'a transcript could not be archived', { reason: 'the transcript was removed before it was kept' }],
+  rmSync(fixture.places.links, { recursive: true })
+  fixture.archives.finish()
+  expect(fixture.logged).toMatchObject([
+    ['warn', 'a transcript could not be archived', { reason: 'the transcript was removed before it was archived' }],
   ])
 })
 
 test('an archive that cannot be written is logged as an error with the time of the next try', () => {
-  const trial = logging()
-  trial.write('s1', line({ text: 'hello' }))
-  trial.plan('s1')
-  rmSync(trial.places.folder, { recursive: true })
-  writeFileSync(trial.places.folder, 'a file in its place')
-  trial.archives.finish()
-  expect(trial.logged[0]).toMatchObject([
+  const fixture = logging()
+  fixture.write('s1', line({ text: 'hello' }))
+  fixture.plan('s1')
+  rmSync(fixture.places.folder, { recursive: true })
+  writeFileSync(fixture.places.folder, 'a file in its place')
+  fixture.archives.finish()
+  expect(fixture.logged[0]).toMatchObject([
     'error',
     'an archive could not be written',
-    { session: 's1', again: trial.store.archives()[0]!.retryAt },
+    { session: 's1', again: fixture.store.archives()[0]!.retryAt },
   ])
-  expect(trial.store.archives()[0]!.retryAt).not.toBeNull()
+  expect(fixture.store.archives()[0]!.retryAt).not.toBeNull()
 })

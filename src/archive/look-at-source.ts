@@ -20,7 +20,7 @@ export function checkSource(path: string, most = Number.POSITIVE_INFINITY): Sour
   try {
     const real = lstatSync(path).isSymbolicLink() ? resolveInFolder(path) : path
     if (real === null)
-      return { ok: false, absent: false, trouble: 'the transcript is a symbolic link that leads out of its folder' }
+      return { ok: false, absent: false, trouble: 'the transcript is a symbolic link to another folder' }
     const opened = openSource(real)
     if ('refused' in opened) return { ok: false, absent: opened.refused === 'missing', trouble: troubleOf(opened) }
     fd = opened.fd
@@ -28,7 +28,7 @@ export function checkSource(path: string, most = Number.POSITIVE_INFINITY): Sour
     return { ok: true, path: real, bytes, mark: fingerprintOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
-      return { ok: false, absent: true, trouble: 'the transcript is not there' }
+      return { ok: false, absent: true, trouble: 'the transcript does not exist' }
     return { ok: false, absent: false, trouble: `the transcript cannot be read (${codeOf(error) ?? reasonOf(error)})` }
   } finally {
     if (fd !== undefined) closeSync(fd)
@@ -43,7 +43,7 @@ export function openSource(path: string): OpenedFile | RefusedFile {
 export function troubleOf({ refused, kind, code }: RefusedFile): string {
   switch (refused) {
     case 'missing':
-      return 'the transcript is not there'
+      return 'the transcript does not exist'
     case 'not-a-file':
       return `the transcript is ${kind}`
     case 'other-owner':

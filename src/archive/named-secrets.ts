@@ -16,7 +16,8 @@ export interface Pattern {
 
 const SIGN = '\\\\{0,3}["\'`]?\\]?[ \\t]{0,3}(?::=|=>|={1,3}|:)[ \\t]{0,3}'
 const SECRET =
-  '(?:password|passwd|passphrase|passcode|secret|credential|(?<=[_;])pwd|(?:api|access|private|auth|account|encryption|signing|storage)[_-]?key)'
+  '(?:password|passwd|passphrase|passcode|secret|credential|(?<=[_;])pwd|(?:api|access|private|auth|account|' +
+  'encryption|signing|storage)[_-]?key)'
 
 /** Secrets recognized by the name or flag in front of them, not by their own shape. */
 export const NAMED_SECRETS: readonly Pattern[] = [
@@ -56,8 +57,11 @@ export const NAMED_SECRETS: readonly Pattern[] = [
   },
   {
     name: 'secret',
-    expression:
-      /(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|token|secret|api-?key|access-?key|secret-?key)[ \t]{1,3}/gi,
+    expression: new RegExp(
+      String.raw`(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|token|secret|api-?key|` +
+        String.raw`access-?key|secret-?key)[ \t]{1,3}`,
+      'gi',
+    ),
     reach: findAfterFlag,
     hint: /-(?:pass|token|secret|api|access)/i,
   },
@@ -70,8 +74,11 @@ export const NAMED_SECRETS: readonly Pattern[] = [
 ]
 
 /** Values that are no secrets: type names, references to variables, and already removed text. */
-const NO_SECRET =
-  /^(?:(?:string|number|boolean|undefined|unknown|required|optional|none|null|true|false)\b.{0,3}$|(?:process\.env|os\.environ|import\.meta|secrets\.)|\$[A-Z_][A-Z0-9_]*$|\$?\{\{?[\w. ]+\}?\}?$|\$\(|(?:\[?[a-z-]{1,12} )?(?:[a-z]{1,12} )?removed\]?$)/
+const NO_SECRET = new RegExp(
+  String.raw`^(?:(?:string|number|boolean|undefined|unknown|required|optional|none|null|true|false)\b.{0,3}$|` +
+    String.raw`(?:process\.env|os\.environ|import\.meta|secrets\.)|\$[A-Z_][A-Z0-9_]*$|\$?\{\{?[\w. ]+\}?\}?$|` +
+    String.raw`\$\(|(?:\[?[a-z-]{1,12} )?(?:[a-z]{1,12} )?removed\]?$)`,
+)
 
 function findAssigned(least: number): ValueFinder {
   return (text, at) => {
@@ -105,8 +112,10 @@ function isNoSecret(text: string, { from, to }: Span): boolean {
   return NO_SECRET.test(text.slice(from, to)) || (text[to] === '{' && text[to - 1] === '$')
 }
 
-const PROSE =
-  /^(?:flags?|options?|arguments?|parameters?|switch|values?|is|was|are|to|and|or|for|from|with|in|on|as|if|when|that|which|must|should|can|needs?)$/
+const PROSE = new RegExp(
+  '^(?:flags?|options?|arguments?|parameters?|switch|values?|is|was|are|to|and|or|for|from|with|in|on|' +
+    'as|if|when|that|which|must|should|can|needs?)$',
+)
 
 function findAfterFlag(text: string, at: number): ReturnType<ValueFinder> {
   const value = readArgument(text, at)

@@ -23,6 +23,8 @@ interface PlanRequest {
   sessionId: string
   agent: string
   project: string | null
+  /** Same as in `ArchiveRecord`. */
+  title?: string | null
   trigger: Trigger
   /** Path of the session's own transcript. Null when the client did not report it. */
   transcript: string | null
@@ -73,12 +75,13 @@ export function planArchive(deps: PlanDependencies, request: PlanRequest): Archi
       planned.push(part(name, looked.path, looked.bytes, looked.mark, link, null))
     }
   }
-  const { sessionId, agent, project, trigger } = request
+  const { sessionId, agent, project, title, trigger } = request
   const record: ArchiveRecord = {
     archiveId,
     sessionId,
     agent,
     project,
+    ...(title ? { title } : {}),
     trigger,
     createdAt: '',
     stem: '',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { line, newTrial } from '../testing/archive-home.js'
+import { createArchiveHome, line } from '../testing/archive-home.js'
 import { readSimpleLine } from './fixtures/simple-line.js'
 import { readTranscript, type TranscriptRange } from './read-transcript.js'
 
@@ -8,13 +8,13 @@ const said = (n: number): string =>
   n % 3 === 0 ? line({ kind: 'mode' }) : line({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
 
 function keepTranscript(text: string) {
-  const trial = newTrial()
-  trial.write('s1', text)
-  const part = trial.keep('s1').parts[0]!
+  const fixture = createArchiveHome()
+  fixture.write('s1', text)
+  const part = fixture.keep('s1').parts[0]!
   const places: TranscriptRange['places'] = []
   return (range: Partial<TranscriptRange>) =>
-    readTranscript(trial.archives.blocks, {
-      segments: trial.archives.segments(part.streamId),
+    readTranscript(fixture.archives.blocks, {
+      segments: fixture.archives.segments(part.streamId),
       bytes: part.bytes,
       places,
       read: readSimpleLine,

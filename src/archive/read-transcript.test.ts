@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
-import { newTrial, type Trial } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome } from '../testing/archive-home.js'
 import { makeBlocks } from './blocks.js'
 import { type LineStart, readTranscript, type TranscriptRange } from './read-transcript.js'
 
@@ -10,9 +10,15 @@ import { type LineStart, readTranscript, type TranscriptRange } from './read-tra
 const read: TranscriptRange['read'] = (line, number): Entry[] =>
   line.startsWith('{') ? [] : [{ kind: 'said', by: 'agent', text: line, line: number, at: null }]
 
-function pages(trial: Trial, name: string, limit: number, places: LineStart[] = [], blocks = trial.archives.blocks) {
-  const [part] = trial.keep(name).parts
-  const segments = trial.archives.segments(part!.streamId)
+function pages(
+  fixture: ArchiveHome,
+  name: string,
+  limit: number,
+  places: LineStart[] = [],
+  blocks = fixture.archives.blocks,
+) {
+  const [part] = fixture.keep(name).parts
+  const segments = fixture.archives.segments(part!.streamId)
   return (from: number) =>
     readTranscript(blocks, { segments, bytes: part!.bytes, read, from, before: null, limit, places, whole: false })
 }
@@ -29,11 +35,11 @@ async function all(page: ReturnType<typeof pages>, from = 1) {
 
 describe('reading a kept transcript', () => {
   test('a kept transcript is read page by page, every line once and with its number', async () => {
-    const trial = newTrial()
+    const fixture = createArchiveHome()
     const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} ${'é'.repeat(i % 700)}`)
-    trial.write('s1', `${lines.join('\n')}\n`)
+    fixture.write('s1', `${lines.join('\n')}\n`)
     const places: LineStart[] = []
-    const page = pages(trial, 's1', 300, places)
+    const page = pages(fixture, 's1', 300, places)
     const told = await all(page)
     expect(told.map(({ text }) => text)).toEqual(lines)
     expect(told.map(({ line }) => line)).toEqual(lines.map((_, i) => i + 1))
@@ -43,9 +49,9 @@ describe('reading a kept transcript', () => {
   })
 
   test('reading ends with a last line without a newline, and nothing follows it', async () => {
-    const trial = newTrial()
-    trial.write('s1', 'one\n{"nothing":"said"}\nthree')
-    const page = pages(trial, 's1', 10)
+    const fixture = createArchiveHome()
+    fixture.write('s1', 'one\n{"nothing":"said"}\nthree')
+    const page = pages(fixture, 's1', 10)
     expect(await all(page)).toEqual([
       { line: 1, text: 'one' },
       { line: 3, text: 'three' },
@@ -54,9 +60,9 @@ describe('reading a kept transcript', () => {
   })
 
   test('long texts are cut and marked, and a line beyond the limit is skipped but counted', async () => {
-    const trial = newTrial()
-    trial.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
-    const { entries } = await pages(trial, 's1', 10)(1)
+    const fixture = createArchiveHome()
+    fixture.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
+    const { entries } = await pages(fixture, 's1', 10)(1)
     expect(entries.map(({ line, cut }) => [line, cut])).toEqual([
       [1, true],
       [3, false],
@@ -65,17 +71,17 @@ describe('reading a kept transcript', () => {
   })
 
   test('a page is filled by the amount of text, not only by the number of entries', async () => {
-    const trial = newTrial()
-    trial.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
-    const { entries, next_line } = await pages(trial, 's1', 1_000)(1)
+    const fixture = createArchiveHome()
+    fixture.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
+    const { entries, next_line } = await pages(fixture, 's1', 1_000)(1)
     expect(entries.length).toBeLessThan(50)
     expect(next_line).toBe(entries.length + 1)
   })
 
   test('reading yields to other work between chunks and holds little in memory', async () => {
-    const trial = newTrial()
-    trial.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
-    const page = pages(trial, 's1', 10)
+    const fixture = createArchiveHome()
+    fixture.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
+    const page = pages(fixture, 's1', 10)
     let turns = 0
     const turn = (): void => {
       turns++
@@ -90,10 +96,10 @@ describe('reading a kept transcript', () => {
   })
 
   test('a transcript whose file is missing is reported as damaged', async () => {
-    const trial = newTrial()
-    trial.write('s1', 'one\n')
-    const page = pages(trial, 's1', 10, [], makeBlocks(trial.places.folder, 0))
-    for (const file of trial.files()) rmSync(join(trial.places.folder, file), { recursive: true })
+    const fixture = createArchiveHome()
+    fixture.write('s1', 'one\n')
+    const page = pages(fixture, 's1', 10, [], makeBlocks(fixture.places.folder, 0))
+    for (const file of fixture.files()) rmSync(join(fixture.places.folder, file), { recursive: true })
     await expect(page(1)).rejects.toMatchObject({ name: 'DamagedArchive' })
   })
 })

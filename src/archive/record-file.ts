@@ -10,6 +10,7 @@ import {
 import { writeFileAtomic } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
+import { shortTitle } from '../lib/short-title.js'
 import type { Store } from '../store/store.js'
 import { type ArchivePaths, ensureFolder } from './archive-folders.js'
 import { temporaryName } from './temporary-files.js'
@@ -34,6 +35,8 @@ export interface RecordFile {
   project: string | null
   trigger: Trigger
   createdAt: string
+  /** Same as in `ArchiveRecord`. */
+  title?: string
   /** Same as in `ArchiveRecord`. */
   writtenAt?: string
   parts: Pick<ArchivePart, 'name' | 'path' | 'bytes' | 'streamId' | 'sha256' | 'trouble'>[]
@@ -81,7 +84,7 @@ export function writeMissingRecords(
     try {
       writeRecord(store, places, where, archive)
     } catch (error) {
-      log('warn', 'the record of an archive could not be written beside it', {
+      log('warn', 'the record file of an archive could not be written', {
         archive: archive.archiveId,
         reason: reasonOf(error),
       })
@@ -120,6 +123,7 @@ function toJson(archive: ArchiveRecord, store: Store): object {
     project: archive.project,
     trigger: archive.trigger,
     created_at: archive.createdAt,
+    ...(archive.title === undefined ? {} : { title: archive.title }),
     ...(archive.writtenAt === undefined ? {} : { written_at: archive.writtenAt }),
     parts: archive.parts.map(({ name, path, bytes, streamId, sha256, trouble }) => ({
       name,
@@ -146,23 +150,26 @@ export function readRecord(places: ArchivePaths, fileName: string): ReadRecord {
   try {
     value = JSON.parse(readOwnFile(join(places.records, fileName)))
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'it is not whole' : reasonOf(error)
+    const reason = error instanceof SyntaxError ? 'it is incomplete' : reasonOf(error)
     return { state: 'unusable', reason }
   }
   const format = isObject(value) ? value.format : undefined
   if (typeof format === 'number' && format > FORMAT)
-    return { state: 'newer', reason: `a newer Baton wrote it (format ${format}, this one knows ${FORMAT})` }
+    return {
+      state: 'newer',
+      reason: `a newer version of Baton wrote it (format ${format}; this version knows ${FORMAT})`,
+    }
   if (isObject(value) && typeof value.trigger === 'string' && !isTrigger(value.trigger))
-    return { state: 'newer', reason: `a newer Baton wrote it (trigger ${JSON.stringify(value.trigger)})` }
+    return { state: 'newer', reason: `a newer version of Baton wrote it (trigger ${JSON.stringify(value.trigger)})` }
   const record = isObject(value) ? fromJson(value) : null
-  if (record === null) return { state: 'unusable', reason: 'it does not describe an archive' }
-  if (recordName(record.stem) !== fileName) return { state: 'unusable', reason: 'it describes another archive' }
+  if (record === null) return { state: 'unusable', reason: 'it is not the record of an archive' }
+  if (recordName(record.stem) !== fileName) return { state: 'unusable', reason: 'it is the record of another archive' }
   return { state: 'read', record }
 }
 
 /**
  * Opens a file in Baton's own folders. Refuses links, pipes and files of other users; never blocks.
- * Throws an error whose message is the reason.
+ * Throws an error whose message is the reason. A missing file's error has ENOENT as its cause.
  */
 export function openOwnFile(path: string): number {
   let fd: number
@@ -171,7 +178,7 @@ export function openOwnFile(path: string): number {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ELOOP' || code === 'EMLINK') throw new Error('it is a symbolic link')
-    if (code === 'ENOENT') throw new Error('it is not there')
+    if (code === 'ENOENT') throw new Error('it does not exist', { cause: error })
     throw new Error(`it cannot be read (${code})`)
   }
   const stat = fstatSync(fd)
@@ -223,7 +230,9 @@ function fromJson(value: Fields): RecordFile | null {
   if (!known || parts === null || segments === null || parts[0]?.name !== '') return null
   const writtenAt = value.written_at
   const written = isText(writtenAt) && !Number.isNaN(Date.parse(writtenAt)) ? { writtenAt } : {}
-  return { stem, archiveId, sessionId, agent, project, trigger, createdAt, ...written, parts, segments }
+  const title = isText(value.title) ? shortTitle(value.title) : null
+  const titled = title === null ? {} : { title }
+  return { stem, archiveId, sessionId, agent, project, ...titled, trigger, createdAt, ...written, parts, segments }
 }
 
 function partFromJson(value: Fields): RecordFile['parts'][number] | null {

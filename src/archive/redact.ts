@@ -8,8 +8,11 @@ import type { LineTransform } from './restore-archive.js'
 export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   {
     name: 'private key',
-    expression:
-      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+    expression: new RegExp(
+      String.raw`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END ` +
+        '[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)',
+      'g',
+    ),
   },
   { name: 'key', expression: /\bsk-[A-Za-z0-9_-]{16,}|\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}/g },
   {
@@ -112,8 +115,11 @@ export function redactLines(patterns: readonly Pattern[], counts: Map<string, nu
 }
 
 /** JSON keys whose values are always removed, regardless of their shape. */
-const SECRET_KEY =
-  /(?:password|passwd|passphrase|secret|(?:api|access|secret|private|auth|account)[_-]?key|token|authorization|(?:^|[_-])cookie)$/i
+const SECRET_KEY = new RegExp(
+  '(?:password|passwd|passphrase|secret|(?:api|access|secret|private|auth|account)[_-]?key|token|' +
+    'authorization|(?:^|[_-])cookie)$',
+  'i',
+)
 
 function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<string, number>): Buffer {
   const text = bytes.toString('utf8')

@@ -40,8 +40,7 @@ export interface LineTransform {
  */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
   const there = statTarget(to)
-  if (there?.isDirectory())
-    throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
+  if (there?.isDirectory()) throw new BatonError(`${to} is a folder.`, 'Give the path of a file.', EXIT.usage)
   if (there && !force) throw existsError(to)
   // A fixed name: the target's own name may already have the maximum length.
   const temporary = join(dirname(to), `.restored.baton-${process.pid}-${Date.now()}`)
@@ -92,12 +91,16 @@ function unpackPart(
     })
   }
   if (at < bytes)
-    throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'missing', `bytes from ${at} on are in no file`)
+    throw new DamagedArchive(
+      segments.at(-1)?.file ?? 'its file',
+      'missing',
+      `bytes from ${at} on are missing from all files`,
+    )
   if (hash.digest('hex') !== sha256)
     throw new DamagedArchive(
       segments.at(-1)?.file ?? 'its file',
       'damaged',
-      'it unpacks to something else than was kept',
+      'its unpacked content differs from what was archived',
     )
 }
 
@@ -119,22 +122,22 @@ function unwritable(to: string, error: unknown): unknown {
       if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return notWritable(to, code)
       return new BatonError(
         `The folder ${folder} does not exist.`,
-        'Make it first, or name a file elsewhere.',
+        `Run mkdir -p '${folder}', or choose another file.`,
         EXIT.notFound,
       )
     case 'ENOTDIR':
       return new BatonError(
-        `${folder} is no folder, so no file can be made in it.`,
-        'Name a file in a folder.',
+        `Cannot write ${to}: ${folder} is not a folder.`,
+        'Choose a file in another folder.',
         EXIT.usage,
       )
     case 'ENAMETOOLONG':
-      return new BatonError(`The name ${short(basename(to))} is too long.`, 'Name the file more briefly.', EXIT.usage)
+      return new BatonError(`The file name ${short(basename(to))} is too long.`, 'Choose a shorter name.', EXIT.usage)
     case 'ENOSPC':
     case 'EDQUOT':
       return new BatonError(
-        `No space is left on the disk for ${to}.`,
-        'Free some space, or name a file on another disk.',
+        `Cannot write ${to}: no space is left on the disk.`,
+        'Free some space, or choose a file on another disk.',
       )
     default:
       return notWritable(to, code)
@@ -142,17 +145,17 @@ function unwritable(to: string, error: unknown): unknown {
 }
 
 const notWritable = (to: string, code: string): BatonError =>
-  new BatonError(`${to} cannot be written (${code}).`, 'Name a file in a folder you may write to.')
+  new BatonError(`Cannot write ${to} (${code}).`, 'Choose a file in a folder that you can write to.')
 
 const short = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
 
 function existsError(to: string): BatonError {
-  return new BatonError(`${to} is already there.`, 'Name another file, or replace it with --force.', EXIT.refused)
+  return new BatonError(`${to} already exists.`, 'Choose another file, or add --force to replace it.', EXIT.refused)
 }
 
 function damagedError(error: DamagedArchive): BatonError {
   return new BatonError(
     `The archive cannot be unpacked: ${error.message}.`,
-    'baton archive verify tells which archives are whole.',
+    'Run baton archive verify to see which archives are complete.',
   )
 }

@@ -61,7 +61,7 @@ function hashStream(
   try {
     for (const segment of segments) {
       if (segment.from !== at)
-        throw new DamagedArchive(segment.file, 'missing', `bytes ${at} to ${segment.from} are in no file`)
+        throw new DamagedArchive(segment.file, 'missing', `bytes ${at} to ${segment.from} are missing from all files`)
       blocks.each(segment, (raw) => {
         let rest = raw
         while (next < cuts.length && cuts[next]! <= at + rest.length) {
@@ -88,12 +88,13 @@ function verifyArchive(record: ArchiveRecord, found: ReadonlyMap<string, StreamH
   for (const { streamId, bytes, sha256 } of record.parts) {
     if (streamId === null) continue
     const walked = found.get(streamId)
-    if (!walked) return { archiveId, state: 'missing', reason: 'none of its files is known any more' }
+    if (!walked) return { archiveId, state: 'missing', reason: 'the store no longer lists any of its files' }
     const hash = walked.hashes.get(bytes)
     if (hash === sha256) continue
-    if (hash !== undefined) return { archiveId, state: 'damaged', reason: 'it unpacks to something else than was kept' }
+    if (hash !== undefined)
+      return { archiveId, state: 'damaged', reason: 'its unpacked content differs from what was archived' }
     if (walked.trouble) return { archiveId, state: walked.trouble.problem, reason: walked.trouble.message }
-    return { archiveId, state: 'missing', reason: 'its last file is not known any more' }
+    return { archiveId, state: 'missing', reason: 'the store no longer lists its last file' }
   }
   return { archiveId, state: 'whole', reason: '' }
 }

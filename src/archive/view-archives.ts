@@ -17,7 +17,7 @@ export function viewArchives(
     return {
       archive_id: record.archiveId,
       session_id: record.sessionId,
-      title: titleOf(record.sessionId),
+      title: titleOf(record.sessionId) ?? record.title ?? null,
       project: record.project,
       trigger: record.trigger,
       created_at: record.createdAt,

@@ -40,7 +40,7 @@ export function writeSegment({ folder, where, source, hash, segment, progress, n
     const sha256 = hash.copy().digest('hex')
     const written: SegmentRecord = { ...segment, storedBytes, sha256, blocks, blockBytes: BLOCK_BYTES }
     makeBlocks(folder, 0).each({ ...written, file: temporary }, (bytes) => void before.update(bytes))
-    if (before.digest('hex') !== sha256) throw new Error('what was written does not read back as it was')
+    if (before.digest('hex') !== sha256) throw new Error('the written file differs from the transcript')
     faultPoint('ARCHIVE_SEGMENT')
     const give = (): void => renameSync(join(folder, temporary), join(folder, segment.file))
     if (name) name(give)
@@ -97,7 +97,7 @@ export function hashBytes(
     let got = 0
     while (got < wanted) {
       const more = readSync(fd, room, got, wanted - got, at + got)
-      if (more === 0) throw new SourceChanged('the transcript became shorter before it was kept')
+      if (more === 0) throw new SourceChanged('the transcript became shorter before it was archived')
       got += more
     }
     const raw = room.subarray(0, wanted)

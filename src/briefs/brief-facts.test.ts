@@ -4,7 +4,7 @@ import { factsOfBrief } from './brief-facts.js'
 import { completeBrief } from './complete-brief.js'
 import { writeBriefByCode } from './mechanical-brief.js'
 
-const told = (body: string): string[] => factsOfBrief(body).map(({ kind, text }) => `${kind}: ${text}`)
+const listFacts = (body: string): string[] => factsOfBrief(body).map(({ kind, text }) => `${kind}: ${text}`)
 
 test('constraints, decisions, next steps and open questions of a brief are facts, one per item or paragraph', () => {
   const body = `# Handoff brief
@@ -29,7 +29,7 @@ and read what they print.
 * Never touch legacy/a.ts.
 * Keep the public API.
 `
-  expect(told(body)).toEqual([
+  expect(listFacts(body)).toEqual([
     'todo: Run the tests of src/login.ts and read what they print.',
     'todo: move the button',
     'decision: UIKit instead of SwiftUI, because of iOS 12.',
@@ -50,7 +50,34 @@ test('sections that Baton appended count like the brief itself', () => {
     { kind: 'file' as const, text: 'src/a.ts' },
   ]
   const body = completeBrief('# Handoff brief\n\n## Goal\nIt.\n', { score: 0, missing, unsupported: [], byKind: {} })
-  expect(told(body)).toEqual(['constraint: Never push.', 'todo: Write the docs.'])
+  expect(listFacts(body)).toEqual(['constraint: Never push.', 'todo: Write the docs.'])
+})
+
+test("notes of Baton behind the facts it appended are no facts of the session's user", () => {
+  const missing = Array.from({ length: 500 }, (_, i) => ({
+    kind: 'constraint' as const,
+    text: `Rule ${i} ${'x'.repeat(80)}`,
+  }))
+  const body = completeBrief('# Handoff brief\n\n## Goal\nIt.\n', {
+    score: 0,
+    missing,
+    unsupported: ['~148k tokens', 'file: src/x.ts'],
+    byKind: {},
+  })
+  expect(body).toContain('148k')
+  expect(listFacts(body).length).toBeGreaterThan(30)
+  expect(listFacts(body).filter((fact) => !fact.startsWith('constraint: Rule '))).toEqual([])
+})
+
+test('a next step of a stored brief loses the marks that this and earlier versions put behind it', () => {
+  const marks = [
+    'in progress',
+    'from the previous brief; may be done',
+    'was being worked on',
+    'from the brief before; it may be done',
+  ]
+  const body = `# Handoff brief\n\n## Next exact step\n${marks.map((mark, i) => `- Step ${i} (${mark})`).join('\n')}\n`
+  expect(listFacts(body)).toEqual(marks.map((_, i) => `todo: Step ${i}`))
 })
 
 test('a brief written by code gives back its facts, and none for sections that say nothing', () => {
@@ -59,6 +86,6 @@ test('a brief written by code gives back its facts, and none for sections that s
     aFact('constraint', 'Never push.', { state: 'forbidden' }),
     aFact('question', 'Which port?', { state: 'open', detail: { by: 'agent' } }),
   ]
-  expect(told(writeBriefByCode(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
-  expect(told(writeBriefByCode([], null))).toEqual([])
+  expect(listFacts(writeBriefByCode(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
+  expect(listFacts(writeBriefByCode([], null))).toEqual([])
 })

@@ -1,8 +1,8 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { denies } from '../facts/words.js'
+import { KIND_TITLES } from './format-lines.js'
 import { LATE_TITLE, type SectionName } from './sections.js'
 import { splitBrief } from './split-brief.js'
-import { KIND_TITLES } from './told-lines.js'
 
 /** Sections whose items bind the session that continues the work. */
 const BINDING_SECTIONS: Partial<Record<SectionName, FactKind>> = {
@@ -45,7 +45,9 @@ function appendedFacts(lines: readonly string[]): Fact[] {
   return starts.flatMap((start, i) => {
     const kind = KIND_BY_TITLE.get(lines[start]!.slice(4).trim())
     if (kind === undefined) return []
-    return itemsOf(lines.slice(start + 1, starts[i + 1])).flatMap((item) => factOf(kind, item))
+    // Notes of Baton follow the last group as paragraphs. They are no facts.
+    const items = lines.slice(start + 1, starts[i + 1]).filter((line) => ITEM_START.test(line))
+    return itemsOf(items).flatMap((item) => factOf(kind, item))
   })
 }
 
@@ -80,9 +82,27 @@ function itemsOf(lines: readonly string[]): string[] {
 }
 
 /** Lines that say that there is nothing, or that are part of Baton's own template. */
-const EMPTY_PHRASES =
-  /^(?:none\b(?: known from the transcript| so far| yet)?|nothing(?: was asked yet| open)?|n\/a|no(?: open questions| decisions| constraints)|no todo list was kept\..*|and \d+ more(?:, left out here)?|\(?cut here\)?.*|-+)[.!]?$/i
-const SUFFIX = / \((?:forbidden|was being worked on|from the brief before; it may be done|asked by the user)\)$/
+const EMPTY_PHRASE_PATTERNS = [
+  'none\\b(?: known from the transcript| so far| yet)?',
+  'nothing(?: was asked yet| open)?',
+  'n/a',
+  'no(?: open questions| decisions| constraints)',
+  'no todo list was kept\\..*',
+  'and \\d+ more(?:, left out here)?',
+  '\\(?cut here\\)?.*',
+  '-+',
+]
+const EMPTY_PHRASES = new RegExp(`^(?:${EMPTY_PHRASE_PATTERNS.join('|')})[.!]?$`, 'i')
+/** Suffixes of Baton's own brief. Stored briefs of earlier versions have the last two. */
+const SUFFIXES = [
+  'forbidden',
+  'asked by the user',
+  'in progress',
+  'from the previous brief; may be done',
+  'was being worked on',
+  'from the brief before; it may be done',
+]
+const SUFFIX = new RegExp(` \\((?:${SUFFIXES.join('|')})\\)$`)
 
 function factOf(kind: FactKind, item: string): Fact[] {
   const text = item

@@ -19,6 +19,12 @@ const EXAMPLES: Partial<Record<(typeof SECTIONS)[number]['name'], { good: string
   constraints: { good: '“Never touch the migrations.”', bad: 'The user has some wishes.' },
 }
 
+/** Description of the skill, which the client lists to its agent. */
+export const DESCRIPTION = [
+  'How to write a brief of the work, so that a fresh session can continue from it alone.',
+  'Use it when Baton asks for a brief, or when the user wants a handoff.',
+].join(' ')
+
 /** Returns the skill file that teaches an agent what a good handoff brief is. */
 export function briefSkill(): string {
   const sections = SECTIONS.map(({ name, title, wants }) => {
@@ -27,35 +33,35 @@ export function briefSkill(): string {
   })
   return `---
 name: brief
-description: How to write down the state of the work so that a fresh session can go on from it alone. Use it when Baton asks for a brief, or when the user wants the work handed over.
+description: ${DESCRIPTION}
 ---
 
 # A handoff brief
 
-A fresh session reads the brief and nothing else of this conversation. It has the same files and the same tools. Write what it cannot find
-there by itself.
+A fresh session reads only the brief, nothing else of this conversation.
+It has the same files and tools. Write what it cannot find there.
 
 ## How to give it
 
-Give it as your whole answer and end the turn. No file and no tool is needed. The first line is \`# ${TITLE}\`. If you cannot answer with
-it, write it to a file and run \`baton handoff <file>\`, then end the turn.
+Give the brief as your whole answer and end the turn. You need no file and no tool. The first line is \`# ${TITLE}\`.
+If you cannot answer with it, write it to a file, run \`baton handoff <file>\` and end the turn.
 
 ## What each section needs
 
-Each is a \`##\` heading. Write "none" where there is nothing.
+Each section has a \`##\` heading. Write "none" where there is nothing.
 
 ${sections.join('\n')}
 
 ## What is checked
 
-Baton compares the brief with the transcript: the last request, what the user required or forbade, open todos and questions, failing
-tests, changed files, decisions, commits, the branch, the commands that verify. What is missing is asked for once more, then added under
-a heading of its own. So:
+Baton compares the brief with the transcript: the last request, what the user required or forbade, open todos and
+questions, failing tests, changed files, decisions, commits, the branch and the commands that verify. Baton asks
+once more for missing facts, then adds them under a heading of its own. So:
 
 - Quote the user's constraints and last request in the user's words.
 - Name files with their paths, commands as they were typed, errors as they were printed, commits by their hash.
 - Call a file changed only if you changed it. Give no figures of tokens.
 - Say what you did not verify.
-- Stay below 8,000 characters: no logs, no code that stands in a file, no story of how it came about.
+- Stay below 8,000 characters: no logs, no code that is in a file, no history of the work.
 `
 }

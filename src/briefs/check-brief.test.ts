@@ -74,3 +74,10 @@ describe('a next step from the previous brief', () => {
     expect(missing('# Handoff brief\n\n## Next exact step\nWrite the index.\n')).toEqual([])
   })
 })
+
+test('a missing decision quotes the title of a plan, which is the agent’s text', () => {
+  const approved = aFact('decision', 'Drop `users` (plan approved)', { detail: { by: 'user', how: 'plan approved' } })
+  expect(checkBrief('# Handoff brief', [approved], []).missing).toEqual([
+    { kind: 'decision', text: "`Drop 'users'` (plan approved)" },
+  ])
+})

@@ -1,6 +1,7 @@
 import type { Fact } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
-import { type PreparedText, prepareText } from '../facts/carries.js'
+import { formatChoice } from '../facts/decision-text.js'
+import { type PreparedText, prepareText } from '../facts/prepared-text.js'
 import { denies, meaningWords } from '../facts/words.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
 import { neededFacts } from './needed-facts.js'
@@ -93,9 +94,14 @@ function namesNextStep(body: string): boolean {
   return splitBrief(body).some(({ name, added, text }) => name === 'next' && !added && text.split('\n').length > 1)
 }
 
+const LONGEST_CHOICE = 350
+
 /** Returns a fact's text with the detail a reader needs, such as a commit's id. */
-export function factText({ kind, text, state, detail }: Fact): string {
+export function factText(fact: Fact): string {
+  const { kind, text, state, detail } = fact
   if (kind === 'commit' && typeof detail.id === 'string') return `${text} (${detail.id.slice(0, 9)})`
+  const choice = formatChoice(fact, LONGEST_CHOICE)
+  if (choice !== null) return choice
   return kind === 'command' ? `${text} (${state === 'failed' ? 'fails' : 'passes'})` : text
 }
 

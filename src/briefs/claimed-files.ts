@@ -6,22 +6,38 @@ const MOST_CLAIMED = 400
 
 type Mode = 'changed' | 'read' | null
 
-const CHANGED =
-  /\b(chang\p{L}*|modif\p{L}*|edited|edits|created?|written|new|added|deleted|removed|renamed|touched|geändert\p{L}*|neu|angelegt|gelöscht|cambiad\p{L}*|cread\p{L}*|créé\p{L}*)\b|变更|変更|修改|新增|измен/iu
-const READ =
-  /\b(read|unread|reading|look(ed)?( at)?|relevant|reference|related|see|gelesen|leídos?|lus?|consult\p{L}*|untouched|unchanged)\b|阅读|読|прочит/iu
+const CHANGED = new RegExp(
+  String.raw`\b(chang\p{L}*|modif\p{L}*|edited|edits|created?|written|new|added|deleted|removed|renamed|touched|` +
+    String.raw`geändert\p{L}*|neu|angelegt|gelöscht|cambiad\p{L}*|cread\p{L}*|créé\p{L}*)\b|变更|変更|修改|新增|измен`,
+  'iu',
+)
+const READ = new RegExp(
+  String.raw`\b(read|unread|reading|look(ed)?( at)?|relevant|reference|related|see|gelesen|leídos?|lus?|` +
+    String.raw`consult\p{L}*|untouched|unchanged)\b|阅读|読|прочит`,
+  'iu',
+)
 /** Matches words about a file that was not changed, or not yet. */
-const NOT_YET =
-  /\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|unverändert|noch|sin cambios|pas)\b|未/iu
+const NOT_YET = new RegExp(
+  String.raw`\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|` +
+    "only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|" +
+    String.raw`unverändert|noch|sin cambios|pas)\b|未`,
+  'iu',
+)
 const MARKED_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
 /** Files that tools write along with other work. */
 const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
 /** Commands after which any file may have changed. */
-const CHANGES_ANY =
-  /\bgit (?:apply|am|merge|pull|cherry-pick|revert|rebase|stash pop|stash apply|checkout \S+ --)|\bpatch\b|\bunzip\b|\btar\b.*x|\bcp -|\brsync\b|\bcreate-|\bnpm (?:create|init)|\bgenerate\b|\bcodegen\b|\bprotoc\b|\bmakemigrations\b|\b(?:alembic|prisma|rails|flask|django-admin|manage\.py|jscodeshift|ast-grep|comby)\b/
+const CHANGES_ANY = new RegExp(
+  String.raw`\bgit (?:apply|am|merge|pull|cherry-pick|revert|rebase|stash pop|stash apply|checkout \S+ --)|` +
+    String.raw`\bpatch\b|\bunzip\b|\btar\b.*x|\bcp -|\brsync\b|\bcreate-|\bnpm (?:create|init)|\bgenerate\b|` +
+    String.raw`\bcodegen\b|\bprotoc\b|\bmakemigrations\b|\b(?:alembic|prisma|rails|flask|django-admin|manage\.py|` +
+    String.raw`jscodeshift|ast-grep|comby)\b`,
+)
 const FORMATS = /--write\b|--fix\b|\bfmt\b|\bblack\b|\bisort\b|\bformat\b|\bsed -i|\bperl -p?i/
-const READS_ONLY =
-  /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
+const READS_ONLY = new RegExp(
+  String.raw`^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|` +
+    String.raw`blame|grep|ls-files))\b`,
+)
 
 /** Sections that report what was done; the others contain wishes, questions or plans. */
 const REPORTING_SECTIONS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
@@ -108,18 +124,29 @@ const SPEAKER = /^(?:(?:I|we)\s+(?:have\s+)?)?(?:(?:also|then|now)\s+)?/i
 /**
  * Matches a verb whose object is the file: `Edited src/a.ts to sort`, `Created the file notes.md`.
  */
-const ACTIVE =
-  /^(changed|created|edited|modified|updated|rewrote|rewritten|wrote|written|added|deleted|removed)\s+(?:(?:a|the|two|three|both)\s+)?(?:new\s+)?(?:files?:?\s+)?/i
+const ACTIVE = new RegExp(
+  '^(changed|created|edited|modified|updated|rewrote|rewritten|wrote|written|added|deleted|' +
+    String.raw`removed)\s+(?:(?:a|the|two|three|both)\s+)?(?:new\s+)?(?:files?:?\s+)?`,
+  'i',
+)
 /** Matches a passive after the file: `src/a.ts was rewritten`, `src/a.ts (new)`. */
-const PASSIVE =
-  /^\s*(?:(?:was|were|is now|are now|has been|have been)\s+(changed|created|edited|modified|updated|rewritten|written|added|deleted|removed)\b|\((?:changed|created|edited|modified|new|added|deleted|removed|rewritten)\))/i
+const PASSIVE = new RegExp(
+  String.raw`^\s*(?:(?:was|were|is now|are now|has been|have been)\s+(changed|created|edited|modified|updated|` +
+    String.raw`rewritten|written|added|deleted|removed)\b|\((?:changed|created|edited|modified|new|added|deleted|` +
+    String.raw`removed|rewritten)\))`,
+  'i',
+)
 /** Verbs that place a file: `Added src/a.ts to the build` does not mean that it was written. */
 const PLACING_VERB = /^(?:added|removed|wrote|written)$/i
 const PLACE_PREPOSITION = /^\s*(?:to|from|in|into|on|under|at)\b/i
 const BY_OTHERS = /^\s*by\b/i
 /** Matches doubt: a file that was not changed, not yet, or by someone else. */
-const DOUBTFUL =
-  /\b(?:unchanged|untouched|not|never|no longer|planned|to be|todo|next|still|will|should|must|needs?|pending|if|when|once|unless|until|before|would|could|may|might|user|someone|somebody|upstream|earlier|previous\w*|tried|attempt\w*|revert\w*|undid|undone|nicht|noch)\b|n't\b|\?/i
+const DOUBTFUL = new RegExp(
+  String.raw`\b(?:unchanged|untouched|not|never|no longer|planned|to be|todo|next|still|will|should|must|needs?|` +
+    'pending|if|when|once|unless|until|before|would|could|may|might|user|someone|somebody|upstream|' +
+    String.raw`earlier|previous\w*|tried|attempt\w*|revert\w*|undid|undone|nicht|noch)\b|n't\b|\?`,
+  'i',
+)
 /** Endings of product and host names that look like files. */
 const NAMES_A_THING = /\.(?:js|io|net|ai|com|org|dev|app)$/i
 
@@ -156,8 +183,11 @@ function pathsMeant(named: readonly NamedPath[]): string[] {
     .map(({ path }) => path)
 }
 
-const LINE_PREFIX =
-  /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
+const LINE_PREFIX = new RegExp(
+  String.raw`^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|` +
+    String.raw`deleted|changed|created|added|new|edited):?\s+)*`,
+  'i',
+)
 
 /** Returns the files at the start of a line; files named later are about something else. */
 function pathsAtStart(line: string): string[] {

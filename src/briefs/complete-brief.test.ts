@@ -26,7 +26,8 @@ test('missing facts are appended by kind, marked as added by code', () => {
   expect(text.startsWith(BODY.trimEnd())).toBe(true)
   const added = text.slice(BODY.length)
   expect(added).toContain('## Added by Baton\n')
-  expect(added).toContain('Taken from the transcript by code, not by a model')
+  const intro = added.slice(0, added.indexOf('###'))
+  for (const word of [/\bcode\b/i, /\btranscript\b/, /without a model|not by a model/]) expect(intro).toMatch(word)
   expect(added).toContain('> Fix it.\n> Then push.')
   expect(added).toContain('### Required or forbidden by the user\n\n- no Redis\n- never push\n')
   expect(added).toContain('### Files changed\n\n- src/a.ts')
@@ -34,8 +35,8 @@ test('missing facts are appended by kind, marked as added by code', () => {
 
 test('unsupported figures and files are named in a note', () => {
   const text = completeBrief(BODY, coverage({ unsupported: ['~148k tokens', '89 %', 'file: src/x.ts'] }))
-  expect(text).toMatch(/no reading of the session supports, not to be relied on: ~148k tokens; 89 %\n/)
-  expect(text).toMatch(/shows no change, to be looked at before they are believed: src\/x\.ts\n/)
+  expect(text).toMatch(/reading.*: ~148k tokens; 89 %\n/)
+  expect(text).toMatch(/files.*: src\/x\.ts\n/)
 })
 
 test('completing a brief twice adds nothing, whatever the second check finds', () => {
@@ -49,7 +50,7 @@ test("a brief is read without the hash comment of Baton's section, and keeps com
   const stored = completeBrief(own, coverage({ missing }))
   expect(stored).toMatch(/## Added by Baton\n<!-- to [0-9a-f]{12} -->\n/)
   const read = withoutHashComment(stored)
-  expect(read).toContain('## Added by Baton\n\nThe brief above leaves out')
+  expect(read).toMatch(/## Added by Baton\n\n\p{L}/u)
   expect(read).toContain(own.trimEnd())
 })
 
@@ -69,6 +70,6 @@ test('a long list of missing facts is cut, and the omitted ones are counted', ()
   const text = completeBrief(BODY, coverage({ missing: [{ kind: 'request', text: 'x'.repeat(50_000) }, ...many] }))
   expect(text.length).toBeLessThan(BODY.length + 9_000)
   const told = text.match(/^- src/gm)!.length
-  expect(text).toContain(`(${500 - told} more left out here`)
-  expect(text).toMatch(/cut here: \d+ more characters/)
+  expect(text).toContain(`(${500 - told} more `)
+  expect(text).toMatch(/cut here: .*\b47000\b/)
 })

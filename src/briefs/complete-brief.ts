@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FactKind } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
+import { KIND_TITLES, listLine, oneLine, toQuotation } from './format-lines.js'
 import { closeFence } from './scan-markdown.js'
 import { ADDED_TITLE } from './sections.js'
-import { KIND_TITLES, listLine, oneLine, toQuotation } from './told-lines.js'
 
 const LONGEST = 8_000
 const LONGEST_LINE = 400
@@ -29,10 +29,16 @@ export function laterFactsText(missing: Coverage['missing']): string {
   return missingText(missing, LATER_INTRO)
 }
 
-const MISSING_INTRO =
-  'The brief above leaves out the following. Taken from the transcript by code, not by a model; where they differ, this is what happened.'
-const LATER_INTRO =
-  'After the brief was written the work went on. Taken from the transcript by code, not by a model; where they differ, this holds.'
+const MISSING_INTRO = [
+  'The brief above omits these facts.',
+  'Code took them from the transcript, without a model.',
+  'Where the brief differs, they are right.',
+].join(' ')
+const LATER_INTRO = [
+  'The work continued after the brief was written.',
+  'Code took these facts from the transcript, without a model.',
+  'Where the brief differs, they are newer.',
+].join(' ')
 const HEADING = `## ${ADDED_TITLE}\n`
 const hashComment = (own: string): string =>
   `<!-- to ${createHash('sha256').update(own, 'utf8').digest('hex').slice(0, 12)} -->`
@@ -59,7 +65,7 @@ function missingText(missing: Coverage['missing'], intro = MISSING_INTRO): strin
     told.set(kind, [...(told.get(kind) ?? []), line])
   }
   const sections = [...told].map(([kind, lines]) => `### ${KIND_TITLES[kind]}\n\n${lines.join('\n')}`)
-  const more = left > 0 ? [`(${left} more left out here; \`baton recall\` finds them.)`] : []
+  const more = left > 0 ? [`(${left} more omitted here; \`baton recall\` finds them.)`] : []
   return [intro, ...sections, ...more].join('\n\n')
 }
 
@@ -70,11 +76,8 @@ function unsupportedText(unsupported: readonly string[]): string {
   const note = (intro: string, all: readonly string[]): string =>
     all.length === 0 ? '' : `${intro} ${oneLine(all.join('; '), LONGEST_NOTE)}`
   return [
-    note('Figures in the brief that no reading of the session supports, not to be relied on:', figures),
-    note(
-      'Files the brief lists as changed of which the transcript shows no change, to be looked at before they are believed:',
-      files,
-    ),
+    note('No reading of the session supports these figures in the brief. Do not rely on them:', figures),
+    note('The transcript shows no change of these files that the brief lists as changed. Check them first:', files),
   ]
     .filter((one) => one !== '')
     .join('\n\n')

@@ -44,7 +44,7 @@ function start(...args: string[]): {
 const names = () => readdirSync(join(folder, 'seat_1')).sort()
 const briefs = () => names().filter((name) => !name.startsWith('.'))
 
-test('a process killed at any step leaves only complete briefs, and the next process stores the missing one', async () => {
+test('a process killed at any step leaves complete briefs, and the next one stores the rest', async () => {
   let next = 1
   for (const [moment, halves] of [
     ['end-at-step', 1],

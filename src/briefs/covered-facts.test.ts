@@ -61,7 +61,7 @@ test('a commit is recognized by its id or subject, not by what it changed', () =
 })
 
 describe('similar facts', () => {
-  const told = (kind: Fact['kind'], texts: readonly string[], state: Fact['state'], body: string): string[] => {
+  const coveredTexts = (kind: Fact['kind'], texts: readonly string[], state: Fact['state'], body: string): string[] => {
     const facts = texts.map((text) => aFact(kind, text, { state }))
     return facts.filter(makeCoverageCheck(body, facts)).map(({ text }) => text)
   }
@@ -74,19 +74,21 @@ describe('similar facts', () => {
 
   test.each(TODOS)('an omitted todo is not covered by similar ones: %s', (left) => {
     const others = TODOS.filter((todo) => todo !== left)
-    expect(told('todo', TODOS, 'open', others.map((todo) => `- ${todo}`).join('\n'))).toEqual(others)
+    expect(coveredTexts('todo', TODOS, 'open', others.map((todo) => `- ${todo}`).join('\n'))).toEqual(others)
   })
 
   test('one sentence that names two todos covers both, and each is covered by its own words', () => {
-    expect(told('todo', TODOS.slice(0, 2), 'open', 'Next: add tests for parser and lexer.')).toHaveLength(2)
-    expect(told('todo', TODOS.slice(2), 'open', '- the unit tests for login\n- unit tests, logout')).toHaveLength(2)
+    expect(coveredTexts('todo', TODOS.slice(0, 2), 'open', 'Next: add tests for parser and lexer.')).toHaveLength(2)
+    expect(
+      coveredTexts('todo', TODOS.slice(2), 'open', '- the unit tests for login\n- unit tests, logout'),
+    ).toHaveLength(2)
   })
 
   test('a constraint or question is not covered by a similar one', () => {
     const constraints = ['Always run the linter first.', 'Always run the tests first.']
-    expect(told('constraint', constraints, 'required', 'Always run the tests first.')).toEqual([constraints[1]])
+    expect(coveredTexts('constraint', constraints, 'required', 'Always run the tests first.')).toEqual([constraints[1]])
     const questions = ['Should the export have a header?', 'Should the import have a header?']
-    expect(told('question', questions, 'open', '- Should the export have a header?')).toEqual([questions[0]])
+    expect(coveredTexts('question', questions, 'open', '- Should the export have a header?')).toEqual([questions[0]])
   })
 
   test('a decision is not covered by a similar one, and one stated twice counts once', () => {
@@ -94,16 +96,16 @@ describe('similar facts', () => {
       'We decided on Postgres rather than MySQL, it is faster.',
       'We decided on Redis rather than Memcached, it is faster.',
     ]
-    expect(told('decision', two, null, `- ${two[0]}`)).toEqual([two[0]])
+    expect(coveredTexts('decision', two, null, `- ${two[0]}`)).toEqual([two[0]])
     const twice = [
       'We use Postgres rather than SQLite because of its locks.',
       'I decided on Postgres rather than SQLite.',
     ]
-    expect(told('decision', twice, null, `- ${twice[0]}`)).toHaveLength(2)
+    expect(coveredTexts('decision', twice, null, `- ${twice[0]}`)).toHaveLength(2)
   })
 
   test('a fact stated twice, the second time with more words, counts once', () => {
     const twice = ['Never change prices.csv.', 'And really never change prices.csv.']
-    expect(told('constraint', twice, 'forbidden', 'Never change prices.csv.')).toHaveLength(2)
+    expect(coveredTexts('constraint', twice, 'forbidden', 'Never change prices.csv.')).toHaveLength(2)
   })
 })

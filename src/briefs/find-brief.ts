@@ -10,8 +10,11 @@ const MOST_TITLES = 20
 const MAX_CHECKED = 100_000
 const FENCE_MARK = /^\s*(`{3,}|~{3,})/
 /** Matches `# Handoff brief` at any level, bold or not, with a name after it. */
-const TITLE_LINE =
-  /^ {0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?(?:(?:baton|session|updated|final) )?handoff[ -]brief\b([^\n]*)$/iu
+const TITLE_LINE = new RegExp(
+  String.raw`^ {0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?(?:(?:baton|session|updated|` +
+    String.raw`final) )?handoff[ -]brief\b([^\n]*)$`,
+  'iu',
+)
 const BOLD_TITLE = /^ {0,3}(?:\*\*|__)\s*handoff[ -]brief\b([^\n*_]{0,80})(?:\*\*|__)\s*:?\s*$/iu
 const UNDERLINED = /^ {0,3}handoff[ -]brief\s*$/iu
 /**

@@ -10,7 +10,7 @@ import { stemOf } from './keep-file.js'
 /** Bytes read of a file to find its front matter. */
 const FRONT_MATTER_BYTES = 64 * 1024
 
-export interface ForgetRequest {
+interface ForgetRequest {
   /** Deletes all briefs of this seat; with a session, only that session's. */
   seatId?: string
   sessionId?: string

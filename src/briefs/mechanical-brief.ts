@@ -1,7 +1,8 @@
 import type { Fact } from '../contract/fact.js'
+import { formatChoice } from '../facts/decision-text.js'
+import { beginningAndEnd, listLine, oneLine, toQuotation } from './format-lines.js'
 import { findVerifications, lastRequestOf, usersFacts } from './needed-facts.js'
 import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
-import { beginningAndEnd, listLine, oneLine, toQuotation } from './told-lines.js'
 
 /** State of the repository as git reports it. */
 export interface Repository {
@@ -16,7 +17,7 @@ export interface Repository {
   recent: { id: string; subject: string }[]
 }
 
-export interface BriefContext {
+interface BriefContext {
   /** Sentence that says why code wrote the brief. Null when there is nothing to say. */
   reason?: string | null
   /** The agent's last answer. */
@@ -28,9 +29,9 @@ export interface BriefContext {
   longest?: number
 }
 
-const IN_PROGRESS_SUFFIX = ' (was being worked on)'
+const IN_PROGRESS_SUFFIX = ' (in progress)'
 /** Suffix of a next step from the previous brief: code cannot tell whether it was done since. */
-const INHERITED_SUFFIX = ' (from the brief before; it may be done)'
+const INHERITED_SUFFIX = ' (from the previous brief; may be done)'
 const LONGEST = 9_000
 const SHARES: Record<SectionName, number> = {
   request: 0.3,
@@ -41,7 +42,7 @@ const SHARES: Record<SectionName, number> = {
   questions: 0.06,
   failed: 0.1,
   files: 0.2,
-  decisions: 0.1,
+  decisions: 0.25,
   verify: 0.08,
   done: 0.08,
 }
@@ -66,7 +67,10 @@ export function writeBriefByCode(
       none: 'None known from the transcript.',
     }),
   )
-  const intro = `# ${TITLE}\n\nWritten by Baton by code, from the transcript and the repository, without a model. What it quotes and lists is exact; nobody has weighed it, and what was only thought is not in it.${about.reason ? ` ${oneLine(about.reason, 200)}` : ''}\n\n`
+  const reason = about.reason ? ` ${oneLine(about.reason, 200)}` : ''
+  const origin = 'Baton wrote this brief from transcript and repository by code, without a model.'
+  const limits = 'Quotations and lists are exact. Nobody has weighed them, and unspoken reasoning is missing.'
+  const intro = `# ${TITLE}\n\n${origin} ${limits}${reason}\n\n`
   const byNeed = BY_NEED.map((name) => SECTIONS.findIndex((section) => section.name === name))
   return `${intro}${fillSections(fillings, byNeed, longest - intro.length)}`
 }
@@ -95,7 +99,7 @@ function itemsFor(
     goal: [
       ...(earlier.length === 0
         ? ['The last request, below, is the only one.']
-        : ['Earlier requests of the user, first the one it began with:']),
+        : ['Earlier requests of the user, the first one first, then the newest:']),
       ...[...earlier.slice(0, 1), ...earlier.slice(1).reverse()].map(({ text }, i) =>
         toQuotation(text, i === 0 ? longest * 0.12 : 300),
       ),
@@ -107,7 +111,7 @@ function itemsFor(
         ({ text }) => `- still runs in the background: \`${oneLine(text, 200)}\``,
       ),
       ...(about.lastAnswer?.trim()
-        ? [`What the agent said last:\n\n${toQuotation(beginningAndEnd(about.lastAnswer, longest * 0.2), longest)}`]
+        ? [`The last answer of the agent:\n\n${toQuotation(beginningAndEnd(about.lastAnswer, longest * 0.2), longest)}`]
         : []),
     ],
     done: [
@@ -120,12 +124,13 @@ function itemsFor(
     next: [
       ...todos.map(
         ({ text, detail }) =>
-          `${listLine(text, 250)}${detail.doing === true ? IN_PROGRESS_SUFFIX : detail.handed === true ? INHERITED_SUFFIX : ''}`,
+          listLine(text, 250) +
+          (detail.doing === true ? IN_PROGRESS_SUFFIX : detail.handed === true ? INHERITED_SUFFIX : ''),
       ),
       ...announcedSteps(about.lastAnswer ?? ''),
       ...(todos.every(({ detail }) => detail.handed === true) ? [nextWithoutTodos(failing, last)] : []),
     ],
-    decisions: toListLines(of('decision'), 350),
+    decisions: of('decision').map((fact) => listLine(formatChoice(fact, 350) ?? fact.text, 400)),
     failed: of('error', ({ text, detail }) => detail.overcome !== true && /\p{L}{3}/u.test(text))
       .slice(0, 10)
       .map(({ text, detail }) => `- \`${oneLine(String(detail.of ?? ''), 120)}\`: ${oneLine(text, 300)}`),
@@ -200,7 +205,7 @@ function fileLines(changed: readonly Fact[], repository: Repository | null): str
   const others = dirty.filter(
     (path) => !changed.some(({ text }) => `/${text}`.endsWith(`/${path}`) || `/${path}`.endsWith(`/${text}`)),
   )
-  return [...told, ...others.map((path) => `- not committed, by whom is not known: ${oneLine(path, 250)}`)]
+  return [...told, ...others.map((path) => `- not committed, author unknown: ${oneLine(path, 250)}`)]
 }
 
 /** Describes a failing test with its error, so that nobody has to run it to see what is wrong. */
@@ -212,8 +217,11 @@ function failingLine({ text, detail }: Fact, facts: readonly Fact[]): string {
   return `- fails: ${oneLine(text, 200)}${said}`
 }
 
-const ANNOUNCES =
-  /\b(?:next (?:step|is|i|up)|next,|i(?:'|’)?ll now|i will now|still (?:to do|missing|open|needs?)|remaining|left to do|not (?:yet )?done|to be done)\b/i
+const ANNOUNCES = new RegExp(
+  String.raw`\b(?:next (?:step|is|i|up)|next,|i(?:'|’)?ll now|i will now|still (?:to do|missing|open|needs?)|` +
+    String.raw`remaining|left to do|not (?:yet )?done|to be done)\b`,
+  'i',
+)
 const MOST_ANNOUNCED = 3
 
 /** Returns sentences in which the agent announced its next steps. */
@@ -225,12 +233,12 @@ function announcedSteps(lastAnswer: string): string[] {
 
 function nextWithoutTodos(failing: readonly Fact[], last: Fact | null): string {
   if (failing.length > 0)
-    return '- No todo list was kept. Make the failing tests pass, then go on with the last request.'
+    return '- No todo list was kept. Make the failing tests pass, then continue with the last request.'
   if (last !== null && /[?？]\s*$/.test(last.text.trim()))
-    return '- No todo list was kept. The last request, below, is a question: see whether it was answered, and answer it.'
+    return '- No todo list was kept. The last request, below, is a question. Answer it if it is still unanswered.'
   return last === null
     ? '- Nothing was asked yet.'
-    : '- No todo list was kept. Compare the last request, below, with what the agent said last and with the files, and do what is left.'
+    : '- No todo list was kept. Compare the last request, below, with the last answer and the files. Do what is left.'
 }
 
 const newestFirst = (facts: readonly Fact[]): Fact[] => [...facts].sort((a, b) => b.line - a.line)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
-import { neededFacts } from './needed-facts.js'
+import { lastRequestOf, neededFacts } from './needed-facts.js'
 
 const needed = (facts: Fact[]): string[] => neededFacts(facts).map(({ fact }) => `${fact.kind} ${fact.text}`)
 const run = (text: string, line: number, state: 'failed' | 'passed'): Fact =>
@@ -25,6 +25,14 @@ test('open, changed and binding facts are needed, and finished ones are not', ()
   ).toEqual(['request last', 'constraint no Redis', 'todo open one', 'file changed.ts'])
 })
 
+test('a question about a declined plan does not replace the last request', () => {
+  const work = aFact('request', 'Fix the parser', { line: 2, detail: { last: true } })
+  const aside = aFact('request', 'Why not a map?', { line: 7, detail: { aside: true } })
+  expect(needed([work, aside])).toEqual(['request Fix the parser'])
+  expect(lastRequestOf([{ ...work, detail: {} }, aside])?.text).toBe('Fix the parser')
+  expect(lastRequestOf([aside])?.text).toBe('Why not a map?')
+})
+
 test('Baton’s own prompts and client commands are not requests', () => {
   const facts = [
     aFact('request', 'fix the export', { line: 5 }),
@@ -34,6 +42,7 @@ test('Baton’s own prompts and client commands are not requests', () => {
     aFact('request', '/handoff', { line: 9 }),
     aFact('request', 'A hook said this.\n\n[baton] You go on with a job that another session began.', { line: 10 }),
     aFact('constraint', 'Never ask again.', { line: 10, state: 'forbidden' }),
+    aFact('request', 'A hook said this.\n\n[baton] You continue a job that another session began.', { line: 11 }),
   ]
   expect(needed(facts)).toEqual(['request fix the export'])
 })

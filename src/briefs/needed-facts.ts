@@ -1,5 +1,5 @@
 import type { Fact } from '../contract/fact.js'
-import { keyOf } from '../facts/key-of.js'
+import { keyOf } from '../facts/fact-key.js'
 import { weightOf } from '../facts/rank.js'
 import { runsTests } from '../facts/test-runners.js'
 
@@ -25,32 +25,48 @@ const MAX_PER_KIND = {
 const MIN_WEIGHT = 20
 
 /** Matches checks that are not tests: compilers, linters, builds. */
-const VERIFIES =
-  /(?:^|[\s;&|(])(?:tsc|vue-tsc|eslint|biome (?:check|ci|lint)|prettier --check|ruff(?: check)?|mypy|pyright|flake8|pylint|golangci-lint|go (?:vet|build)|cargo (?:check|clippy|build)|make(?: \w+)?|cmake --build|(?:npm|pnpm|yarn|bun) (?:run )?(?:build|lint|check|typecheck|type-check|verify)|terraform (?:validate|plan)|shellcheck|gradlew? (?:build|check)|mvn (?:verify|compile|package)|dotnet build|swift build|xcodebuild|phpstan|rubocop)(?=$|[\s;&|)])/
+const VERIFIES = new RegExp(
+  String.raw`(?:^|[\s;&|(])(?:tsc|vue-tsc|eslint|biome (?:check|ci|lint)|prettier --check|ruff(?: check)?|mypy|` +
+    String.raw`pyright|flake8|pylint|golangci-lint|go (?:vet|build)|cargo (?:check|clippy|build)|make(?: \w+)?|` +
+    'cmake --build|(?:npm|pnpm|yarn|bun) (?:run )?(?:build|lint|check|typecheck|type-check|verify)|' +
+    'terraform (?:validate|plan)|shellcheck|gradlew? (?:build|check)|mvn (?:verify|compile|package)|' +
+    String.raw`dotnet build|swift build|xcodebuild|phpstan|rubocop)(?=$|[\s;&|)])`,
+)
 
 /** Matches prompts that are not the user's: Baton's own and commands of the client. */
-const NOT_A_REQUEST =
-  /^\s*(?:\[baton\]|\/(?:handoff|compact|clear|context|cost|usage|status|model|resume|exit|quit|help|config|hooks|login|logout)\b)/i
-/** Matches the prompt of a later session of a job, which hooks may put text before. */
-const LATER_SESSION = /^\[baton\] You go on with a job\b/m
+const NOT_A_REQUEST = new RegExp(
+  String.raw`^\s*(?:\[baton\]|\/(?:handoff|compact|clear|context|cost|usage|status|model|resume|exit|quit|help|` +
+    String.raw`config|hooks|login|logout)\b)`,
+  'i',
+)
+/**
+ * Matches the prompt of a later session of a job, which hooks may put text before.
+ * Transcripts of earlier versions have the second wording.
+ */
+const LATER_SESSION = /^\[baton\] You (?:continue|go on with) a job\b/m
 const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
 
 /** Returns the facts without those from Baton's own prompts. */
 export function usersFacts(facts: readonly Fact[]): Fact[] {
   const foreign = new Set(facts.filter(isNotUserRequest).map(({ line }) => line))
-  const told = ({ kind, detail }: Fact): boolean =>
+  const isReported = ({ kind, detail }: Fact): boolean =>
     kind === 'constraint' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
-  return facts.filter((fact) => !isNotUserRequest(fact) && !(foreign.has(fact.line) && told(fact)))
+  return facts.filter((fact) => !isNotUserRequest(fact) && !(foreign.has(fact.line) && isReported(fact)))
 }
 
 const isNotUserRequest = ({ kind, text }: Fact): boolean =>
   kind === 'request' && (NOT_A_REQUEST.test(text) || LATER_SESSION.test(text))
 
+/**
+ * Returns the request that the work is about: the one marked as last. Without a mark, because that
+ * prompt was Baton's own, the newest that is not an aside about a declined call.
+ */
 export function lastRequestOf(facts: readonly Fact[]): Fact | null {
-  return facts.reduce<Fact | null>(
-    (last, fact) => (fact.kind === 'request' && fact.line >= (last?.line ?? 0) ? fact : last),
-    null,
-  )
+  const requests = facts.filter(({ kind }) => kind === 'request')
+  const marked = requests.filter(({ detail }) => detail.last === true)
+  const direct = requests.filter(({ detail }) => detail.aside !== true)
+  const [candidates = []] = [marked, direct, requests].filter((found) => found.length > 0)
+  return candidates.reduce<Fact | null>((last, fact) => (fact.line >= (last?.line ?? 0) ? fact : last), null)
 }
 
 /** Returns the facts that a brief must cover, most important first. */

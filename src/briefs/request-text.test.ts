@@ -24,11 +24,18 @@ test.each([
   expect(text.length).toBeLessThan(3_000)
 })
 
-test('the first request names every section, the length and that no tools are needed', () => {
+test.each([
+  ['the first request', requestText()],
+  ['the second request', requestText({ missing: many })],
+  ['the request for a brief without a fence', requestText({ isShown: true })],
+])('%s says that no tools are needed, because a fork and a job refuse them', (_, text) => {
+  expect(text).toMatch(/\bno tools\b/i)
+})
+
+test('the first request names every section and the length', () => {
   const text = requestText()
   for (const { title } of SECTIONS) expect(text).toContain(title)
   expect(text).toContain('8,000 characters')
-  expect(text).toContain('No tools are needed')
 })
 
 test('the second request lists what is missing, most important first, and counts the rest', () => {

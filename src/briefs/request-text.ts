@@ -1,6 +1,6 @@
 import type { Coverage } from '../contract/records/brief.js'
+import { KIND_TITLES, oneLine } from './format-lines.js'
 import { SECTIONS, TITLE } from './sections.js'
-import { KIND_TITLES, oneLine } from './told-lines.js'
 
 interface BriefRequestOptions {
   /** Name of the seat that is handed off. */
@@ -20,22 +20,39 @@ const ROOM = 1_500
 /** Returns the prompt that requests a brief from an agent, below 3,000 characters. */
 export function requestText({ seatName, missing = [], isShown = false }: BriefRequestOptions = {}): string {
   const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
-  const other = 'If you cannot answer with it, write it to a file and run `baton handoff <file>`.'
+  const form = `Give it as your whole answer, with \`# ${TITLE}\` as its first line. You need no tools.`
+  const other =
+    'If you cannot answer with it, write it to a file and run `baton handoff <file>`. `baton off` turns this off.'
   if (isShown)
-    return `[baton] The handoff brief${seat} stands in a code fence or a quotation, where it cannot be told from a text that you only show. Give it once more as your whole answer, plain, beginning with the line \`# ${TITLE}\`. No tools are needed. ${other} \`baton off\` turns this off.`
+    return [
+      `[baton] The handoff brief${seat} is in a code fence or quotation.`,
+      'Baton cannot tell it from text that you only show.',
+      `Give it again without fence and quotation. ${form} ${other}`,
+    ].join(' ')
   const text =
     missing.length > 0
       ? [
-          `[baton] The handoff brief${seat} leaves out what stands in the transcript. Give it once more, whole, with these in it:`,
+          `[baton] The handoff brief${seat} omits facts of the transcript. Give the whole brief again, with these:`,
           missingList(missing),
-          `As your whole answer, beginning with the line \`# ${TITLE}\`, same sections as before, no tools needed. What is left out this time Baton adds itself. ${other} \`baton off\` turns this off.`,
+          `${form} Keep the sections. Baton adds what you omit this time. ${other}`,
         ]
       : [
-          `[baton] A handoff brief${seat} is wanted: a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
-          `Begin with the line \`# ${TITLE}\`, not in a code fence, then these sections, each as a \`##\` heading:`,
+          [
+            `[baton] A handoff brief${seat} is needed: a fresh session will continue your work.`,
+            'Finish the current step, then write the brief.',
+            form,
+          ].join(' '),
+          'Use no code fence. Write these sections, each with a `##` heading:',
           SECTIONS.map(({ title, wants }) => `- ${title}: ${wants}`).join('\n'),
-          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. What the brief you began with demanded, and still holds, belongs in it. Baton checks it against the transcript.`,
-          `${other} \`baton off\` turns this off.`,
+          [
+            'The reader knows nothing but this brief.',
+            'Name files, commands, errors and commits exactly.',
+            'Say what you did not verify. Guess no figures.',
+            'Repeat what still applies of the brief you began with.',
+            'Write "none" where there is nothing. Stay below 8,000 characters.',
+            'Baton checks the brief against the transcript.',
+          ].join(' '),
+          other,
         ]
   return text.join('\n\n').slice(0, LONGEST - 1)
 }

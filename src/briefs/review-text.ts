@@ -1,4 +1,5 @@
 import type { HandoffState } from '../contract/records/handoff.js'
+import { shortBriefId } from '../policy/notice-text.js'
 
 interface BriefForReview {
   briefId: string
@@ -9,9 +10,13 @@ interface BriefForReview {
 
 /** Returns the text for the user about a brief that waits for a review. */
 export function reviewText({ briefId, path, dueAt }: BriefForReview): string {
-  const when =
-    dueAt === null ? 'It waits for your approval' : `It is used by itself at ${clockTime(dueAt)} unless you object`
-  return `[baton] A brief for a fresh session is ready: ${path}. ${when}: baton handoffs approve ${briefId} uses it now, baton handoffs edit ${briefId} changes it, baton handoffs cancel ${briefId} drops it.`
+  const start =
+    dueAt === null
+      ? 'The brief for a fresh session waits for your approval'
+      : `A fresh session starts from this brief at ${clockTime(dueAt)}`
+  const id = shortBriefId(briefId)
+  const commands = `start now: baton handoffs approve ${id} · change: baton handoffs edit ${id}`
+  return `[baton] ${start}: ${path} · ${commands} · drop: baton handoffs cancel ${id}`
 }
 
 /** Formats a time as local wall clock time: `14:05:30`. */
@@ -22,14 +27,14 @@ export function clockTime(iso: string): string {
 
 /** Explains each state of a handoff to the user. */
 export const STATE_TEXTS: Record<HandoffState, string> = {
-  requested: 'the agent is asked for its brief',
-  written: 'the brief is being checked',
-  checked: 'the brief is ready and used when the turn ends',
-  review: 'the brief waits for a review (baton handoffs approve, edit, cancel)',
-  waiting: 'the brief is ready and used at the next clear or start',
+  requested: 'the agent was asked for a brief',
+  written: 'Baton checks the brief',
+  checked: 'the brief is ready; a fresh session starts from it after this turn',
+  review: 'the brief waits for your review (baton handoffs approve, edit, cancel)',
+  waiting: 'the brief is ready; the next /clear or start uses it',
   clearing: 'the client was told to clear the session',
-  confirmed: 'a fresh session has begun with the brief',
-  started: 'the fresh session was told to go on',
+  confirmed: 'a fresh session has started with the brief',
+  started: 'the fresh session has its first prompt',
   done: 'the fresh session works',
   failed: 'it failed',
   cancelled: 'it was cancelled',
@@ -38,8 +43,8 @@ export const STATE_TEXTS: Record<HandoffState, string> = {
 /** Event that ends each hindrance; afterwards the session is cleared. */
 export const HINDRANCE_ENDS: Record<string, string | undefined> = {
   turn: 'its turn ends',
-  dialog: 'the dialog in it is answered',
-  draft: 'what is typed in it is sent or deleted',
-  background: 'what runs in the background has ended',
-  subagent: 'its subagents have ended',
+  dialog: 'its open dialog is answered',
+  draft: 'its draft is sent or deleted',
+  background: 'its background tasks end',
+  subagent: 'its subagents end',
 }

@@ -29,72 +29,84 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'goal',
     title: 'Goal and why',
-    wants: 'what is to be reached, and what for',
+    wants: 'the goal and its reason',
     known: /\b(goals?|objectives?|purpose|ziel|zweck|objetivos?|but|objectif)\b|目标|目標|目的|цель/iu,
   },
   {
     name: 'state',
     title: 'State',
-    wants: 'where the work stands now: what runs, what is broken, what is half done',
+    wants: 'what works now, what is broken, what is half done',
     known: /\b(state|status|situation|stand|estado|état|where (we|things) (are|stand))\b|状态|状態|現状|состояние/iu,
   },
   {
     name: 'done',
     title: 'Done',
-    wants: 'what is finished and need not be done again',
+    wants: 'what is finished and must not be repeated',
     known: /\b(done|finished|completed|accomplished|erledigt|hecho|fait|terminé)\b|已完成|完了|сделано/iu,
   },
   {
     name: 'next',
     title: 'Next exact step',
-    wants: 'the very next thing to do: file, command, what to expect; then the open todos',
+    wants: 'the very next action with file, command and expected result; then the open todos',
     known: /\b(next|todos?|remaining|nächste\p{L}*|siguientes?|próximos?|prochaine?s?)\b|下一步|次の|следующ/iu,
   },
   {
     name: 'decisions',
     title: 'Decisions',
-    wants: 'each with its reason and what was rejected',
+    wants: 'each with its reason and the rejected options',
     known: /\b(decisions?|choices?|entscheidung\p{L}*|decision\p{L}*|decisiones|décisions?)\b|决定|決定|решени/iu,
   },
   {
     name: 'failed',
     title: 'Failed attempts',
-    wants: 'what was tried, how it failed (the error in its own words), why it should not be tried again',
-    known:
-      /\b(failed|failures?|attempts?|dead ends?|tried|fehlversuche?|gescheitert|intentos|fallidos|échecs?|essais)\b|失败|失敗|неудач/iu,
+    wants: 'what was tried, the exact error, why a retry would fail again',
+    known: new RegExp(
+      String.raw`\b(failed|failures?|attempts?|dead ends?|tried|fehlversuche?|gescheitert|intentos|fallidos|` +
+        String.raw`échecs?|essais)\b|失败|失敗|неудач`,
+      'iu',
+    ),
   },
   {
     name: 'files',
     title: 'Files',
-    wants: 'branch and commit; then `Changed:` with one path a line, then `Read:` with those worth reading first',
+    wants: 'branch and commit; `Changed:` with one path per line; `Read:` with the files to read first',
     known: /\b(files?|changed|modified|paths|branch|dateien?|archivos?|ficheros?|fichiers?)\b|文件|ファイル|файл/iu,
   },
   {
     name: 'verify',
     title: 'Commands to verify',
-    wants: 'the commands as they were run, and what each said last: passing, or failing with the names of the tests',
-    known:
-      /\b(verify|verification|commands?|tests?|how to (check|run)|prüfen|befehle?|comandos?|verificar|commandes?|vérifi\p{L}*)\b|验证|検証|コマンド|команд/iu,
+    wants: 'the commands as you ran them, each with its last result: passed, or the names of failed tests',
+    known: new RegExp(
+      String.raw`\b(verify|verification|commands?|tests?|how to (check|run)|prüfen|befehle?|comandos?|verificar|` +
+        String.raw`commandes?|vérifi\p{L}*)\b|验证|検証|コマンド|команд`,
+      'iu',
+    ),
   },
   {
     name: 'questions',
     title: 'Open questions',
-    wants: 'what nobody has answered yet, and whom to ask',
+    wants: 'what is unanswered, and whom to ask',
     known: /\b(questions?|unknowns?|fragen?|offene\p{L}*|preguntas?|unanswered)\b|问题|質問|未解決|вопрос/iu,
   },
   {
     name: 'constraints',
     title: 'Constraints from the user',
-    wants: 'all the user required or forbade, in the user’s words',
-    known:
-      /\b(constraints?|requirements?|rules?|prohibitions?|forbidden|vorgaben?|verbote?|regeln|restricciones|contraintes?)\b|约束|制約|禁止|ограничени/iu,
+    wants: 'everything the user required or forbade, in the user’s words',
+    known: new RegExp(
+      String.raw`\b(constraints?|requirements?|rules?|prohibitions?|forbidden|vorgaben?|verbote?|regeln|` +
+        String.raw`restricciones|contraintes?)\b|约束|制約|禁止|ограничени`,
+      'iu',
+    ),
   },
   {
     name: 'request',
     title: 'Last user request',
-    wants: 'verbatim, as a quotation: the user’s own, not this one',
-    known:
-      /\b(requests?|prompt|asked|letzte\p{L}* (anfrage|auftrag|bitte)|anfrage|auftrag|petición|solicitud|demande)\b|请求|依頼|リクエスト|запрос/iu,
+    wants: 'quoted verbatim: the last request of the user, not this one',
+    known: new RegExp(
+      String.raw`\b(requests?|prompt|asked|letzte\p{L}* (anfrage|auftrag|bitte)|anfrage|auftrag|petición|` +
+        String.raw`solicitud|demande)\b|请求|依頼|リクエスト|запрос`,
+      'iu',
+    ),
   },
 ]
 

@@ -45,7 +45,7 @@ export function splitBrief(body: string): Part[] {
   return before === '' ? parts : [{ heading: '', name: null, added: false, text: before }, ...parts]
 }
 
-export interface Heading {
+interface Heading {
   line: number
   level: number
   heading: string

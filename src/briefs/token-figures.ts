@@ -28,11 +28,13 @@ const SCALE = String.raw`(?:\s?(?:k|K|m|M|thousand|million|Tsd\.?|mil|mille))?`
 const TOKEN = String.raw`(?:[Tt]okens?|TOKENS?|toks?|トークン|токен\p{L}*|토큰|令牌)`
 const APPROXIMATELY = String.raw`(?:~|≈|about |around |roughly |etwa |ca\. )?`
 const COUNT = new RegExp(
-  String.raw`(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,_/-])(${APPROXIMATELY})(${NUMBER})(${SCALE})(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
+  String.raw`(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,_/-])(${APPROXIMATELY})(${NUMBER})(${SCALE})` +
+    String.raw`(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
   'gu',
 )
 const NAMED_COUNT = new RegExp(
-  String.raw`(?<![\p{L}_])[Tt]okens?(?: (?:used|left|remaining|so far|in use))?\s?[:=]\s?(${APPROXIMATELY})(${NUMBER})(${SCALE})(?![\p{L}\p{N}%])`,
+  String.raw`(?<![\p{L}_])[Tt]okens?(?: (?:used|left|remaining|so far|in use))?\s?[:=]\s?` +
+    String.raw`(${APPROXIMATELY})(${NUMBER})(${SCALE})(?![\p{L}\p{N}%])`,
   'gu',
 )
 const PERCENT = /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,]\d+)?)\s?%/gu
@@ -40,13 +42,23 @@ const PERCENT = /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,
 const CONTEXT =
   /\bcontext\b|\bwindow\b|compact(?:ion|ed)|kontext|fenster|contexto|ventana|contexte|fenêtre|コンテキスト|上下文|контекст/iu
 /** Words directly before or after a percentage: "context: 62 %", "62 % of the window". */
-const CONTEXT_BEFORE =
-  /(?:(?:context|kontext|contexto|contexte)(?: window| usage| use| budget| fullness)?[\s:=(~≈]*(?:(?:is|was|at|now|about|currently|used|usage|around|bei|stands?)[\s:=(~≈]*){0,3}|(?:コンテキスト|上下文|контекст).{0,10})$/iu
-const CONTEXT_BEHIND =
-  /^\s*(?:\p{L}+ ){0,3}?(?:the |our |my |its |this )?(?:context|window(?! (?:width|height|size))|compaction|kontext|contexto|contexte)|^.{0,8}(?:コンテキスト|上下文|контекст)/iu
+const CONTEXT_BEFORE = new RegExp(
+  '(?:(?:context|kontext|contexto|contexte)(?: window| usage| use| budget|' +
+    String.raw` fullness)?[\s:=(~≈]*(?:(?:is|was|at|now|about|currently|used|usage|around|bei|` +
+    String.raw`stands?)[\s:=(~≈]*){0,3}|(?:コンテキスト|上下文|контекст).{0,10})$`,
+  'iu',
+)
+const CONTEXT_BEHIND = new RegExp(
+  String.raw`^\s*(?:\p{L}+ ){0,3}?(?:the |our |my |its |this )?(?:context|window(?! (?:width|height|size))|` +
+    'compaction|kontext|contexto|contexte)|^.{0,8}(?:コンテキスト|上下文|контекст)',
+  'iu',
+)
 /** Words for tokens of texts, models and limits, not of this session. */
-const WORK_WORDS =
-  /corpus|dataset|train|document|chunk|vocab|embedding|bucket|\bper (?:request|page|second|minute|hour|call|user)|rate limit|max_tokens|throughput/iu
+const WORK_WORDS = new RegExp(
+  String.raw`corpus|dataset|train|document|chunk|vocab|embedding|bucket|\bper (?:request|page|second|minute|` +
+    'hour|call|user)|rate limit|max_tokens|throughput',
+  'iu',
+)
 const LEFT_WORDS = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|剩|осталось/iu
 
 /**

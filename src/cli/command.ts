@@ -10,6 +10,21 @@ export interface Option {
   about: string
 }
 
+/** The help of one action of a command. */
+export interface ActionHelp {
+  /** Description in one line, for the list of the command's actions. */
+  summary: string
+  /** Explanation that only the help of this action shows. */
+  about?: string
+  /** Names of the command's options that the action accepts. */
+  options: readonly string[]
+}
+
+/** Explanation for commands whose arguments or output contain seats. */
+export const SEAT_HELP =
+  'A seat is the place where an agent runs: a terminal or a job. ' +
+  'It stays the same when /clear, a handoff or a restart begins a new session there.'
+
 /** A command. Its file is loaded only when the command is called. */
 export interface Command {
   name: string
@@ -19,7 +34,7 @@ export interface Command {
    * Arguments after the name, one line for each form. A form may begin with a fixed action word.
    */
   usage: readonly string[]
-  /** Explanation that the user needs before the first use. */
+  /** Explanation that the user needs before the first use. Line breaks separate paragraphs. */
   about?: string
   /** Options besides `--json` and `--help`, which every command has. */
   options: Record<string, Option>
@@ -27,12 +42,10 @@ export interface Command {
   words: { min: number; max: number }
   /** Fixed first words of the command, such as `list` or `show`. */
   actions?: readonly string[]
-  /**
-   * Help of each action: a description in one line, and its options.
-   * Without it, the command's help covers all actions.
-   */
-  forms?: Readonly<Record<string, { does: string; options: readonly string[] }>>
-  examples: readonly (readonly [line: string, does: string])[]
+  /** Help of each action. Absent when the command has no actions. */
+  forms?: Readonly<Record<string, ActionHelp>>
+  /** Command lines with a note for each. Every action has at least one. */
+  examples: readonly (readonly [line: string, note: string])[]
   /** Description of the output of `--json`. */
   json: string
   /** Returns the exit code. Throws a BatonError for everything the user can fix. */

@@ -7,7 +7,7 @@ import type { Cli } from './command.js'
 import { screenOf } from './render/screen.js'
 import { runMain, tellError } from './run-main.js'
 
-function surroundings(): Cli {
+function environment(): Cli {
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -21,27 +21,27 @@ function surroundings(): Cli {
 
 // Not an error: the reader of a pipe may exit early (`baton events | head`),
 // or the terminal may close.
-const GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
+const READER_GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
 /** Error codes of a full disk or quota. */
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
-let left = false
-let full = false
+const DISK_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+let readerGone = false
+let outputFailed = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     const code = codeOf(error) ?? ''
-    if (FULL.has(code)) {
+    if (DISK_FULL.has(code)) {
       // A listener for SIGHUP means that long work is running,
       // which must not end because output is lost.
-      const goesOn = full || process.listenerCount('SIGHUP') > 0
-      const told = `baton: what it prints cannot be written (${code})${goesOn ? '; it goes on' : ''}\n`
-      if (!full && stream === process.stdout) process.stderr.write(told)
-      full = goesOn
-      if (!goesOn) process.exit(EXIT.failed)
+      const continues = outputFailed || process.listenerCount('SIGHUP') > 0
+      const report = `baton: output cannot be written (${code}).${continues ? ' The work continues.' : ''}\n`
+      if (!outputFailed && stream === process.stdout) process.stderr.write(report)
+      outputFailed = continues
+      if (!continues) process.exit(EXIT.failed)
       return
     }
-    if (!GONE.has(code)) throw error
-    if (left) return
-    left = true
+    if (!READER_GONE.has(code)) throw error
+    if (readerGone) return
+    readerGone = true
     // Commands with work to clean up listen for SIGHUP,
     // so a closed pipe acts like a closed terminal.
     if (!process.emit('SIGHUP')) process.exit(EXIT.done)
@@ -49,7 +49,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-runMain(args, surroundings()).then(
+runMain(args, environment()).then(
   (code) => {
     process.exitCode = code
   },

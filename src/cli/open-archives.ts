@@ -1,4 +1,4 @@
-import type { Opened, Progress } from '../app/archives.js'
+import { NO_PROGRESS, type Opened, type Progress } from '../app/archives.js'
 import { withOpenArchives } from '../app/open-archives.js'
 import type { Call, Cli } from './command.js'
 import { bytesText } from './render/text.js'
@@ -25,7 +25,7 @@ export function progressOn(
   shown: boolean,
   now: () => number = () => performance.now(),
 ): Progress {
-  if (!shown || stream.isTTY !== true) return { add() {}, end() {} }
+  if (!shown || stream.isTTY !== true) return NO_PROGRESS
   const began = now()
   const done = new Map<string, number>()
   let drawn = 0

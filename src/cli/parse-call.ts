@@ -5,8 +5,8 @@ import type { Call, Command, Option } from './command.js'
 
 /** Options of every command. */
 export const COMMON: Record<string, Option> = {
-  json: { type: 'boolean', about: 'print JSON and nothing else' },
-  help: { type: 'boolean', short: 'h', about: 'explain this command' },
+  json: { type: 'boolean', about: 'print only JSON' },
+  help: { type: 'boolean', short: 'h', about: 'print this help' },
 }
 
 /**
@@ -65,8 +65,8 @@ export function checkForm(command: Command, call: Call, action: string, { least,
   const given = Math.max(0, call.words.length - 1)
   const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
   const name = `baton ${command.name} ${action}`
-  if (given < least) throw wrong(command, `${name} needs more: baton ${command.name} ${usage}.`)
-  if (given > most) throw wrong(command, `${name} does not know what to do with "${call.words[most + 1]}".`)
+  if (given < least) throw wrong(command, `${name} needs more arguments: baton ${command.name} ${usage}.`)
+  if (given > most) throw wrong(command, `${name} takes no argument "${call.words[most + 1]}".`)
   for (const [option, { type }] of Object.entries(command.options)) {
     const isGiven = type === 'boolean' ? call.flag(option) : call.value(option) !== null
     if (isGiven && !options.includes(option)) throw wrong(command, `${name} has no option --${option}.`)
@@ -83,7 +83,7 @@ function givenValue(
   if (missing) throw wrong(command, `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}.`)
   if (option.oneOf && !option.oneOf.includes(value)) {
     const nearest = nearestName(value, option.oneOf)
-    const valid = `Valid are: ${option.oneOf.join(', ')}.`
+    const valid = `Valid values: ${option.oneOf.join(', ')}.`
     const hint = nearest ? `Did you mean ${nearest}? ${valid}` : valid
     throw wrong(command, `${token.rawName} cannot be "${value}".`, hint)
   }
@@ -104,16 +104,16 @@ function checkWords(command: Command, words: readonly string[]): void {
   const mayBeAlone = first === undefined && command.words.min === 0
   if (command.actions && !mayBeAlone && (first === undefined || !command.actions.includes(first))) {
     const valid = command.actions.join(', ')
-    if (first === undefined) throw wrong(command, `baton ${command.name} needs one of: ${valid}.`)
+    if (first === undefined) throw wrong(command, `baton ${command.name} needs an action: ${valid}.`)
     const nearest = nearestName(first, command.actions)
     throw wrong(
       command,
-      `baton ${command.name} knows no "${first}".`,
-      nearest ? `Did you mean ${nearest}?` : `Valid are: ${valid}.`,
+      `baton ${command.name} has no action "${first}".`,
+      nearest ? `Did you mean baton ${command.name} ${nearest}?` : `Valid actions: ${valid}.`,
     )
   }
   if (words.length < command.words.min)
-    throw wrong(command, `baton ${command.name} needs more: baton ${command.name} ${command.usage[0]}.`)
+    throw wrong(command, `baton ${command.name} needs more arguments: baton ${command.name} ${command.usage[0]}.`)
   if (words.length > command.words.max)
-    throw wrong(command, `baton ${command.name} does not know what to do with "${words[command.words.max]}".`)
+    throw wrong(command, `baton ${command.name} takes no argument "${words[command.words.max]}".`)
 }

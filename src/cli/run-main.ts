@@ -54,8 +54,8 @@ function checkLeading(option: string): void {
   if (LEADING.includes(option)) return
   const nearest = nearestName(option, LEADING)
   throw new BatonError(
-    `There is no option ${option} before the command.`,
-    nearest ? `Did you mean ${nearest}?` : 'See baton help.',
+    `baton has no option ${option}.`,
+    nearest ? `Did you mean ${nearest}?` : 'Options of a command follow its name. baton help lists all commands.',
     EXIT.usage,
   )
 }
@@ -64,7 +64,7 @@ function unknownCommand(name: string): BatonError {
   const nearest = nearestName(name, COMMAND_NAMES)
   return new BatonError(
     `There is no command "${name}".`,
-    nearest ? `Did you mean baton ${nearest}?` : 'baton help lists them all.',
+    nearest ? `Did you mean baton ${nearest}?` : 'baton help lists all commands.',
     EXIT.usage,
   )
 }
@@ -75,7 +75,7 @@ export function refusePlatform(platform: string): BatonError | null {
   const name = platform === 'win32' ? 'Windows' : platform
   return new BatonError(
     `Baton runs on Linux and macOS, not on ${name}.`,
-    'On Windows, use it inside WSL together with the agent.',
+    'On Windows, run Baton and the agent inside WSL.',
     EXIT.refused,
   )
 }
@@ -99,7 +99,9 @@ export function tellError(error: unknown, json: boolean, paint: Paint): ErrorRep
     }
   }
   return {
-    text: `${paint('baton:', 'red')} ${shown(known.message)}${known.hint === '' ? '' : `\n       ${shown(known.hint)}`}`,
+    text:
+      `${paint('baton:', 'red')} ` +
+      `${shown(known.message)}${known.hint === '' ? '' : `\n       ${shown(known.hint)}`}`,
     exit: known.exit,
   }
 }
@@ -111,17 +113,20 @@ function unforeseen(error: unknown): BatonError {
   const code = codeOf(error)
   if (code === 'ENOSPC')
     return new BatonError(
-      `No space is left on the disk (${reasonOf(error)}).`,
-      'Free some space and try again; nothing stored is lost.',
+      `The disk is full (${reasonOf(error)}).`,
+      'Free some space and try again. Stored data is not lost.',
     )
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new BatonError(
-      `Not allowed: ${reasonOf(error)}.`,
-      'Check who owns the file, or set BATON_HOME to a folder of your own.',
+      `Access was denied: ${reasonOf(error)}.`,
+      'Check the owner of the file, or set BATON_HOME to a folder of your own.',
     )
   }
   if (/database is locked|SQLITE_BUSY/i.test(reasonOf(error))) {
-    return new BatonError('Another process keeps the store busy.', 'Try again in a moment.', EXIT.failed)
+    return new BatonError('The store is locked by another process.', 'Try again in a moment.', EXIT.failed)
   }
-  return new BatonError(reasonOf(error), 'That was not foreseen. The log says more (baton doctor names the file).')
+  return new BatonError(
+    `Unexpected error: ${reasonOf(error)}`,
+    'The log has the details; baton doctor names its file. Please report the error.',
+  )
 }

@@ -14,10 +14,10 @@ import { engineOf } from '../lib/program-context.js'
 import { newToken } from '../server/access.js'
 import type { ServerInput } from '../server/dependencies.js'
 import { listen } from '../server/listen.js'
+import { userToken } from '../server/user-token.js'
 import { lockFileOf } from '../store/server-lock.js'
 import { VERSION } from '../version.js'
 import type { Cli } from './command.js'
-import { checkDoors } from './commands/serve.js'
 import { untilStopped } from './terminal.js'
 
 interface ServeOptions {
@@ -39,7 +39,8 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   // In short runs on a busy machine,
   // old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
   setFlagsFromString('--heap-growing-percent=100')
-  const theirs = checkDoors(host, tokenFile, cli)
+  const { token: own, warning } = userToken(host, tokenFile)
+  if (warning) cli.note(warning)
   const keeper = makeKeeper(
     engineOf(cli),
     () => app.home,
@@ -54,10 +55,10 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
     leaveWork: keeper.leave,
   })
   const ending = new AbortController()
-  // Cleanup functions in the order of their start. They run in reverse order on every way out.
-  const begun: (() => void | Promise<void>)[] = [() => app.close()]
+  // Cleanup functions. They run in reverse order, however the server ends.
+  const cleanups: (() => void | Promise<void>)[] = [() => app.close()]
   try {
-    const token = theirs ?? newToken()
+    const token = own ?? newToken()
     const server = await listen(serverInput(app, cli, ending.signal), {
       host,
       port,
@@ -65,32 +66,32 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
       serverFile: app.home.server,
       makePipe: (path) => makePipe(path, cli.env),
     })
-    begun.push(
+    cleanups.push(
       () => server.close(),
       () => ending.abort(),
       () => keeper.stop(),
     )
     const stopped = untilStopped()
     await listening({ url: server.url })
-    begun.push(keepTidy(app, keeper))
+    cleanups.push(keepTidy(app, keeper))
     pickUpJobs(app, cli)
     const watch = watchReplaced(app.home.store, server.holdsLock)
-    begun.push(watch.stop)
+    cleanups.push(watch.stop)
     const ended = await Promise.race([stopped, watch.seen])
     if (ended === 'store') {
       throw new BatonError(
-        `The store ${app.home.store} was removed or replaced while the server used it.`,
-        'Start baton serve again; meanwhile hooks work alone.',
+        `The server stopped, because its store ${app.home.store} was removed or replaced.`,
+        'Run baton serve again. Until then, hooks work without a server.',
       )
     }
     if (ended === 'lock') {
       throw new BatonError(
-        `The lock of this server, ${lockFileOf(app.home.server)}, was removed or replaced, so a second server could start.`,
-        'Start baton serve again; meanwhile hooks work alone.',
+        `The server stopped, because its lock ${lockFileOf(app.home.server)} was removed or replaced.`,
+        'Run baton serve again. Until then, hooks work without a server.',
       )
     }
   } finally {
-    for (const end of begun.reverse()) await end()
+    for (const clean of cleanups.reverse()) await clean()
   }
   return EXIT.done
 }

@@ -24,7 +24,7 @@ export async function ask(question: string): Promise<boolean> {
 /**
  * Opens $VISUAL, or else $EDITOR, or else vi on a terminal, and waits until it exits.
  * Throws when there is no editor or it fails.
- * `unchanged` names what then stays as it was; `instead` names another way.
+ * Its error says that `unchanged` was not changed, and suggests `instead`.
  */
 export function openEditor(
   cli: Cli,
@@ -32,8 +32,7 @@ export function openEditor(
   options: { json: boolean; unchanged: string; instead: string },
 ): void {
   const editor = cli.env.VISUAL || cli.env.EDITOR || (cli.screen.terminal ? 'vi' : '')
-  if (editor === '')
-    throw new BatonError('There is no editor to open here.', `Set EDITOR, or ${options.instead}.`, EXIT.usage)
+  if (editor === '') throw new BatonError('No editor is set.', `Set EDITOR, or ${options.instead}.`, EXIT.usage)
   // Let the shell split the editor's options: $EDITOR may be `code --wait`.
   const { status, error } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'baton', file], {
     stdio: [0, options.json ? 2 : 1, 2],
@@ -42,7 +41,8 @@ export function openEditor(
   })
   if (status === 0) return
   throw new BatonError(
-    `The editor (${editor}) ended with ${error ? error.message : (status ?? 'a signal')}; ${options.unchanged} was left as it is.`,
+    `The editor (${editor}) ended with ${error ? error.message : (status ?? 'a signal')}; ${options.unchanged} was ` +
+      'not changed.',
     `Set EDITOR to another one, or ${options.instead}.`,
   )
 }

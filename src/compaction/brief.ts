@@ -1,5 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
-import { keyOf } from '../facts/key-of.js'
+import { formatChoice } from '../facts/decision-text.js'
+import { keyOf } from '../facts/fact-key.js'
 import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
 /** A written text and the facts that it covers. */
@@ -34,7 +35,7 @@ const SECTIONS: readonly Section[] = [
     quoted: true,
   },
   {
-    title: 'What the user requires and forbids',
+    title: 'Required or forbidden by the user',
     takes: (f) => f.kind === 'constraint',
     most: 25,
     longest: 400,
@@ -62,9 +63,9 @@ const SECTIONS: readonly Section[] = [
     longest: 200,
     share: 0.2,
   },
-  { title: 'Decisions', takes: (f) => f.kind === 'decision', most: 10, longest: 300, share: 0.15 },
+  { title: 'Decisions', takes: (f) => f.kind === 'decision', most: 20, longest: 300, share: 0.3 },
   {
-    title: 'Errors not overcome',
+    title: 'Unresolved errors',
     takes: (f) => f.kind === 'error' && f.detail.overcome !== true,
     most: 6,
     longest: 300,
@@ -196,6 +197,8 @@ function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: n
       Math.max(CUT_NOTE_LENGTH, Math.min(longest, Math.floor(room))),
     ).replace(/^/gm, '> ')
   }
+  const choice = formatChoice(fact, longest)
+  if (choice !== null) return `- ${choice}`
   const words = shorten(fact.text.slice(0, longest * 4), longest)
   return `- ${isOfUser(fact) ? joinLines(sanitizeText(words)) : quoteAsData(words)}${addition(fact)}`
 }

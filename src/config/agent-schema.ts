@@ -35,7 +35,7 @@ export const budgets = mapOf({
 const threshold = v.custom<number>(
   (written) => typeof written === 'number' && written > 0 && written < 1,
   ({ input }) => {
-    const hint = 'write the part that is left before compaction, such as `0.10`'
+    const hint = 'write the share left before compaction, such as `0.10`'
     if (typeof input !== 'number' || Number.isNaN(input))
       return withHint(`expected a number, got ${describeValue(input)}`, hint)
     return withHint(`${input} is not between 0 and 1`, input > 1 && input < 100 ? `write \`${input / 100}\`` : hint)
@@ -48,8 +48,8 @@ const permissionMode = v.pipe(
     (written) => (PERMISSION_MODES as readonly string[]).includes(written),
     ({ input }) => {
       const nearest = nearestName(input, PERMISSION_MODES)
-      const hint = nearest === null ? `known: ${PERMISSION_MODES.join(', ')}` : `did you mean \`${nearest}\`?`
-      return withHint(`there is no permission mode \`${input}\``, hint)
+      const hint = nearest === null ? `known modes: ${PERMISSION_MODES.join(', ')}` : `did you mean \`${nearest}\`?`
+      return withHint(`unknown permission mode \`${input}\``, hint)
     },
   ),
 )
@@ -62,8 +62,8 @@ const branchPattern = v.pipe(
       const name = unknownName(input) ?? ''
       const nearest = nearestName(name, PATTERN_NAMES)
       return withHint(
-        `\`{${name}}\` stands for nothing`,
-        nearest ? `did you mean \`{${nearest}}\`?` : 'known: {agent}, {job}, {workItem}',
+        `unknown placeholder \`{${name}}\``,
+        nearest ? `did you mean \`{${nearest}}\`?` : 'known placeholders: {agent}, {job}, {workItem}',
       )
     },
   ),
@@ -77,19 +77,19 @@ function unknownName(pattern: string): string | null {
 
 const variables = v.pipe(
   mapByName(
-    v.string(({ input }) => withHint(`expected a text, got ${describeValue(input)}`, `write \`'${String(input)}'\``)),
+    v.string(({ input }) => withHint(`expected a string, got ${describeValue(input)}`, `write \`'${String(input)}'\``)),
   ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     for (const [key, value] of Object.entries(dataset.value)) {
       const reason = !/^[A-Za-z_]\w*$/.test(key)
-        ? 'is no name of a variable'
+        ? 'is not a valid variable name'
         : OWN_VARIABLES.includes(key)
           ? 'is set by Baton itself'
           : null
       if (reason === null) continue
       addIssue({
-        message: withHint(reason, 'remove it, or choose another name'),
+        message: withHint(reason, 'remove it or choose another name'),
         path: [{ type: 'object', origin: 'key', input: dataset.value, key, value }],
       })
     }
@@ -166,7 +166,7 @@ export const agent = mapOf({
   budgets: optional(budgets),
   runtime: optional(oneOf(RUNTIMES, 'runtime')),
   max_handoffs: optional(numberIn({ least: 0, example: 3 })),
-  after_max_handoffs: optional(oneOf(['compact', 'stop'], 'way to go on')),
+  after_max_handoffs: optional(oneOf(['compact', 'stop'], 'value of `after_max_handoffs`')),
 })
 
 /** Schema of `agents`: a list of entries with a `name`, or a map by name. */

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 
-let trial: ReturnType<typeof trialHome>
+let fixture: ReturnType<typeof createConfigHome>
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 const refused = (content: string | object): string[] => {
-  trial.putProject(content)
-  return trial.load().problems.map(({ key, reason, hint }) => `${key}: ${reason} | ${hint}`)
+  fixture.putProject(content)
+  return fixture.load().problems.map(({ key, reason, hint }) => `${key}: ${reason} | ${hint}`)
 }
 const agent = (content: object): string[] => refused({ agents: [{ name: 'coder', ...content }] })
 
@@ -114,17 +114,18 @@ test.each(Object.entries(SHAPES))('a project file of another job runner loads wi
 
 test('agents written as a list or as a map load as the same agents', () => {
   expect(refused({ agents: [{ name: 'a', model: 'opus' }] })).toEqual([])
-  const listed = trial.load().config.agents
+  const listed = fixture.load().config.agents
   expect(refused({ agents: { a: { model: 'opus' } } })).toEqual([])
   expect(listed).toEqual({ a: { name: 'a', model: 'opus' } })
-  expect(trial.load().config.agents).toEqual({ a: { model: 'opus' } })
+  expect(fixture.load().config.agents).toEqual({ a: { model: 'opus' } })
 })
 
 test('a problem in an agent is reported with its line', () => {
-  trial.putProject(
-    'agents:\n  - name: coder\n    session:\n      context_treshold: 0.1\n    checks:\n      - npm test\n      - {comand: x}\n',
+  fixture.putProject(
+    'agents:\n  - name: coder\n    session:\n      context_treshold: 0.1\n    checks:\n      - npm test\n' +
+      '      - {comand: x}\n',
   )
-  expect(trial.load().problems).toMatchObject([
+  expect(fixture.load().problems).toMatchObject([
     { key: 'agents[0].checks[1].command', reason: 'is missing', line: 7 },
     { key: 'agents[0].session.context_treshold', hint: 'did you mean `context_threshold`?', line: 4 },
     { key: 'agents[0].checks[1].comand', hint: 'did you mean `command`?', line: 7 },
@@ -141,76 +142,80 @@ test('a path that no payload has is refused in a named hook, which any list may 
 describe('refused', () => {
   test.each<[object, string]>([
     [{ promt: 'x' }, 'agents[0].promt: unknown key `promt` | did you mean `prompt`?'],
-    [{ prompt: '' }, 'agents[0].prompt: expected a text'],
-    [{ prompt: 'x', prompt_file: 'y' }, 'agents[0].prompt_file: stands beside `prompt`'],
-    [{ tools: ['Read'], allowed_tools: ['Read'] }, 'agents[0].allowed_tools: stands beside `tools`'],
-    [{ agent: 'codex' }, 'agents[0].agent: there is no agent `codex`'],
+    [{ prompt: '' }, 'agents[0].prompt: expected a string'],
+    [{ prompt: 'x', prompt_file: 'y' }, 'agents[0].prompt_file: conflicts with `prompt`'],
+    [{ tools: ['Read'], allowed_tools: ['Read'] }, 'agents[0].allowed_tools: conflicts with `tools`'],
+    [{ agent: 'codex' }, 'agents[0].agent: unknown agent `codex`'],
     [
       { permission_mode: 'bypasPermissions' },
-      'there is no permission mode `bypasPermissions` | did you mean `bypassPermissions`?',
+      'unknown permission mode `bypasPermissions` | did you mean `bypassPermissions`?',
     ],
     [
       { permission_mode: 'sudo' },
-      'there is no permission mode `sudo` | known: default, manual, acceptEdits, plan, dontAsk, auto, bypassPermissions',
+      'unknown permission mode `sudo` | known modes: default, manual, acceptEdits, plan, dontAsk, auto, ' +
+        'bypassPermissions',
     ],
-    [{ runtime: 'docker' }, 'agents[0].runtime: there is no runtime `docker`'],
-    [{ env: { PORT: 80 } }, "agents[0].env.PORT: expected a text, got 80 | write `'80'`"],
-    [{ env: { 'A-B': 'x' } }, 'agents[0].env.A-B: is no name of a variable'],
+    [{ runtime: 'docker' }, 'agents[0].runtime: unknown runtime `docker`'],
+    [{ env: { PORT: 80 } }, "agents[0].env.PORT: expected a string, got 80 | write `'80'`"],
+    [{ env: { 'A-B': 'x' } }, 'agents[0].env.A-B: is not a valid variable name'],
     [{ env: { BATON_JOB_ID: 'x' } }, 'agents[0].env.BATON_JOB_ID: is set by Baton itself'],
     [{ session: { timeout: 24 } }, 'agents[0].session.timeout: 24 has no unit'],
-    [{ session: { timeout: '1 day' } }, 'agents[0].session.timeout: `1 day` is not a length of time'],
+    [{ session: { timeout: '1 day' } }, 'agents[0].session.timeout: `1 day` is not a duration'],
     [
       { session: { context_threshold: 10 } },
       'agents[0].session.context_threshold: 10 is not between 0 and 1 | write `0.1`',
     ],
     [{ session: { context_threshold: '10%' } }, 'agents[0].session.context_threshold: expected a number'],
-    [{ session: { mode: 'forever' } }, 'agents[0].session.mode: there is no mode `forever`'],
+    [{ session: { mode: 'forever' } }, 'agents[0].session.mode: unknown mode `forever`'],
     [{ working_directory: { rot: '/x' } }, 'agents[0].working_directory.root: is missing'],
-    [{ workspace: { strategy: 'worktree' } }, 'agents[0].workspace.strategy: there is no strategy `worktree`'],
+    [{ workspace: { strategy: 'worktree' } }, 'agents[0].workspace.strategy: unknown strategy `worktree`'],
     [
       { workspace: { branch_pattern: 'x/{work_item}' } },
-      '`{work_item}` stands for nothing | did you mean `{workItem}`?',
+      'unknown placeholder `{work_item}` | did you mean `{workItem}`?',
     ],
     [
       { workspace: { create_pr: true, push_on_success: false } },
-      'agents[0].workspace.create_pr: a pull request needs its branch',
+      'agents[0].workspace.create_pr: a pull request needs a pushed branch',
     ],
     [{ checks: 'npm test' }, 'agents[0].checks: expected a list'],
-    [{ checks: [{ command: 'x', timeout: 'soon' }] }, 'agents[0].checks[0].timeout: `soon` is not a length of time'],
+    [{ checks: [{ command: 'x', timeout: 'soon' }] }, 'agents[0].checks[0].timeout: `soon` is not a duration'],
     [{ budgets: { usd: 0 } }, 'agents[0].budgets.usd: 0 is below 0.01'],
     [{ budgets: { dollars: 3 } }, 'agents[0].budgets.dollars: unknown key `dollars`'],
     [{ max_handoffs: -1 }, 'agents[0].max_handoffs: -1 is below 0'],
-    [{ after_max_handoffs: 'halt' }, 'agents[0].after_max_handoffs: there is no way to go on `halt`'],
+    [{ after_max_handoffs: 'halt' }, 'agents[0].after_max_handoffs: unknown value of `after_max_handoffs` `halt`'],
     [{ hooks: { after_run: ['tell'] } }, 'agents[0].hooks.after_run[0]: there is no hook `tell` | add it'],
     [{ hooks: { after_run: [{ type: 'slack' }] } }, 'agents[0].hooks.after_run[0].channel_id: is missing'],
     [{ hooks: { after_runs: [] } }, 'agents[0].hooks.after_runs: unknown key `after_runs` | did you mean `after_run`?'],
     [
       { hooks: { on_error: [{ type: 'shell', command: 'x', when: 'result.eror' }] } },
-      'agents[0].hooks.on_error[0].when: the hook would never run: its payload has no `result.eror` | did you mean `result.error`?',
+      'agents[0].hooks.on_error[0].when: the hook would never run: its payload has no `result.eror` | did you mean ' +
+        '`result.error`?',
     ],
     [
       { hooks: { on_session_start: [{ type: 'shell', command: 'x', when: 'result.error' }] } },
-      'its payload has no `result.error` | paths: hook_event_name, session, ',
+      'its payload has no `result.error` | known paths: hook_event_name, session, ',
     ],
     [{ hooks: { on_error: [{ type: 'shell', command: 'x', tiemout: 3 }] } }, 'did you mean `timeout`?'],
     [{ levels: [{ name: 'mine' }] }, 'agents[0].levels[0]: there is no level `mine` to change'],
-    [{ overrides: [] }, 'agents[0].overrides: `overrides` has no place here'],
+    [{ overrides: [] }, 'agents[0].overrides: `overrides` is not allowed here'],
   ])('the wrong agent %j is refused with the reason', (content, problem) => {
     expect(agent(content).join('\n')).toContain(problem)
   })
 
   test('agents without a name, with the same name or with an invalid name are refused', () => {
     expect(refused({ agents: [{ prompt: 'x' }] })[0]).toContain('agents[0]: has no name')
-    expect(refused({ agents: [{ name: 'a' }, { name: 'a' }] })[0]).toContain('agents[1].name: there are two agents `a`')
-    expect(refused({ agents: [{ name: 'a b' }] })[0]).toContain('agents[0].name: `a b` is not a name')
-    expect(refused({ agents: { 'a/b': {} } })[0]).toContain('agents["a/b"]: `a/b` is not a name')
-    expect(refused({ agents: { a: { name: 'b' } } })[0]).toContain('agents.a.name: the agent is called `a` already')
+    expect(refused({ agents: [{ name: 'a' }, { name: 'a' }] })[0]).toContain('agents[1].name: two agents are named `a`')
+    expect(refused({ agents: [{ name: 'a b' }] })[0]).toContain('agents[0].name: `a b` is not a valid agent name')
+    expect(refused({ agents: { 'a/b': {} } })[0]).toContain('agents["a/b"]: `a/b` is not a valid agent name')
+    expect(refused({ agents: { a: { name: 'b' } } })[0]).toContain(
+      'agents.a.name: the agent is already named by its key, `a`',
+    )
     expect(refused({ agents: 'coder' })).toHaveLength(1)
     expect(refused({ agents: ['coder'] })).toHaveLength(1)
   })
 
   test('an agent may refer to a hook of the user file', () => {
-    trial.putUser({ hooks: { tell: { type: 'shell', command: 'x' } } })
+    fixture.putUser({ hooks: { tell: { type: 'shell', command: 'x' } } })
     expect(agent({ hooks: { after_run: ['tell'] } })).toEqual([])
     expect(agent({ hooks: { after_run: ['tel'] } })[0]).toContain('did you mean `tell`?')
   })
@@ -220,9 +225,5 @@ test('the whole address of a webhook may come from the environment', () => {
   const to = (url: string) => agent({ hooks: { after_run: [{ type: 'webhook', url }] } })
   for (const url of [`\${TEAM_WEBHOOK}`, `\${TEAM_HOST}/in`, `https://example.com/\${KEY}`]) expect(to(url)).toEqual([])
   for (const url of ['TEAM_WEBHOOK', `\${}`, `\${TEAM WEBHOOK}`, 'https://', 'data:,{}'])
-    expect(to(url)).toEqual([
-      expect.stringMatching(
-        /url: .* is not a web address \| begin with `https:\/\/` or `http:\/\/`, or with a variable: `\$\{NAME\}`/,
-      ),
-    ])
+    expect(to(url)).toEqual([expect.stringMatching(/url: .* is not a URL \| begin with .*`\$\{NAME\}`/)])
 })

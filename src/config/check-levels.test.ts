@@ -1,32 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 
-let trial: ReturnType<typeof trialHome>
-const refused = (content: string | object) => trial.refused(content)
+let fixture: ReturnType<typeof createConfigHome>
+const refused = (content: string | object) => fixture.refused(content)
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 describe('levels that cannot be meant are refused', () => {
   test.each<[object[], string]>([
     [[{ at: '50%' }], 'levels[0].name: is missing | every entry needs it'],
-    [[{ name: 'a b', at: '50%' }], 'levels[0].name: `a b` is not a name'],
-    [[{ name: 'compaction', at: '50%' }], 'levels[0].name: `compaction` is where the agent compacts'],
-    [[{ name: 'early' }], 'levels[0]: there is no level `early` to change, and a new one needs `at` | add `at`'],
+    [[{ name: 'a b', at: '50%' }], 'levels[0].name: `a b` is not a valid level name'],
+    [[{ name: 'compaction', at: '50%' }], 'levels[0].name: the name `compaction` is reserved'],
+    [[{ name: 'early' }], 'levels[0]: there is no level `early` to change, and a new level needs `at` | add `at`'],
     [[{ name: 'warnin', mode: 'urgent' }], 'did you mean the level `warning`?'],
-    [[{ name: 'warning' }], 'levels[0]: says nothing about `warning` but its name'],
+    [[{ name: 'warning' }], 'levels[0]: the entry for `warning` has only a name'],
     [[{ name: 'early', at: 70 }], 'levels[0].at: `70` has no unit | write `70%` or `70k`'],
     [[{ name: 'early', at: 0 }], 'levels[0].at: `0` must be above 0'],
-    [[{ name: 'early', at: '101%' }], 'levels[0].at: `101%` lies beyond 100%'],
+    [[{ name: 'early', at: '101%' }], 'levels[0].at: `101%` is above 100%'],
     [[{ name: 'early', at: true }], 'levels[0].at: expected a position'],
     [
       [{ name: 'early', at: '5%', actions: 'agent' }],
-      'levels[0].actions: expected a list, got the text "agent" | write `[agent]`',
+      'levels[0].actions: expected a list, got the string "agent" | write `[agent]`',
     ],
     [
       [{ name: 'early', at: '5%', actions: ['agnt'] }],
-      'levels[0].actions[0]: there is no action `agnt` | did you mean `agent`?',
+      'levels[0].actions[0]: unknown action `agnt` | did you mean `agent`?',
     ],
     [
       [{ name: 'early', at: '5%', actions: ['email'] }],
@@ -34,7 +34,7 @@ describe('levels that cannot be meant are refused', () => {
     ],
     [[{ name: 'early', at: '5%', actions: ['handoff'] }], 'did you mean `hand-off`?'],
     [[{ name: 'early', at: '5%', actions: ['user', 'user'] }], 'levels[0].actions[1]: `user` is listed twice'],
-    [[{ name: 'early', at: '5%', actions: ['hook:'] }], '`hook:` names no hook | write `hook:<name>`'],
+    [[{ name: 'early', at: '5%', actions: ['hook:'] }], '`hook:` does not name a hook | write `hook:<name>`'],
     [
       [{ name: 'early', at: '5%', actions: ['hook:save'] }],
       'levels[0].actions[0]: there is no hook `save` | add it: `hooks: {save: {type: shell',
@@ -45,7 +45,7 @@ describe('levels that cannot be meant are refused', () => {
     ],
     [
       [{ name: 'early', at: '5%', mode: 'fast' }],
-      'levels[0].mode: there is no mode `fast` | write `sequential`, `important`, `urgent`',
+      'levels[0].mode: unknown mode `fast` | write `sequential`, `important`, `urgent`',
     ],
   ])('the wrong levels %j are refused', (levels, problem) => {
     const problems = refused({ levels })
@@ -54,14 +54,14 @@ describe('levels that cannot be meant are refused', () => {
   })
 
   test.each([
-    [['70%', '50%'], 'levels[1].at: levels must rise: `50%` does not lie above `70%` of the level `l0` before it'],
+    [['70%', '50%'], 'levels[1].at: levels must rise: `50%` is not above `70%` of the earlier level `l0`'],
     [['70%', '70%'], 'levels[1].at'],
     [['70% of window', '50% of window'], 'levels[1].at'],
     [['150k', '0.1M'], 'levels[1].at'],
     [['10k before compaction', '20k before compaction'], 'levels[1].at'],
     [
       ['50%', '100k', '90% of window', '40%'],
-      'levels[3].at: levels must rise: `40%` does not lie above `50%` of the level `l0`',
+      'levels[3].at: levels must rise: `40%` is not above `50%` of the earlier level `l0`',
     ],
   ])('levels with falling positions %j are refused', (positions, problem) => {
     const problems = refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })
@@ -80,9 +80,7 @@ describe('levels that cannot be meant are refused', () => {
       { name: 'b', at: '60%' },
       { name: 'a', at: '70%' },
     ]
-    expect(refused({ levels })).toEqual([
-      'levels[2].name: there are two levels `a` | give each level a name of its own',
-    ])
+    expect(refused({ levels })).toEqual(['levels[2].name: two levels are named `a` | give each level its own name'])
   })
 
   test('only levels of the chosen presets can be changed', () => {
@@ -94,7 +92,7 @@ describe('levels that cannot be meant are refused', () => {
       'there is no level `critical`',
     )
     expect(refused({ presets: ['smm'], levels: [{ name: 'notice', mode: 'important' }] })).toEqual([
-      'presets[0]: there is no preset `smm` | did you mean `sm`?',
+      'presets[0]: unknown preset `smm` | did you mean `sm`?',
     ])
     expect(
       refused({
@@ -120,7 +118,8 @@ describe('levels that cannot be meant are refused', () => {
       actions: ['user', action],
     }))
     const why = (path: string, action: string) =>
-      `${path}.actions[1]: \`${action}\` would do nothing: levels run hooks only in jobs | move it to a level of an agent: \`agents.<name>.levels\``
+      `${path}.actions[1]: \`${action}\` would have no effect: levels run hooks only in jobs | move it to a level of ` +
+      `an agent: \`agents.<name>.levels\``
     expect(refused({ hooks, levels })).toEqual([
       why('levels[0]', 'hook:save'),
       why('levels[1]', 'hook:call'),
@@ -133,7 +132,8 @@ describe('levels that cannot be meant are refused', () => {
 
   test('prices are refused while Baton does not compute costs', () => {
     expect(refused({ prices: { 'x-*': { input: 3 } } })).toEqual([
-      'prices: would do nothing: Baton does not compute costs yet, it shows those that the client reports | remove the key',
+      'prices: would have no effect: Baton shows the costs that the client reports and computes none itself | remove ' +
+        'the key',
     ])
     expect(refused({ prices: null })).toEqual([])
   })
@@ -153,13 +153,13 @@ describe('levels that cannot be meant are refused', () => {
 
 test('a list may have 100 levels, and a longer one is refused with one problem wherever it is written', () => {
   const levels = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `l${i}`, at: 1_000 + i }))
-  const tooMany = 'has 101 levels | write at most 100'
+  const tooMany = 'has 101 levels | the limit is 100: remove some'
   expect(refused({ levels: levels(100) })).toEqual([])
   expect(refused({ levels: levels(101) })).toEqual([`levels: ${tooMany}`])
   expect(refused({ overrides: [{ when: { seat: 'a' }, levels: levels(101) }] })).toEqual([
     `overrides[0].levels: ${tooMany}`,
   ])
-  trial.putUser('')
-  trial.putProject({ agents: { coder: { prompt: 'x', levels: levels(101) } } })
-  expect(trial.load().problems).toMatchObject([{ key: 'agents.coder.levels', reason: 'has 101 levels' }])
+  fixture.putUser('')
+  fixture.putProject({ agents: { coder: { prompt: 'x', levels: levels(101) } } })
+  expect(fixture.load().problems).toMatchObject([{ key: 'agents.coder.levels', reason: 'has 101 levels' }])
 })

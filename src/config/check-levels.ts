@@ -42,16 +42,16 @@ function checkWhole(entry: Entry, path: KeyPath, { levels }: KnownNames): Config
     const hint = (): string => {
       const nearest = nearestName(name, [...levels])
       return nearest
-        ? `did you mean the level \`${nearest}\`? A new one needs \`at\`, such as \`at: 70%\``
+        ? `did you mean the level \`${nearest}\`? A new level needs \`at\`, such as \`at: 70%\``
         : 'add `at`, such as `at: 70%`'
     }
-    return [{ path, reason: `there is no level \`${name}\` to change, and a new one needs \`at\``, hint }]
+    return [{ path, reason: `there is no level \`${name}\` to change, and a new level needs \`at\``, hint }]
   }
   if (isNothing(at) && isNothing(actions) && isNothing(mode)) {
     return [
       {
         path,
-        reason: `says nothing about \`${name}\` but its name`,
+        reason: `the entry for \`${name}\` has only a name, so it changes nothing`,
         hint: 'add `at`, `actions` or `mode`, or remove the entry',
       },
     ]
@@ -81,7 +81,7 @@ function checkHooks(entry: Entry, path: KeyPath, { hooks }: KnownNames, hooksRun
       return [
         {
           path: here,
-          reason: `\`${String(action)}\` would do nothing: levels run hooks only in jobs`,
+          reason: `\`${String(action)}\` would have no effect: levels run hooks only in jobs`,
           hint: 'move it to a level of an agent: `agents.<name>.levels`',
         },
       ]
@@ -97,8 +97,8 @@ function checkNames(entries: { entry: Entry; path: KeyPath }[]): ConfigFinding[]
       return [
         {
           path: [...path, 'name'],
-          reason: `there are two levels \`${name}\``,
-          hint: 'give each level a name of its own',
+          reason: `two levels are named \`${name}\``,
+          hint: 'give each level its own name',
         },
       ]
     seen.add(name)
@@ -116,8 +116,8 @@ function checkRising(entries: { entry: Entry; path: KeyPath }[]): ConfigFinding[
     const below = highest.find((earlier) => (comparePositions(earlier.at, at) ?? -1) >= 0)
     highest.push({ at, rule, name: entry.name })
     if (!below) return []
-    const reason = `levels must rise: \`${rule}\` does not lie above \`${below.rule}\` of the level \`${below.name}\` before it`
-    return [{ path: [...path, 'at'], reason, hint: 'write the levels from the lowest to the highest' }]
+    const reason = `levels must rise: \`${rule}\` is not above \`${below.rule}\` of the earlier level \`${below.name}\``
+    return [{ path: [...path, 'at'], reason, hint: 'list the levels from lowest to highest' }]
   })
 }
 

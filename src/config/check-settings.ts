@@ -12,7 +12,7 @@ import { unknownKeys } from './unknown-keys.js'
 import { splitHint } from './value-kinds.js'
 
 /** Result of checking one source. */
-export interface CheckedSource {
+interface CheckedSource {
   findings: ConfigFinding[]
   /** Null when there are findings. */
   written: WrittenConfig | null
@@ -80,7 +80,7 @@ function checkUnavailable({ prices }: Record<string, unknown>): ConfigFinding[] 
   return [
     {
       path: ['prices'],
-      reason: 'would do nothing: Baton does not compute costs yet, it shows those that the client reports',
+      reason: 'would have no effect: Baton shows the costs that the client reports and computes none itself',
       hint: 'remove the key',
     },
   ]
@@ -97,8 +97,8 @@ function checkOverrides(overrides: unknown, reach: KnownNames, ignoresMost: bool
       : [
           {
             path: ['overrides', index],
-            reason: 'changes nothing',
-            hint: 'add a key beside `when`, such as `presets`, or remove the entry',
+            reason: 'has no effect: it sets no key beside `when`',
+            hint: 'add a key such as `presets`, or remove the entry',
           },
         ]
     return [
@@ -114,8 +114,8 @@ function checkMonitor(monitor: unknown): ConfigFinding[] {
   const critical = monitor.critical_percentage ?? 65
   if (typeof warning !== 'number' || typeof critical !== 'number' || warning < critical) return []
   const key = monitor.critical_percentage === undefined ? 'warning_percentage' : 'critical_percentage'
-  const reason = `levels must rise: critical (${critical}) does not lie above warning (${warning})`
-  return [{ path: ['context_monitor', key], reason, hint: 'write a warning_percentage below the critical_percentage' }]
+  const reason = `levels must rise: critical (${critical}) is not above warning (${warning})`
+  return [{ path: ['context_monitor', key], reason, hint: 'set warning_percentage below critical_percentage' }]
 }
 
 /** Returns the names of the levels after a source. Null when a wrong preset makes them unknown. */
@@ -178,7 +178,13 @@ const EVERY_PAYLOAD = Object.keys(HOOK_PAYLOAD_PATHS) as HookPayloadKind[]
 function checkAgents(agents: unknown, source: LayerSource, reach: KnownNames): ConfigFinding[] {
   if (agents === undefined || agents === null) return []
   if (source !== 'project')
-    return [{ path: ['agents'], reason: 'belongs to a project', hint: "write `agents` in the project's baton.yaml" }]
+    return [
+      {
+        path: ['agents'],
+        reason: 'agents can be defined only in a project',
+        hint: "write `agents` in the project's baton.yaml",
+      },
+    ]
   const each = (key: string | number, entry: unknown) =>
     isEntry(entry) ? checkAgent(entry, ['agents', key], reach) : []
   if (Array.isArray(agents)) return [...agents.flatMap((entry, index) => each(index, entry)), ...checkListed(agents)]
@@ -196,7 +202,7 @@ function checkListed(agents: unknown[]): ConfigFinding[] {
       return [{ path: ['agents', index], reason: 'has no name', hint: 'add `name`, such as `name: coder`' }]
     if (typeof name !== 'string') return []
     if (seen.has(name))
-      return [{ path, reason: `there are two agents \`${name}\``, hint: 'give each agent a name of its own' }]
+      return [{ path, reason: `two agents are named \`${name}\``, hint: 'give each agent its own name' }]
     seen.add(name)
     return wrongName(name, path)
   })
@@ -207,7 +213,13 @@ function checkMapped(entries: [string, unknown][]): ConfigFinding[] {
     const path = ['agents', key]
     const other = isEntry(entry) && typeof entry.name === 'string' && entry.name !== key
     const twice: ConfigFinding[] = other
-      ? [{ path: [...path, 'name'], reason: `the agent is called \`${key}\` already`, hint: 'remove `name`' }]
+      ? [
+          {
+            path: [...path, 'name'],
+            reason: `the agent is already named by its key, \`${key}\``,
+            hint: 'remove `name`',
+          },
+        ]
       : []
     return [...wrongName(key, path), ...twice]
   })
@@ -215,8 +227,8 @@ function checkMapped(entries: [string, unknown][]): ConfigFinding[] {
 
 function wrongName(name: string, path: KeyPath): ConfigFinding[] {
   if (NAME.test(name)) return []
-  const hint = 'letters, digits, `_`, `-` and `.`, a letter or digit first, at most 64'
-  return [{ path, reason: `\`${name}\` is not a name`, hint }]
+  const hint = 'use at most 64 letters, digits, `_`, `-` and `.`, and begin with a letter or digit'
+  return [{ path, reason: `\`${name}\` is not a valid agent name`, hint }]
 }
 
 function checkAgent(entry: Entry, path: KeyPath, reach: KnownNames): ConfigFinding[] {
@@ -234,8 +246,8 @@ function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): Co
   return [
     {
       path: [...path, second],
-      reason: `stands beside \`${first}\`, which says the same`,
-      hint: `write one of the two`,
+      reason: `conflicts with \`${first}\`, which sets the same`,
+      hint: `keep one of the two`,
     },
   ]
 }
@@ -263,7 +275,7 @@ function checkWhen(when: unknown, payloads: readonly HookPayloadKind[], path: Ke
   if (typeof when !== 'string' || when === '' || known.includes(when)) return []
   const hint = (): string => {
     const nearest = nearestName(when, known)
-    return nearest ? `did you mean \`${nearest}\`?` : `paths: ${known.join(', ')}`
+    return nearest ? `did you mean \`${nearest}\`?` : `known paths: ${known.join(', ')}`
   }
   return [{ path, reason: `the hook would never run: its payload has no \`${when}\``, hint }]
 }
@@ -276,8 +288,14 @@ function checkNamedHooks(hooks: unknown): ConfigFinding[] {
 
 function checkWorkspace(workspace: Entry, path: KeyPath): ConfigFinding[] {
   if (workspace.create_pr !== true || workspace.push_on_success !== false) return []
-  const hint = 'write `push_on_success: true`, or leave it out'
-  return [{ path: [...path, 'create_pr'], reason: 'a pull request needs its branch pushed', hint }]
+  const hint = 'set `push_on_success: true` or remove it'
+  return [
+    {
+      path: [...path, 'create_pr'],
+      reason: 'a pull request needs a pushed branch, but `push_on_success` is false',
+      hint,
+    },
+  ]
 }
 
 function isNothing(value: unknown): boolean {

@@ -3,18 +3,18 @@
  * Lines that begin with `# ` explain; lines that begin with `#` without a space are keys.
  * A test uncomments the keys and loads the result.
  */
-export const CONFIG_TEMPLATE = `# Configuration of Baton, for all projects. A project's baton.yaml wins over it.
-# Everything here is commented out: the values are the defaults unless an example is announced.
-# baton config check names whatever is wrong, baton config explain what applies to a session.
+export const CONFIG_TEMPLATE = `# Configuration of Baton for all projects. A project's baton.yaml overrides it.
+# Every key is commented out. Values are the defaults, except where a comment says "example".
+# Run "baton config check" to list mistakes and "baton config explain" to see what applies to a session.
 
-# false: Baton measures nothing and says nothing.
+# false: Baton measures nothing and sends nothing.
 #enabled: true
 
-# Ready-made levels: default, sm, mpm, tens, quiet. Combined from left to right.
+# Ready-made levels: default, sm, mpm, tens, quiet. Later presets override earlier ones.
 #presets: [default]
 
-# Levels of your own, as an example. The name of a preset's level changes that one.
-# at: 70% (of the compaction point), 70% of window, 150k, 20k before compaction.
+# Your own levels (example). An entry with the name of a preset's level changes that level.
+# at: 70% (of the compaction point), 70% of window, 150k or 20k before compaction.
 #levels:
 #  - name: warning
 #    at: 65%
@@ -23,52 +23,53 @@ export const CONFIG_TEMPLATE = `# Configuration of Baton, for all projects. A pr
 #    actions: [user, agent]
 #    mode: urgent
 
-# allow: the client compacts as it likes. instruct: its summariser is told what must survive.
+# allow: the client compacts as usual. instruct: its summariser is told what the summary must keep.
+# block-and-hand-off: a compaction is blocked where a handoff can replace it.
 #compaction: instruct
 
-# Always given to the summariser, as an example.
+# Statements that every summary must keep (example).
 #must_survive:
 #  - The public API is frozen.
 
-# A handoff is a brief and the change to a fresh session.
+# A handoff: the agent writes a brief, and a fresh session continues with it.
 #handoff:
 #  mode: auto # auto, ask, off
-#  review_seconds: 0 # how long a brief waits for you before it is used
-#  bar: 0.8 # the agent is asked once more for a brief that covers less
-#  fork: false # true: a fork of the session may write the brief
+#  review_seconds: 0 # how long a brief waits for your review before it is used
+#  bar: 0.8 # coverage below which the agent is asked for a better brief, once
+#  fork: false # true: a copy of the session may write the brief
 
-# What keeps unattended handoffs from running away.
+# Limits of unattended handoffs.
 #guards:
 #  min_new_tokens: 20000
 #  max_unattended_per_hour: 6
 #  cooldown_seconds: 60
 #  breaker_after: 3
 
-# Transcripts are kept before they are compacted. They are plain conversation, readable by you alone.
+# Transcripts are archived before they are compacted. Archives are plain text that only you can read.
 #archive:
 #  enabled: true
 #  at: [pre-compact, handoff, session-end]
-#  keep_days: 90 # an example; without it they are kept without end
-#  keep_bytes: 20000000000 # an example
+#  keep_days: 90 # example; without it, archives are kept forever
+#  keep_bytes: 20000000000 # example
 
-# How you are told outside the client, as an example. via: bell, desktop, command, webhook, ntfy.
-# on: level, review, permission, job, limit, silence; without it all of them.
+# Notices outside the client (example). via: bell, desktop, command, webhook, ntfy.
+# on: level, review, permission, job, limit, silence. Without "on", every event.
 #notify:
 #  - via: ntfy
 #    url: https://ntfy.sh/a-topic-only-you-know
 #    on: [permission, review, job, limit]
-#    at_most_every: 30s # of one kind
+#    at_most_every: 30s # per kind of event
 
-# Bounds of every job, as an example.
+# Limits of every job (example).
 #budgets:
 #  usd: 20
 #  minutes: 480
 
-# How many jobs run at once, as an example.
+# How many jobs may run at the same time (example).
 #limits:
 #  jobs: 4
 
-# For some sessions only, as an example. Every pattern under when must match; later overrides win.
+# Settings for some sessions (example). All patterns under "when" must match; later overrides win.
 #overrides:
 #  - when: {project: ~/scratch/**}
 #    presets: [quiet]

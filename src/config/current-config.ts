@@ -23,7 +23,7 @@ interface CurrentOptions {
 }
 
 /** The configuration in force and its problems. */
-export interface CurrentConfig {
+interface CurrentConfig {
   config: CompiledConfig
   /**
    * Current problems of the files or the environment.

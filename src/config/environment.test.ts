@@ -40,14 +40,14 @@ describe('withEnvironment', () => {
       {
         key: 'BATON_ENABLED',
         file: 'environment',
-        reason: '`maybe` is neither on nor off',
-        hint: 'write `BATON_ENABLED=1` or `BATON_ENABLED=0`',
+        reason: 'expected 1 or 0, got `maybe`',
+        hint: 'set `BATON_ENABLED=1` or `BATON_ENABLED=0`',
       },
-      { key: 'BATON_PRESETS', file: 'environment', reason: 'there is no preset `tns`', hint: 'did you mean `tens`?' },
+      { key: 'BATON_PRESETS', file: 'environment', reason: 'unknown preset `tns`', hint: 'did you mean `tens`?' },
       {
         key: 'BATON_PRESETS',
         file: 'environment',
-        reason: 'there is no preset `zebra`',
+        reason: 'unknown preset `zebra`',
         hint: expect.stringContaining('default, full-window, sm, mpm, tens, quiet'),
       },
     ])

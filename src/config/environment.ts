@@ -31,7 +31,7 @@ function readEnabled(written: string | undefined, set: Settings, problems: Confi
   else if (OFF.includes(word)) set.enabled = false
   else
     problems.push(
-      problem('BATON_ENABLED', `\`${written}\` is neither on nor off`, 'write `BATON_ENABLED=1` or `BATON_ENABLED=0`'),
+      problem('BATON_ENABLED', `expected 1 or 0, got \`${written}\``, 'set `BATON_ENABLED=1` or `BATON_ENABLED=0`'),
     )
 }
 
@@ -47,8 +47,8 @@ function readPresets(written: string | undefined, set: Settings, problems: Confi
     const nearest = nearestName(name, PRESET_NAMES)
     const hint = nearest
       ? `did you mean \`${nearest}\`?`
-      : `presets: ${PRESET_NAMES.join(', ')}; \`none\` for no levels`
-    problems.push(problem('BATON_PRESETS', `there is no preset \`${name}\``, hint))
+      : `known presets: ${PRESET_NAMES.join(', ')}; \`none\` for no levels`
+    problems.push(problem('BATON_PRESETS', `unknown preset \`${name}\``, hint))
   }
   if (unknown.length === 0) set.presets = names.filter(isPreset)
 }

@@ -32,7 +32,7 @@ function foldersToSearch(start: string, userHome: string): string[] {
 }
 
 /** The state of a file, to detect changes. */
-export interface Stamp extends FileStamp {
+interface Stamp extends FileStamp {
   /**
    * Changes whenever the file may have changed.
    * The time of writing alone is not enough, because tools can set it back.

@@ -17,14 +17,11 @@ import {
 
 const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_threshold', 'session_start'] as const
 
-/** A web address that may come from a variable completely, because all of it may be a secret. */
+/** A URL. The whole URL may come from a variable, because all of it may be a secret. */
 const filledAddress = v.pipe(
   text,
   v.regex(/^(?:https?:\/\/\S|\$\{[A-Za-z_]\w*\})\S*$/, ({ input }) =>
-    withHint(
-      `\`${input}\` is not a web address`,
-      `begin with \`https://\` or \`http://\`, or with a variable: \`\${NAME}\``,
-    ),
+    withHint(`\`${input}\` is not a URL`, `begin with \`https://\`, \`http://\` or a variable such as \`\${NAME}\``),
   ),
 )
 
@@ -63,8 +60,8 @@ export const hook = variantOf(
     if (input === undefined) return withHint('is missing', `write ${known.map((name) => `\`${name}\``).join(', ')}`)
     const nearest = typeof input === 'string' ? nearestName(input, known) : null
     return withHint(
-      `there is no type of hook ${typeof input === 'string' ? `\`${input}\`` : describeValue(input)}`,
-      nearest ? `did you mean \`${nearest}\`?` : `types: ${known.join(', ')}`,
+      `unknown hook type ${typeof input === 'string' ? `\`${input}\`` : describeValue(input)}`,
+      nearest ? `did you mean \`${nearest}\`?` : `known types: ${known.join(', ')}`,
     )
   },
 )

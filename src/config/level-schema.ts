@@ -12,11 +12,14 @@ export const MOST_LEVELS = 100
 const levelName = v.pipe(
   text,
   v.regex(/^[A-Za-z][\w.-]{0,39}$/, ({ input }) =>
-    withHint(`\`${input}\` is not a name`, 'letters, digits, `_`, `-` and `.`, a letter first, at most 40'),
+    withHint(
+      `\`${input}\` is not a valid level name`,
+      'use at most 40 letters, digits, `_`, `-` and `.`, and begin with a letter',
+    ),
   ),
   v.check(
     (name) => name !== 'compaction',
-    withHint('`compaction` is where the agent compacts; no level can have that name', 'choose another name'),
+    withHint('the name `compaction` is reserved for the point where the agent compacts', 'choose another name'),
   ),
 )
 
@@ -36,8 +39,8 @@ const action = v.custom<string>(
   ({ input }) => {
     if (typeof input !== 'string') return withHint(`expected an action, got ${describeValue(input)}`, actionsHint(''))
     if (/^(?:web)?hook:?\s*$/.test(input))
-      return withHint(`\`${input}\` names no hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
-    return withHint(`there is no action \`${input}\``, actionsHint(input))
+      return withHint(`\`${input}\` does not name a hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
+    return withHint(`unknown action \`${input}\``, actionsHint(input))
   },
 )
 
@@ -47,7 +50,9 @@ function isPlainAction(written: string): boolean {
 
 function actionsHint(written: string): string {
   const nearest = nearestName(written, PLAIN_ACTIONS)
-  return nearest ? `did you mean \`${nearest}\`?` : `actions: ${PLAIN_ACTIONS.join(', ')}, hook:<name>, webhook:<name>`
+  return nearest
+    ? `did you mean \`${nearest}\`?`
+    : `known actions: ${PLAIN_ACTIONS.join(', ')}, hook:<name>, webhook:<name>`
 }
 
 const level = mapOf({
@@ -61,5 +66,7 @@ export type WrittenLevel = v.InferOutput<typeof level>
 
 export const levels = v.pipe(
   listOf(level),
-  v.maxLength(MOST_LEVELS, ({ input }) => withHint(`has ${input.length} levels`, `write at most ${MOST_LEVELS}`)),
+  v.maxLength(MOST_LEVELS, ({ input }) =>
+    withHint(`has ${input.length} levels`, `the limit is ${MOST_LEVELS}: remove some`),
+  ),
 )

@@ -1,73 +1,73 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
 import { policyFor } from './policy-for.js'
 
-let trial: ReturnType<typeof trialHome>
-const refused = (content: string | object) => trial.refused(content)
+let fixture: ReturnType<typeof createConfigHome>
+const refused = (content: string | object) => fixture.refused(content)
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 describe('other things refused', () => {
   test('an override that changes nothing is refused', () => {
     expect(refused({ overrides: [{ when: { seat: 'x' } }] })).toEqual([
-      'overrides[0]: changes nothing | add a key beside `when`, such as `presets`, or remove the entry',
+      'overrides[0]: has no effect: it sets no key beside `when` | add a key such as `presets`, or remove the entry',
     ])
   })
 
   test('agents outside a project file are refused', () => {
     expect(refused({ agents: { coder: {} } })).toEqual([
-      "agents: belongs to a project | write `agents` in the project's baton.yaml",
+      "agents: agents can be defined only in a project | write `agents` in the project's baton.yaml",
     ])
-    trial.putUser({})
-    trial.putProject({ agents: { coder: { model: 'opus' } } })
-    expect(trial.load()).toMatchObject({ ok: true, config: { agents: { coder: { model: 'opus' } } } })
-    trial.putProject({ agents: { coder: 'x' } })
-    expect(trial.load().problems).toMatchObject([
-      { key: 'agents.coder', reason: 'expected a map of keys, got the text "x"' },
+    fixture.putUser({})
+    fixture.putProject({ agents: { coder: { model: 'opus' } } })
+    expect(fixture.load()).toMatchObject({ ok: true, config: { agents: { coder: { model: 'opus' } } } })
+    fixture.putProject({ agents: { coder: 'x' } })
+    expect(fixture.load().problems).toMatchObject([
+      { key: 'agents.coder', reason: 'expected a map, got the string "x"' },
     ])
   })
 
   test.each(['- a\n', 'just text\n', '42\n'])('a file that is not a map of keys is refused: %j', (content) => {
-    expect(refused(content)[0]).toMatch(/^: expected a map of keys, got /)
+    expect(refused(content)[0]).toMatch(/^: expected a map, got /)
   })
 
   test('a file with a syntax error is refused with its path and line', () => {
-    trial.putUser('enabled: true\nlevels:\n  - name: a\n   at: 5\n')
-    expect(trial.load().problems[0]).toMatchObject({
+    fixture.putUser('enabled: true\nlevels:\n  - name: a\n   at: 5\n')
+    expect(fixture.load().problems[0]).toMatchObject({
       key: '',
-      file: trial.home.config,
+      file: fixture.home.config,
       reason: expect.stringMatching(/^line 4: /),
       line: 4,
     })
   })
 
   test('every problem is reported with its file and line', () => {
-    trial.putUser('enabled: yes\n\nguards:\n  cooldown_seconds: soon\n')
-    trial.putProject('# ours\npresets:\n  - sm\n  - nosuch\n')
-    expect(trial.load().problems).toEqual([
+    fixture.putUser('enabled: yes\n\nguards:\n  cooldown_seconds: soon\n')
+    fixture.putProject('# ours\npresets:\n  - sm\n  - nosuch\n')
+    expect(fixture.load().problems).toEqual([
       {
         key: 'enabled',
-        file: trial.home.config,
-        reason: 'expected true or false, got the text "yes"',
+        file: fixture.home.config,
+        reason: 'expected true or false, got the string "yes"',
         hint: 'write `true`',
         line: 1,
       },
       {
         key: 'guards.cooldown_seconds',
-        file: trial.home.config,
-        reason: 'expected a whole number, got the text "soon"',
+        file: fixture.home.config,
+        reason: 'expected a whole number, got the string "soon"',
         hint: 'write `60`',
         line: 4,
       },
       {
         key: 'presets[1]',
-        file: trial.projectFile,
-        reason: 'there is no preset `nosuch`',
+        file: fixture.projectFile,
+        reason: 'unknown preset `nosuch`',
         hint: expect.stringContaining('`default`'),
         line: 4,
       },
@@ -97,16 +97,16 @@ describe('other things refused', () => {
 
 describe('loadConfig', () => {
   const subject = { agent: 'claude-code', project: null, model: null, seat: null }
-  const policy = (options: Parameters<typeof trial.load>[0] = {}) => policyFor(trial.load(options).config, subject)
+  const policy = (options: Parameters<typeof fixture.load>[0] = {}) => policyFor(fixture.load(options).config, subject)
 
   test('without files the defaults are loaded, with the paths that were searched', () => {
-    expect(trial.load()).toEqual({
+    expect(fixture.load()).toEqual({
       ok: true,
       problems: [],
       notes: [],
       files: [
-        { path: trial.home.config, exists: false, mtimeMs: 0, size: 0 },
-        { path: trial.projectFile, exists: false, mtimeMs: 0, size: 0 },
+        { path: fixture.home.config, exists: false, mtimeMs: 0, size: 0 },
+        { path: fixture.projectFile, exists: false, mtimeMs: 0, size: 0 },
       ],
       config: emptyConfig(),
       userConfig: emptyConfig(),
@@ -118,26 +118,26 @@ describe('loadConfig', () => {
   test.each(['', '# nothing yet\n', 'levels:\nhandoff:\n  mode:\n'])(
     'a file without settings changes nothing: %j',
     (content) => {
-      trial.putUser(content)
-      const { ok, config } = trial.load()
+      fixture.putUser(content)
+      const { ok, config } = fixture.load()
       expect(ok).toBe(true)
       expect(policyFor(config, subject)).toEqual(policyFor(emptyConfig(), subject))
     },
   )
 
   test('the project file is found from a folder below it, or from cwd', () => {
-    trial.putProject({ enabled: false })
-    expect(policy({ project: join(trial.project, 'web') }).enabled).toBe(false)
-    expect(policy({ project: null, cwd: trial.project }).enabled).toBe(false)
+    fixture.putProject({ enabled: false })
+    expect(policy({ project: join(fixture.project, 'web') }).enabled).toBe(false)
+    expect(policy({ project: null, cwd: fixture.project }).enabled).toBe(false)
     expect(policy({ project: null }).enabled).toBe(true)
   })
 
   test('flags override the environment, which overrides the project, which overrides the user', () => {
     const rule = (options = {}) => policy(options).levels.map(({ rule }) => rule)
-    const env = { HOME: trial.user, BATON_PRESETS: 'tens' }
-    trial.putUser({ presets: ['mpm'], compaction: 'allow' })
+    const env = { HOME: fixture.user, BATON_PRESETS: 'tens' }
+    fixture.putUser({ presets: ['mpm'], compaction: 'allow' })
     expect(rule()).toEqual(['70%', '85%', '90%', '95%'])
-    trial.putProject({ presets: ['sm'], handoff: { mode: 'off' } })
+    fixture.putProject({ presets: ['sm'], handoff: { mode: 'off' } })
     expect(rule()).toEqual(['50% of window', '65% of window'])
     expect(rule({ env })).toHaveLength(9)
     expect(rule({ env, flags: { presets: ['default'] } })).toEqual(['50% or 150k', '70% or 225k', '85% or 300k', '95%'])
@@ -145,8 +145,8 @@ describe('loadConfig', () => {
   })
 
   test('flags are checked like a file', () => {
-    expect(trial.load({ flags: { presets: ['sn'], colour: 1 } }).problems).toEqual([
-      { key: 'presets[0]', file: 'command line', reason: 'there is no preset `sn`', hint: 'did you mean `sm`?' },
+    expect(fixture.load({ flags: { presets: ['sn'], colour: 1 } }).problems).toEqual([
+      { key: 'presets[0]', file: 'command line', reason: 'unknown preset `sn`', hint: 'did you mean `sm`?' },
       {
         key: 'colour',
         file: 'command line',
@@ -159,18 +159,18 @@ describe('loadConfig', () => {
   test("a level of a project's agent may name a hook of the user, but not the other way round", () => {
     const hooks = { save: { type: 'shell', command: 'true' } }
     const levels = [{ name: 'early', at: '5%', actions: ['hook:save'] }]
-    trial.putUser({ hooks })
-    trial.putProject({ agents: { coder: { prompt: 'x', levels } } })
-    expect(trial.load().problems).toEqual([])
-    trial.putUser({ levels })
-    trial.putProject({ hooks })
-    expect(trial.load().problems).toMatchObject([{ file: trial.home.config, reason: 'there is no hook `save`' }])
+    fixture.putUser({ hooks })
+    fixture.putProject({ agents: { coder: { prompt: 'x', levels } } })
+    expect(fixture.load().problems).toEqual([])
+    fixture.putUser({ levels })
+    fixture.putProject({ hooks })
+    expect(fixture.load().problems).toMatchObject([{ file: fixture.home.config, reason: 'there is no hook `save`' }])
   })
 
   test('a file with a problem is left out completely and does not invalidate the other file', () => {
-    trial.putUser({ hooks: { save: { type: 'shell', command: 'true' } }, presets: ['mpm'], colour: 1 })
-    trial.putProject({ levels: [{ name: 'caution', actions: ['user'] }], compaction: 'allow' })
-    const { ok, problems, config } = trial.load()
+    fixture.putUser({ hooks: { save: { type: 'shell', command: 'true' } }, presets: ['mpm'], colour: 1 })
+    fixture.putProject({ levels: [{ name: 'caution', actions: ['user'] }], compaction: 'allow' })
+    const { ok, problems, config } = fixture.load()
     expect(ok).toBe(false)
     expect(problems.map(({ key }) => key)).toEqual(['colour'])
     expect(policyFor(config, subject)).toMatchObject({ compaction: 'allow' })
@@ -183,28 +183,28 @@ describe('loadConfig', () => {
   })
 
   test('a folder in place of the configuration file is a problem, not a missing file', () => {
-    mkdirSync(trial.projectFile)
-    expect(trial.load().problems).toEqual([{ key: '', file: trial.projectFile, reason: 'is not a file', hint: '' }])
+    mkdirSync(fixture.projectFile)
+    expect(fixture.load().problems).toEqual([{ key: '', file: fixture.projectFile, reason: 'is not a file', hint: '' }])
   })
 
   test('the compiled configuration is plain JSON', () => {
-    trial.putUser(readFileSync('examples/config.yaml', 'utf8'))
-    const { config } = trial.load()
+    fixture.putUser(readFileSync('examples/config.yaml', 'utf8'))
+    const { config } = fixture.load()
     expect(JSON.parse(JSON.stringify(config))).toStrictEqual(config)
   })
 
   test('hooks, budgets and limits are merged key by key', () => {
-    trial.putUser({
+    fixture.putUser({
       hooks: { a: { type: 'shell', command: 'user-a' }, b: { type: 'shell', command: 'user-b' } },
       budgets: { usd: 5, turns: 100 },
       limits: { jobs: 4 },
     })
-    trial.putProject({
+    fixture.putProject({
       hooks: { b: { type: 'webhook', url: 'https://example.com' } },
       budgets: { usd: 2.5 },
       limits: { jobs_per_agent: 1 },
     })
-    expect(trial.load().config).toMatchObject({
+    expect(fixture.load().config).toMatchObject({
       hooks: { a: { type: 'shell', command: 'user-a' }, b: { type: 'webhook', url: 'https://example.com' } },
       budgets: { usd: 2.5, turns: 100, tokens: null, minutes: null },
       limits: { jobs: 4, jobs_per_agent: 1 },
@@ -212,9 +212,9 @@ describe('loadConfig', () => {
   })
 
   test('a file named .yml instead of .yaml causes a note that it is not read', () => {
-    trial.put(join(trial.project, 'baton.yml'), 'enabled: false\n')
-    expect(trial.load().notes).toEqual([
-      { key: '', file: join(trial.project, 'baton.yml'), text: 'not read: rename it to baton.yaml' },
+    fixture.put(join(fixture.project, 'baton.yml'), 'enabled: false\n')
+    expect(fixture.load().notes).toEqual([
+      { key: '', file: join(fixture.project, 'baton.yml'), text: 'not read: rename it to baton.yaml' },
     ])
   })
 })

@@ -197,7 +197,8 @@ function addSource(
   return reach
 }
 
-const ignoredText = (reason: string): string => `ignored (${reason}): the file is not trusted, see \`baton trust\``
+const ignoredText = (reason: string): string =>
+  `ignored (${reason}): the file is not trusted; run \`baton trust\` to accept it`
 
 /** Notes a file that users may take for the configuration, but that is never read. */
 function notesOnOtherName(path: string): Note[] {
@@ -209,7 +210,7 @@ function notesOnOtherName(path: string): Note[] {
 
 /** Actions that do not have their full effect yet. Remove an entry once its capability is built. */
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
-  [/^pause$/, 'accepted; acts as a warning: a job is paused by a level of its agent, or by `baton jobs`'],
+  [/^pause$/, 'acts as a warning here: only a level of an agent (`agents.<name>.levels`) pauses a job'],
 ]
 
 const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
@@ -234,28 +235,28 @@ function notesOnAgents(agents: WrittenConfig['agents']): Omit<Note, 'file'>[] {
       session?.mode === 'persistent' &&
         workspace?.strategy === 'git_worktree' && [
           'session.mode',
-          'every job has a worktree of its own, so each begins a fresh session with the brief of the last one',
+          'has no effect with `git_worktree`: each job gets its own worktree and starts fresh with the last brief',
         ],
       session?.timeout != null &&
         session.mode !== 'persistent' && [
           'session.timeout',
-          'has no effect without `mode: persistent`, whose session it expires; `max_duration` bounds one session',
+          'has no effect without `mode: persistent`; to limit one session, use `max_duration`',
         ],
       twice(session?.context_threshold, session?.context_handoff_threshold) && [
         'session.context_handoff_threshold',
-        'not used: `context_threshold` beside it says the same and wins',
+        'not used: `context_threshold` sets the same and takes precedence',
       ],
       twice(max_handoffs, session?.max_handoffs_per_job) && [
         'session.max_handoffs_per_job',
-        'not used: `max_handoffs` of the agent says the same and wins',
+        'not used: `max_handoffs` of the agent sets the same and takes precedence',
       ],
       levels?.some(({ actions }) => actions?.includes('parent')) && [
         'levels',
-        'the action `parent` has no effect in a job: whoever began it is told of its end by `hooks.after_run`',
+        'the action `parent` has no effect in a job: use `hooks.after_run` to report its end',
       ],
       Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
         'env',
-        'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',
+        'stored with the job in plain text: set secrets in the environment of Baton, which the agent inherits',
       ],
     ]
     return notes.flatMap((note) => (note ? [{ key: `${key}.${note[0]}`, text: note[1] }] : []))
@@ -265,11 +266,14 @@ function notesOnAgents(agents: WrittenConfig['agents']): Omit<Note, 'file'>[] {
 function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
   const notes: Omit<Note, 'file'>[] = []
   if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
-    notes.push({ key: `${prefix}must_survive`, text: 'is told to nobody while `compaction` is `allow`' })
+    notes.push({
+      key: `${prefix}must_survive`,
+      text: 'has no effect while `compaction` is `allow`, because the summariser gets no instructions',
+    })
   if (written.handoff?.review_seconds === 'approval' && written.compaction === 'block-and-hand-off')
     notes.push({
       key: `${prefix}compaction`,
-      text: 'acts as `instruct`: nobody can tell when a brief that waits for approval is used',
+      text: 'acts as `instruct`: a brief that waits for approval may be used too late to replace a compaction',
     })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {
@@ -299,7 +303,9 @@ function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: stri
         {
           key,
           file,
-          text: `\`${name}\` (${now.rule}) now comes ${is < 0 ? 'before' : 'after'} \`${other.name}\` (${otherNow.rule}, ${otherNow.from})`,
+          text:
+            `\`${name}\` (${now.rule}) now comes ${is < 0 ? 'before' : 'after'} ` +
+            `\`${other.name}\` (${otherNow.rule}, ${otherNow.from})`,
         },
       ]
     })

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 
-let trial: ReturnType<typeof trialHome>
+let fixture: ReturnType<typeof createConfigHome>
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 const noted = (content: object) => {
-  trial.putProject(content)
-  const { problems, notes } = trial.load()
+  fixture.putProject(content)
+  const { problems, notes } = fixture.load()
   expect(problems).toEqual([])
   return notes.map(({ key, text }) => `${key}: ${text}`)
 }
@@ -50,10 +50,10 @@ describe('notes', () => {
 
   test.each<[object, string]>([
     [{ handoff: { review_seconds: 'approval' }, compaction: 'block-and-hand-off' }, 'compaction: acts as `instruct`'],
-    [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
+    [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: has no effect'],
     [
       { agents: { a: { session: { mode: 'persistent' }, workspace: { strategy: 'git_worktree' } } } },
-      'agents.a.session.mode: every job has a worktree of its own',
+      'agents.a.session.mode: has no effect with `git_worktree`',
     ],
     [
       { agents: { a: { session: { timeout: '24h' } } } },
@@ -71,11 +71,11 @@ describe('notes', () => {
       { agents: { a: { levels: [{ name: 'warning', at: '60%', actions: ['parent', 'pause'] }] } } },
       'agents.a.levels: the action `parent` has no effect in a job',
     ],
-    [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: kept with the job in plain text'],
-    [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: accepted; acts as a warning: '],
+    [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: stored with the job in plain text'],
+    [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: acts as a warning'],
     [
       { overrides: [{ when: { seat: 'x' }, levels: [{ name: 'warning', actions: ['pause'] }] }] },
-      'overrides[0].levels[0].actions[0]: accepted; ',
+      'overrides[0].levels[0].actions[0]: acts as a warning',
     ],
   ])('the settings %j cause a note', (content, note) => {
     const notes = noted(content)
@@ -85,9 +85,9 @@ describe('notes', () => {
 
   test('a note names its file', () => {
     const noted = { compaction: 'allow', must_survive: ['x'] }
-    trial.putUser(noted)
-    trial.putProject(noted)
-    expect(trial.load().notes.map(({ file }) => file)).toEqual([trial.home.config, trial.projectFile])
+    fixture.putUser(noted)
+    fixture.putProject(noted)
+    expect(fixture.load().notes.map(({ file }) => file)).toEqual([fixture.home.config, fixture.projectFile])
   })
 
   test('levels that a file moved past each other cause a note', () => {

@@ -20,7 +20,7 @@ const EVERY_MS = 30_000
 
 /** A key that another way to notify has and that would have no effect here. */
 const without = (key: string, via: NotifyWay) =>
-  v.nullish(v.never(withHint(`would do nothing: \`via: ${via}\` uses no ${key}`, 'remove the key')))
+  v.nullish(v.never(withHint(`would have no effect: \`via: ${via}\` uses no ${key}`, 'remove the key')))
 
 const everyEntry = {
   on: optional(
@@ -56,10 +56,10 @@ const LONG_HINT =
 const shortForm = v.custom<(typeof SHORT)[number]>(
   (written) => (SHORT as readonly unknown[]).includes(written),
   ({ input }) => {
-    if (typeof input !== 'string') return withHint(`${describeValue(input)} is no way to notify`, LONG_HINT)
+    if (typeof input !== 'string') return withHint(`expected a notify target, got ${describeValue(input)}`, LONG_HINT)
     const needs = input === 'command' ? 'command' : input === 'webhook' || input === 'ntfy' ? 'url' : null
     if (needs !== null) return withHint(`\`${input}\` needs a ${needs}`, `write \`{via: ${input}, ${needs}: …}\``)
-    const { message } = v.safeParse(oneOf(NOTIFY_WAYS, 'way to notify'), input).issues![0]
+    const { message } = v.safeParse(oneOf(NOTIFY_WAYS, 'notify target'), input).issues![0]
     return message
   },
 )
@@ -72,7 +72,7 @@ const notifyEntry = v.lazy((input) => {
   if (via === undefined && 'webhook' in input) return mapOf({ webhook: address })
   if (via === undefined && 'command' in input) return mapOf({ command: text })
   return mapOf({
-    via: oneOf(NOTIFY_WAYS, 'way to notify'),
+    via: oneOf(NOTIFY_WAYS, 'notify target'),
     ...everyEntry,
     command: optional(text),
     url: optional(address),
@@ -89,7 +89,7 @@ export const notify = v.pipe(
       const first = keys.indexOf(key)
       if (first === index) return
       addIssue({
-        message: withHint(`says the same as entry ${first + 1} of the list`, 'write it once'),
+        message: withHint(`duplicates entry ${first + 1} of the list`, 'remove one of the two'),
         path: [{ type: 'array', origin: 'value', input: values, key: index, value: values[index] }],
       })
     })

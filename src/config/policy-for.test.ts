@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PolicySubject } from '../contract/policy-subject.js'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
 import { policyFor } from './policy-for.js'
 
-let trial: ReturnType<typeof trialHome>
+let fixture: ReturnType<typeof createConfigHome>
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 const subject: PolicySubject = { agent: 'claude-code', project: null, model: null, seat: null }
 
 function policy(about: Partial<PolicySubject> = {}) {
-  const { problems, config } = trial.load()
+  const { problems, config } = fixture.load()
   expect(problems).toEqual([])
   return policyFor(config, { ...subject, ...about })
 }
@@ -52,7 +52,7 @@ describe('policyFor without configuration', () => {
 
 describe('levels', () => {
   test('a changed level of a preset keeps what is not written, and names the origin of its rule', () => {
-    trial.putUser({ levels: [{ name: 'warning', at: '60% of window' }] })
+    fixture.putUser({ levels: [{ name: 'warning', at: '60% of window' }] })
     expect(level('warning')).toEqual({
       name: 'warning',
       at: { of: 'window', percent: 60 },
@@ -64,7 +64,7 @@ describe('levels', () => {
   })
 
   test('a level with unchanged position names both origins', () => {
-    trial.putUser({ levels: [{ name: 'warning', actions: [], mode: 'urgent' }] })
+    fixture.putUser({ levels: [{ name: 'warning', actions: [], mode: 'urgent' }] })
     expect(level('warning')).toMatchObject({
       rule: '70% or 225k',
       actions: [],
@@ -74,31 +74,31 @@ describe('levels', () => {
   })
 
   test('a new level is added in its place, and without actions it appears only on the timeline', () => {
-    trial.putUser({ levels: [{ name: 'early', at: '30%' }] })
+    fixture.putUser({ levels: [{ name: 'early', at: '30%' }] })
     expect(names()).toEqual(['early', 'notice', 'warning', 'handoff', 'critical'])
     expect(level('early')).toMatchObject({ actions: [], mode: 'sequential' })
   })
 
   test("without presets only the user's own levels exist", () => {
-    trial.putUser({ presets: [], levels: [{ name: 'only', at: '20k before compaction', actions: ['agent'] }] })
+    fixture.putUser({ presets: [], levels: [{ name: 'only', at: '20k before compaction', actions: ['agent'] }] })
     expect(names()).toEqual(['only'])
   })
 
   test('the project changes levels of the user, and presets in the project replace all levels', () => {
-    trial.putUser({ levels: [{ name: 'early', at: '30%', actions: ['user'] }] })
-    trial.putProject({ levels: [{ name: 'early', at: '40%' }] })
+    fixture.putUser({ levels: [{ name: 'early', at: '30%', actions: ['user'] }] })
+    fixture.putProject({ levels: [{ name: 'early', at: '40%' }] })
     expect(level('early')).toMatchObject({
       rule: '40%',
       actions: ['user'],
       from: 'project file ~/shop/baton.yaml, levels[0]',
     })
-    trial.putProject({ presets: ['sm'] })
+    fixture.putProject({ presets: ['sm'] })
     expect(names()).toEqual(['warning', 'critical'])
   })
 
   test('every form of a position is accepted', () => {
     const at = ['10%', '20% of window', '150k', '5k before compaction']
-    trial.putUser({ presets: [], levels: at.map((at, index) => ({ name: `l${index}`, at })) })
+    fixture.putUser({ presets: [], levels: at.map((at, index) => ({ name: `l${index}`, at })) })
     expect(
       policy()
         .levels.map(({ rule }) => rule)
@@ -109,7 +109,7 @@ describe('levels', () => {
 
 describe('context_monitor', () => {
   test('context_monitor is the preset sm with its own percentages', () => {
-    trial.putUser('context_monitor:\n  enabled: true\n  warning_percentage: 40\n  critical_percentage: 55.5\n')
+    fixture.putUser('context_monitor:\n  enabled: true\n  warning_percentage: 40\n  critical_percentage: 55.5\n')
     expect(policy().levels).toMatchObject([
       { name: 'warning', at: { of: 'window', percent: 40 }, mode: 'sequential', rule: '40% of window' },
       {
@@ -123,19 +123,19 @@ describe('context_monitor', () => {
   })
 
   test('context_monitor without percentages equals the preset sm', () => {
-    trial.putUser({ context_monitor: { enabled: true } })
+    fixture.putUser({ context_monitor: { enabled: true } })
     expect(policy().levels).toMatchObject([{ rule: '50% of window', from: 'preset sm' }, { rule: '65% of window' }])
   })
 
   test('context_monitor turned off disables Baton, unless the file enables it', () => {
-    trial.putUser({ context_monitor: { enabled: false } })
+    fixture.putUser({ context_monitor: { enabled: false } })
     expect(policy().enabled).toBe(false)
-    trial.putUser({ enabled: true, context_monitor: { enabled: false } })
+    fixture.putUser({ enabled: true, context_monitor: { enabled: false } })
     expect(policy().enabled).toBe(true)
   })
 
   test('context_monitor adds to the presets, and own levels override it', () => {
-    trial.putUser({
+    fixture.putUser({
       presets: ['tens'],
       context_monitor: { warning_percentage: 30 },
       levels: [{ name: 'critical', at: '90% of window' }],
@@ -148,12 +148,12 @@ describe('context_monitor', () => {
 
 describe('what sources say together', () => {
   test('maps of several sources are merged key by key', () => {
-    trial.putUser({
+    fixture.putUser({
       handoff: { mode: 'ask', bar: 0.5 },
       guards: { cooldown_seconds: 5 },
       archive: { keep_days: 30, keep_bytes: 5 },
     })
-    trial.putProject({
+    fixture.putProject({
       handoff: { bar: 0.9, fork: true, review_seconds: 20 },
       archive: { at: ['session-end'], keep_days: null },
     })
@@ -165,16 +165,16 @@ describe('what sources say together', () => {
   })
 
   test('a review lasts a number of seconds, or until the user approves', () => {
-    trial.putProject({ handoff: { review_seconds: 'approval' } })
+    fixture.putProject({ handoff: { review_seconds: 'approval' } })
     expect(policy().handoff.reviewSeconds).toBe('approval')
-    expect(trial.refused({ handoff: { review_seconds: 'aproval' } })[0]).toContain(
+    expect(fixture.refused({ handoff: { review_seconds: 'aproval' } })[0]).toContain(
       'expected a whole number of seconds or `approval`',
     )
   })
 
   test('must_survive and redact are united over all sources, each entry once', () => {
-    trial.putUser({ must_survive: ['a', 'b'], archive: { redact: ['x'] } })
-    trial.putProject({ must_survive: ['b', 'c'], archive: { redact: ['y'] } })
+    fixture.putUser({ must_survive: ['a', 'b'], archive: { redact: ['x'] } })
+    fixture.putProject({ must_survive: ['b', 'c'], archive: { redact: ['y'] } })
     expect(policy().mustSurvive).toEqual(['a', 'b', 'c'])
     expect(policy().archive.redact).toEqual(['x', 'y'])
   })
@@ -194,18 +194,18 @@ describe('overrides', () => {
     [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'nightly' }, true],
     [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'daily' }, false],
   ])('an override for %j in a session with %j applies: %s', (when, about, applied) => {
-    trial.putUser({ overrides: [{ when, enabled: false }] })
+    fixture.putUser({ overrides: [{ when, enabled: false }] })
     expect(policy(about).enabled).toBe(!applied)
   })
 
   test('a tilde in a project pattern means the home folder', () => {
-    trial.putUser({ overrides: [{ when: { project: '~/shop/**' }, enabled: false }] })
-    expect(policy({ project: trial.project }).enabled).toBe(false)
+    fixture.putUser({ overrides: [{ when: { project: '~/shop/**' }, enabled: false }] })
+    expect(policy({ project: fixture.project }).enabled).toBe(false)
     expect(policy({ project: '/elsewhere/shop' }).enabled).toBe(true)
   })
 
   test('later overrides win and change only what they name', () => {
-    trial.putUser({
+    fixture.putUser({
       overrides: [
         {
           when: { model: '*opus*' },
@@ -228,17 +228,17 @@ describe('overrides', () => {
   })
 
   test('overrides win over the keys of their own file and lower ones, but not over a higher source', () => {
-    trial.putUser({
+    fixture.putUser({
       compaction: 'allow',
       overrides: [{ when: { agent: '*' }, compaction: 'block-and-hand-off', enabled: false }],
     })
     expect(policy()).toMatchObject({ compaction: 'block-and-hand-off', enabled: false })
-    trial.putProject({ compaction: 'instruct' })
+    fixture.putProject({ compaction: 'instruct' })
     expect(policy()).toMatchObject({ compaction: 'instruct', enabled: false })
   })
 
   test('presets in an override replace all levels for its sessions', () => {
-    trial.putUser({
+    fixture.putUser({
       levels: [{ name: 'early', at: '10%', actions: ['user'] }],
       overrides: [{ when: { seat: 'x' }, presets: ['quiet'] }],
     })
@@ -247,8 +247,8 @@ describe('overrides', () => {
   })
 
   test('a change to a level that an override removed has no effect', () => {
-    trial.putUser({ overrides: [{ when: { seat: 'x' }, presets: [] }] })
-    trial.putProject({ levels: [{ name: 'warning', mode: 'urgent' }] })
+    fixture.putUser({ overrides: [{ when: { seat: 'x' }, presets: [] }] })
+    fixture.putProject({ levels: [{ name: 'warning', mode: 'urgent' }] })
     expect(names({ seat: 'x' })).toEqual([])
     expect(level('warning')?.mode).toBe('urgent')
   })
@@ -256,14 +256,14 @@ describe('overrides', () => {
 
 describe('asked a thousand times', () => {
   test('repeated calls return equal policies that share no objects', () => {
-    trial.putUser({
+    fixture.putUser({
       presets: ['default', 'tens'],
       must_survive: ['a'],
       levels: [{ name: 'warning', at: '60%', actions: ['user'] }],
       archive: { at: ['handoff'], redact: ['x'] },
       overrides: [{ when: { model: '*' }, handoff: { mode: 'ask' } }],
     })
-    const { config } = trial.load()
+    const { config } = fixture.load()
     const before = structuredClone(config)
     const about = { ...subject, model: 'm' }
     const first = structuredClone(policyFor(config, about))

@@ -18,7 +18,7 @@ export function parsePosition(written: unknown): ParsedPosition {
   const parts = rule.split(/\s+or\s+/i)
   if (parts.length === 1) return parseSingle(rule)
   if (parts.length > 2)
-    return refuse(`\`${rule}\` joins ${parts.length} positions`, 'join two at most, such as `85% or 300k`')
+    return refuse(`\`${rule}\` has ${parts.length} positions`, 'use at most two, such as `85% or 300k`')
   const [first, second] = parts.map(parseSingle) as [ParsedSingle, ParsedSingle]
   if (!first.ok) return first
   if (!second.ok) return second
@@ -26,7 +26,10 @@ export function parsePosition(written: unknown): ParsedPosition {
   if (order !== null) {
     const earlier = order <= 0 ? first : second
     const later = order <= 0 ? second : first
-    return refuse(`\`${later.rule}\` never comes before \`${earlier.rule}\``, `write \`${earlier.rule}\``)
+    return refuse(
+      `\`${later.rule}\` has no effect, because \`${earlier.rule}\` always comes first`,
+      `write \`${earlier.rule}\``,
+    )
   }
   return { ok: true, rule, at: { of: 'first', positions: [first.at, second.at] } }
 }
@@ -46,20 +49,20 @@ function parseSingle(rule: string): ParsedSingle {
 function parsePercent(rule: string, percent: number, rest: string): ParsedSingle {
   if (Number.isNaN(percent)) return refuse(`\`${rule}\` is not a position`, `write ${EXAMPLES}`)
   if (percent <= 0)
-    return refuse(`\`${rule}\` must be above 0`, 'write a percentage from above 0 to 100, such as `70%`')
+    return refuse(`\`${rule}\` must be above 0`, 'write a percentage above 0 and at most 100, such as `70%`')
   if (percent > 100)
-    return refuse(`\`${rule}\` lies beyond 100%`, 'write a percentage from above 0 to 100, such as `70%`')
+    return refuse(`\`${rule}\` is above 100%`, 'write a percentage above 0 and at most 100, such as `70%`')
   if (/^(?:of )?(?:the )?(?:compaction(?: point)?)?$/.test(rest))
     return { ok: true, rule, at: { of: 'compaction', percent } }
   if (/^(?:of )?(?:the )?(?:context )?window$/.test(rest)) return { ok: true, rule, at: { of: 'window', percent } }
   if (/^(?:before|remaining|left|free)/.test(rest)) {
     return refuse(
-      `\`${rule}\` counts from the end; percentages count what is used`,
+      `\`${rule}\` counts what is left, but a percentage counts what is used`,
       `write \`${roundNumber(100 - percent)}%\``,
     )
   }
   return refuse(
-    `\`${rest}\` is nothing a percentage can be of`,
+    `a percentage cannot refer to \`${rest}\``,
     `write \`${roundNumber(percent)}%\` or \`${roundNumber(percent)}% of window\``,
   )
 }

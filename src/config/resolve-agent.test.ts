@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatonError } from '../lib/errors.js'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 import { type JobFlags, resolveAgent } from './resolve-agent.js'
 
-let trial: ReturnType<typeof trialHome>
+let fixture: ReturnType<typeof createConfigHome>
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 const resolveFrom = (content: object, name: string | null, flags: JobFlags = {}) => {
-  trial.putProject(content)
-  const { config, problems } = trial.load()
+  fixture.putProject(content)
+  const { config, problems } = fixture.load()
   expect(problems).toEqual([])
   return resolveAgent(config, name, flags, {
     cwd: '/shop/web',
@@ -171,7 +171,7 @@ describe('which wins', () => {
     expect(resolveCoder({ max_handoffs: 0, session: { max_handoffs_per_job: 4 } }).maxHandoffs).toBe(0)
   })
 
-  test('base_branch overrides default_branch', () => {
+  test('base_branch overrides the default_branch of an agent', () => {
     const working_directory = { root: '.', default_branch: 'main' }
     expect(resolveCoder({ working_directory, workspace: { base_branch: 'next' } }).workspace.baseBranch).toBe('next')
   })
@@ -247,12 +247,12 @@ test('hooks of an agent may be written out or named, and get their defaults', ()
 test('a missing agent or prompt is reported with a hint', () => {
   const agents = { coder: {}, reviewer: { prompt: 'x' } }
   expect(failureOf({ agents }, 'reviwer')).toMatchObject({
-    message: 'there is no agent `reviwer`',
+    message: 'unknown agent `reviwer`',
     hint: 'did you mean `reviewer`?',
     exit: 2,
   })
-  expect(failureOf({ agents }, 'zzz').hint).toBe('agents: coder, reviewer')
-  expect(failureOf({}, 'toString').hint).toContain('write it under `agents`')
+  expect(failureOf({ agents }, 'zzz').hint).toBe('known agents: coder, reviewer')
+  expect(failureOf({}, 'toString').hint).toContain('`agents`')
   expect(failureOf({ agents }, 'coder')).toMatchObject({
     message: 'the agent `coder` has no prompt',
     details: { key: 'agents.coder.prompt' },

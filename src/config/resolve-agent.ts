@@ -150,11 +150,11 @@ function agentNamed(config: CompiledConfig, name: string): WrittenAgent {
   const nearest = nearestName(name, names)
   const isTask = /\s/.test(name)
   const known = isTask
-    ? `for a task: baton run --prompt ${JSON.stringify(name)}`
+    ? `for a task, use baton run --prompt ${JSON.stringify(name)}`
     : names.length === 0
-      ? 'write it under `agents` in baton.yaml; for a task: baton run --prompt TEXT'
-      : `agents: ${names.join(', ')}`
-  throw new BatonError(`there is no agent \`${name}\``, nearest ? `did you mean \`${nearest}\`?` : known, EXIT.usage, {
+      ? 'define it under `agents` in baton.yaml; for a task, use baton run --prompt TEXT'
+      : `known agents: ${names.join(', ')}`
+  throw new BatonError(`unknown agent \`${name}\``, nearest ? `did you mean \`${nearest}\`?` : known, EXIT.usage, {
     key: keyText(['agents', name]),
   })
 }
@@ -165,11 +165,11 @@ function promptOf(written: WrittenAgent, name: string | null, flags: JobFlags, c
   if (given === null && name !== null)
     throw new BatonError(
       `the agent \`${name}\` has no prompt`,
-      `add \`prompt\` or \`prompt_file\` to it, or write --prompt TEXT`,
+      `add \`prompt\` or \`prompt_file\` to it, or give --prompt TEXT`,
       EXIT.usage,
       { key: keyText(['agents', name, 'prompt']) },
     )
-  throw new BatonError(given === null ? 'no task was given' : 'the prompt is empty', 'write --prompt TEXT', EXIT.usage)
+  throw new BatonError(given === null ? 'no task was given' : 'the prompt is empty', 'give --prompt TEXT', EXIT.usage)
 }
 
 function fromFile(written: WrittenAgent, name: string | null, context: ResolveContext): string | null {
@@ -181,7 +181,7 @@ function fromFile(written: WrittenAgent, name: string | null, context: ResolveCo
     const key = keyText(['agents', name ?? '', 'prompt_file'])
     throw new BatonError(
       `${key}: ${path} cannot be read: ${reasonOf(error)}`,
-      'paths are relative to baton.yaml',
+      'check the path; it is relative to baton.yaml',
       EXIT.usage,
       {
         key,

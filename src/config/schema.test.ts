@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trialHome } from '../testing/config-home.js'
+import { createConfigHome } from '../testing/config-home.js'
 
-let trial: ReturnType<typeof trialHome>
-const refused = (content: string | object) => trial.refused(content)
+let fixture: ReturnType<typeof createConfigHome>
+const refused = (content: string | object) => fixture.refused(content)
 beforeEach(() => {
-  trial = trialHome()
+  fixture = createConfigHome()
 })
-afterEach(() => trial.remove())
+afterEach(() => fixture.remove())
 
 describe('a key of the wrong type is refused, wherever it stands', () => {
   const wrong: [key: string, content: object, values: unknown[]][] = []
@@ -126,20 +126,20 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
 
   test('a wrong value inside an override is refused like one at the top', () => {
     expect(refused({ overrides: [{ when: { model: '*' }, handoff: { bar: '1' } }] })).toEqual([
-      'overrides[0].handoff.bar: expected a number, got the text "1" | write `1`',
+      'overrides[0].handoff.bar: expected a number, got the string "1" | write `1`',
     ])
   })
 })
 
 test('an unknown segment of the status line is refused with the nearest known one', () => {
   expect(refused({ status_line: { segments: ['gauge', 'forcast'] } })).toEqual([
-    'status_line.segments[1]: there is no segment `forcast` | did you mean `forecast`?',
+    'status_line.segments[1]: unknown segment `forcast` | did you mean `forecast`?',
   ])
 })
 
 test('handoff.idle auto is refused with the reason, and off is accepted', () => {
   expect(refused({ handoff: { idle: 'auto' } })).toEqual([
-    expect.stringContaining('handoff.idle: `auto` does not work yet: Baton cannot hand off an idle session'),
+    expect.stringContaining('handoff.idle: `auto` is not supported'),
   ])
   expect(refused({ handoff: { idle: 'off' } })).toEqual([])
 })

@@ -25,7 +25,7 @@ const regularExpression = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     const reason = dataset.typed ? whyNoPattern(dataset.value) : null
     if (reason === null) return
-    const hint = 'write it in single quotes, with `\\` before characters that stand for themselves'
+    const hint = 'put it in single quotes and escape special characters with `\\`'
     addIssue({ message: withHint(`is not a regular expression: ${reason}`, hint) })
   }),
 )
@@ -43,7 +43,7 @@ function whyNoPattern(written: string): string | null {
 const reviewTime = v.union([numberIn({ least: 0, example: 30 }), v.literal('approval')], ({ input }) =>
   withHint(
     `expected a whole number of seconds or \`approval\`, got ${describeValue(input)}`,
-    'write `30`, or `approval` to wait until somebody says yes',
+    'write `30`, or `approval` to wait until you approve the brief',
   ),
 )
 
@@ -51,12 +51,12 @@ const reviewTime = v.union([numberIn({ least: 0, example: 30 }), v.literal('appr
  * Refused rather than ignored: Baton cannot act in an idle session before the client compacts it.
  */
 const idleHandoff = v.pipe(
-  oneOf(['auto', 'off'], 'way with idle sessions'),
+  oneOf(['auto', 'off'], 'value of `idle`'),
   v.check(
     (written) => written !== 'auto',
     withHint(
-      '`auto` does not work yet: Baton cannot hand off an idle session before the client compacts it',
-      'write `off`; `"idleCompaction": false` in the settings of Claude Code keeps it from compacting idle sessions',
+      '`auto` is not supported: Baton cannot hand off an idle session before the client compacts it',
+      'write `off`; to stop idle compactions, set `"idleCompaction": false` in the settings of Claude Code',
     ),
   ),
 )
@@ -78,12 +78,12 @@ const policyKeys = {
   enabled: optional(trueOrFalse),
   presets: optional(setOf(oneOf(PRESET_NAMES, 'preset'))),
   levels: optional(levels),
-  compaction: optional(oneOf(['allow', 'instruct', 'block-and-hand-off'], 'way with compactions')),
+  compaction: optional(oneOf(['allow', 'instruct', 'block-and-hand-off'], 'value of `compaction`')),
   must_survive: optional(listOf(text)),
   handoff: optional(
     mapOf({
       mode: optional(oneOf(['auto', 'ask', 'off'], 'mode')),
-      large_window: optional(oneOf(['ask', 'auto'], 'way with large windows')),
+      large_window: optional(oneOf(['ask', 'auto'], 'value of `large_window`')),
       idle: optional(idleHandoff),
       review_seconds: optional(reviewTime),
       bar: optional(numberIn({ least: 0, most: 1, whole: false, example: 0.8 })),
@@ -101,7 +101,7 @@ const policyKeys = {
   archive: optional(
     mapOf({
       enabled: optional(trueOrFalse),
-      at: optional(setOf(oneOf(['pre-compact', 'handoff', 'session-end'], 'moment'))),
+      at: optional(setOf(oneOf(['pre-compact', 'handoff', 'session-end'], 'value of `at`'))),
       keep_days: optional(numberIn({ least: 1, example: 90 })),
       keep_bytes: optional(numberIn({ least: 1, example: 10_000_000_000 })),
       redact: optional(listOf(regularExpression)),
@@ -125,7 +125,10 @@ const override = mapOf({
     }),
     v.check(
       (when) => Object.values(when).some((value) => value !== null && value !== undefined),
-      withHint('says for nobody when the override applies', 'name at least one of `agent`, `project`, `model`, `seat`'),
+      withHint(
+        'matches no session, because it has no pattern',
+        'name at least one of `agent`, `project`, `model`, `seat`',
+      ),
     ),
   ),
   ...policyKeys,

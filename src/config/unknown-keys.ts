@@ -6,13 +6,14 @@ import type { ConfigFinding } from './finding.js'
 /** Keys of older designs, with the reason and the replacement. */
 const REMOVED: Record<string, { reason: string; hint: string }> = {
   context_restart_threshold: {
-    reason:
-      'was removed: it restarted a session at a figure that was never its fullness; the client compacts by itself',
-    hint: 'write `levels`, such as {name: handoff, at: 85%, actions: [request-handoff]}: per cent of the real compaction point',
+    reason: 'was removed: it restarted sessions at a token count that was not their context use',
+    hint:
+      'use `levels`, such as {name: handoff, at: 85%, actions: [request-handoff]}; ' +
+      'the percentage is of the real compaction point',
   },
   context_limit: {
-    reason: 'was removed: window and compaction point are read from the client, model by model',
-    hint: 'remove the key; a level may stand at a number of tokens, such as {name: early, at: 150k}',
+    reason: 'was removed: Baton reads the window and the compaction point of each model from the client',
+    hint: 'remove the key; for a fixed number of tokens, use a level such as {name: early, at: 150k}',
   },
 }
 
@@ -82,15 +83,15 @@ function describeUnknown(key: string, path: KeyPath, known: string[], root: Sche
   if (path.length > 1 && Object.hasOwn(root.entries ?? {}, key)) {
     return {
       path,
-      reason: `\`${key}\` has no place here`,
-      hint: `write \`${key}\` at the top of the file; known here: ${known.join(', ')}`,
+      reason: `\`${key}\` is not allowed here`,
+      hint: `move \`${key}\` to the top level of the file; known keys here: ${known.join(', ')}`,
     }
   }
   const hint = (): string => {
     const nearest = nearestName(key, known)
     if (nearest) return `did you mean \`${nearest}\`?`
     const owner = path.length === 1 ? ownerOf(key, root) : null
-    return owner ? `write it under \`${owner}\`` : `known keys: ${known.join(', ')}`
+    return owner ? `move it under \`${owner}\`` : `known keys: ${known.join(', ')}`
   }
   return { path, reason: `unknown key \`${key}\``, hint }
 }

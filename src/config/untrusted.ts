@@ -54,7 +54,8 @@ export function addUntrusted(
       room--
       const { actions } = change
       const others = actions?.filter((action) => !ACTIONS.includes(action)) ?? []
-      for (const action of others) ignored.push({ key: `${key}.actions`, reason: `\`${action}\`: only user and agent` })
+      for (const action of others)
+        ignored.push({ key: `${key}.actions`, reason: `\`${action}\`: an untrusted file may use only user and agent` })
       return [actions ? { ...change, actions: actions.filter((action) => ACTIONS.includes(action)) } : change]
     })
     const { statusLine } = set
@@ -82,8 +83,10 @@ function ignoredKeys(written: object, prefix: string): Ignored[] {
 
 /** Returns why a level may not be added. Null when it may. */
 function whyNoLevel({ name }: LevelChange, reserved: ReadonlySet<string>): string | null {
-  if (!LEVEL_NAME.test(name)) return `\`${name.slice(0, 40)}\`: level names are [a-z0-9_-]{1,32}`
-  if (reserved.has(name)) return `\`${name}\` is a level of yours or of a preset and stays as it is`
+  if (!LEVEL_NAME.test(name))
+    return `\`${name.slice(0, 40)}\`: in an untrusted file, level names match [a-z0-9_-]{1,32}`
+  if (reserved.has(name))
+    return `\`${name}\` is a level of your own configuration or of a preset and cannot be changed here`
   return null
 }
 

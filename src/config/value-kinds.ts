@@ -15,13 +15,13 @@ export function splitHint(message: string): { reason: string; hint: string } {
   return { reason, hint }
 }
 
-/** Describes a value for a sentence: `a list`, `the text "x"`. */
+/** Describes a value for a sentence: `a list`, `the string "x"`. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
   if (typeof value !== 'string') return String(value)
-  return `the text "${value.length > 40 ? `${value.slice(0, 39)}…` : value}"`
+  return `the string "${value.length > 40 ? `${value.slice(0, 39)}…` : value}"`
 }
 
 /** Makes a key optional; a key without a value (`levels:` alone) counts as not written. */
@@ -71,15 +71,15 @@ export function numberIn({ least, most = Number.MAX_SAFE_INTEGER, whole = true, 
 
 export const text = v.pipe(
   v.string(({ input }) =>
-    withHint(`expected a text, got ${describeValue(input)}`, typeof input === 'number' ? `write \`'${input}'\`` : ''),
+    withHint(`expected a string, got ${describeValue(input)}`, typeof input === 'number' ? `write \`'${input}'\`` : ''),
   ),
-  v.check((value) => value.trim() !== '', withHint('expected a text, got an empty one')),
+  v.check((value) => value.trim() !== '', withHint('expected a string, got an empty one')),
 )
 
 export const address = v.pipe(
   text,
   v.regex(/^https?:\/\/\S+$/, ({ input }) =>
-    withHint(`\`${input}\` is not a web address`, 'begin with `https://` or `http://`'),
+    withHint(`\`${input}\` is not a URL`, 'begin with `https://` or `http://`'),
   ),
 )
 
@@ -88,11 +88,9 @@ export const duration = v.custom<string>(
   (written) => typeof written === 'string' && parseDuration(written) !== null,
   ({ input }) => {
     if (typeof input === 'number')
-      return withHint(`${input} has no unit`, 'write a length of time in quotes: `"24h"`, `"90m"`, `"30s"`')
+      return withHint(`${input} has no unit`, 'write a duration in quotes: `"24h"`, `"90m"`, `"30s"`')
     return withHint(
-      typeof input === 'string'
-        ? `\`${input}\` is not a length of time`
-        : `expected a length of time, got ${describeValue(input)}`,
+      typeof input === 'string' ? `\`${input}\` is not a duration` : `expected a duration, got ${describeValue(input)}`,
       'write `"24h"`, `"90m"` or `"30s"`',
     )
   },
@@ -102,7 +100,7 @@ export function oneOf<const T extends readonly string[]>(known: T, what: string)
   return v.picklist(known, ({ input }) => {
     const nearest = typeof input === 'string' ? nearestName(input, known) : null
     const reason =
-      typeof input === 'string' ? `there is no ${what} \`${input}\`` : `expected a ${what}, got ${describeValue(input)}`
+      typeof input === 'string' ? `unknown ${what} \`${input}\`` : `expected a ${what}, got ${describeValue(input)}`
     return withHint(
       reason,
       nearest ? `did you mean \`${nearest}\`?` : `write ${known.map((name) => `\`${name}\``).join(', ')}`,
@@ -178,7 +176,7 @@ export function mapMessage({ input, expected, path }: v.BaseIssue<unknown>, whoN
   // A missing key is reported by its map, with the key as the last step of the path.
   if (expected?.startsWith('"') && path?.at(-1)?.value === undefined)
     return withHint('is missing', `${whoNeeds} needs it`)
-  return withHint(`expected a map of keys, got ${describeValue(input)}`)
+  return withHint(`expected a map, got ${describeValue(input)}`)
 }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -25,6 +25,8 @@ export interface TextEntry extends EntryPosition {
   kind: 'said'
   by: 'user' | 'agent' | 'other'
   text: string
+  /** True when the user said it about a call that they declined. */
+  feedback?: boolean
   /** True when the user interrupted the agent here, so its work before this entry is unfinished. */
   stops?: boolean
 }
@@ -43,13 +45,14 @@ export interface CallEntry extends EntryPosition {
  * The effect of a tool call, as far as the agent's adapter knows the tool.
  * `background`: the command keeps running after its call returned.
  * `whole`: true when `todos` is the complete list, false when it adds or changes entries by id.
+ * `plan`: title of the plan that the call asks the user to approve.
  */
 export type ToolAction =
   | { type: 'read'; path: string }
   | { type: 'change'; path: string }
   | { type: 'command'; command: string; background: boolean }
   | { type: 'todos'; todos: Todo[]; whole: boolean }
-  | { type: 'ask'; questions: string[] }
+  | { type: 'ask'; questions: string[]; plan?: string }
   | { type: 'delegate'; task: string }
   | { type: 'other'; words: string }
 
@@ -70,10 +73,14 @@ export interface ResultEntry extends EntryPosition {
   /** Null when the call was no command, or its exit code is unknown. */
   exitCode: number | null
   interrupted: boolean
-  /** The user's answers to an `ask` call. */
+  /** The user's answers to an `ask` call, without the questions that were skipped. */
   answers: string[]
+  /** Questions of an `ask` call with the user's answers, also when only some were answered. */
+  answered?: { question: string; answer: string }[]
   /** True when the call was never executed: denied, blocked, or not possible. */
   refused?: boolean
+  /** True when the user declined the call. Absent for calls that a rule or a hook refused. */
+  declined?: boolean
   /** All todos after the call, when the result names their ids. */
   todos?: Todo[]
 }

@@ -29,7 +29,7 @@ export interface Fact {
  * branch      (none)
  * todo        open, done, dropped
  * decision    (none)
- * question    open, answered
+ * question    open, answered, dropped (the user passed it over)
  * error       (none)
  */
 export type FactKind =

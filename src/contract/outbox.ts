@@ -22,8 +22,8 @@ export interface Outbox {
   markNear(sessionId: string, events: readonly string[]): void
   /**
    * Marks, for hooks of tool batches while a server runs, that nothing is to be said to the session
-   * below a figure. These hooks then do not wait for an answer. Null removes the mark, as `markNear`
-   * does.
+   * below a figure. These hooks then do not wait for an answer. Null removes the mark, as
+   * `markNear` does.
    */
   markFar(sessionId: string, below: number | null): void
   /** Stores one answer per event, replacing those of the session. */

@@ -17,7 +17,7 @@ export type Segment = (typeof SEGMENTS)[number]
  * bar: a drawn gauge. ascii: the same with ASCII characters only. text: the number without a bar.
  */
 export const STATUS_STYLES = ['bar', 'ascii', 'text'] as const
-export type StatusStyle = (typeof STATUS_STYLES)[number]
+type StatusStyle = (typeof STATUS_STYLES)[number]
 
 /** The segments of the status line and their form. */
 export interface StatusLineSettings {

@@ -60,7 +60,7 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
     // An unusable store affects every signal, so this one stays in the spool.
     // Other errors concern only this signal.
     if (error instanceof BatonError) throw error
-    engine.deps.log('error', 'a signal could not be taken and was put aside', {
+    engine.deps.log('error', 'a signal could not be processed and was put aside', {
       id: signal.id,
       reason: reasonOf(error),
     })

@@ -37,7 +37,7 @@ export function watchSpool(dir: string, log: Log, arrived: () => void): LeftSign
   try {
     watcher = watch(dir, { persistent: false }, (_, id) => note(id))
   } catch (error) {
-    log('warn', 'the spool cannot be watched, so hooks wait for every answer', { reason: reasonOf(error) })
+    log('warn', 'the spool cannot be watched, so each hook waits for its answer', { reason: reasonOf(error) })
     return null
   }
   // The server also drains the spool every few seconds.

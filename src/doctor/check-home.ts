@@ -16,13 +16,18 @@ import { diskSize } from '../install/disk-size.js'
 import { lookAtLauncher } from '../install/look.js'
 import { prepareHome } from '../install/prepare-home.js'
 import { readIfThere, realTarget, removeFileIf } from '../lib/atomic-file.js'
+import { formatCount } from '../lib/counted.js'
 import { findProgram } from '../lib/find-program.js'
 import { agoText, bytesText, type Fault, type Finding, fixHint, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import type { Home } from '../lib/home.js'
 import { isFileSystemRoot, judgeHome } from '../lib/home-safety.js'
 import { isRunning } from '../lib/process-info.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import { type DoctorContext, openForCheck } from './context.js'
 import { byInstall, launcherParts } from './targets.js'
+
+/** Returns the command that makes room for a file or folder of Baton. */
+const moveAway = (path: string): string => `mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)}`
 
 /** Checks that the folders of the home exist, belong to this user, and are closed to others. */
 export function checkHome(context: DoctorContext): Finding {
@@ -33,20 +38,25 @@ export function checkHome(context: DoctorContext): Finding {
     return { summary: '', faults: [{ detail: unusable.message, fix: unusable.hint }] }
   if (!existsSync(home.root))
     return canMake(home.root)
-      ? noFaults(`${home.root} does not exist yet; install makes it.`)
+      ? noFaults(`Baton's home ${home.root} does not exist yet. baton install creates it.`)
       : oneFault(
-          `${home.root} does not exist, and install cannot make it: the folder above it cannot be written.`,
-          'Make that folder writable, or set BATON_HOME to another folder.',
+          `Baton's home ${home.root} cannot be created: the folder above it is not writable.`,
+          `Run chmod u+w ${quoteForShell(dirname(home.root))}, or set BATON_HOME to another folder.`,
         )
   if (!statSync(home.root).isDirectory()) {
     return {
       summary: '',
-      faults: [{ detail: `${home.root} is not a folder.`, fix: 'Move it away, or set BATON_HOME to a folder.' }],
+      faults: [
+        {
+          detail: `Baton's home ${home.root} is not a folder.`,
+          fix: `Run ${moveAway(home.root)}, or set BATON_HOME to a folder.`,
+        },
+      ],
     }
   }
   const closed = judgeFolder(home.root, true)
-  // The content of a closed home cannot be read, so stop here.
-  if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { summary: '', faults: closed }
+  // The owner cannot read a home with such a mode, so the checks of its content would fail too.
+  if ((statSync(home.root).mode & 0o700) !== 0o700) return { summary: '', faults: closed }
   const run = dirname(home.server)
   const wanted = [run, home.spool, home.outbox, home.live]
   const faults: Fault[] = [...closed, ...wanted.flatMap((path) => judgeFolder(path, false))]
@@ -61,8 +71,8 @@ function judgeMissing({ home, env }: DoctorContext, wanted: string[]): Fault[] {
   if (missing.length === 0) return []
   return [
     {
-      detail: `Hooks need ${joinNames(missing)}, not there.`,
-      fix: fixHint('makes what is missing'),
+      detail: `Hooks need ${joinNames(missing)}, which ${missing.length === 1 ? 'does' : 'do'} not exist.`,
+      fix: fixHint('create what is missing'),
       repair: () => prepareHome(home, env),
     },
   ]
@@ -73,11 +83,16 @@ function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
   const tick = lstatSync(path, { throwIfNoEntry: false })
   if (tick?.isFIFO() || findProgram('mkfifo', env) === null) return []
   if (tick)
-    return [{ detail: `${path} is not the pipe hooks wait on.`, fix: `Move it away and run baton doctor --fix.` }]
+    return [
+      {
+        detail: `${path} is not a named pipe. Hooks use this pipe as a timer.`,
+        fix: `Run ${moveAway(path)}, then baton doctor --fix.`,
+      },
+    ]
   return [
     {
-      detail: `The pipe hooks wait on, ${path}, is missing.`,
-      fix: fixHint('makes it'),
+      detail: `The named pipe ${path}, which hooks use as a timer, is missing.`,
+      fix: fixHint('create it'),
       repair: () => prepareHome(home, env),
     },
   ]
@@ -91,23 +106,31 @@ function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
 function judgeFolder(path: string, isHome: boolean): Fault[] {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat) return []
-  if (!stat.isDirectory()) return [{ detail: `${path} is not a folder.`, fix: 'Move it away and run baton install.' }]
+  if (!stat.isDirectory())
+    return [
+      {
+        detail: `${path} is not a folder.`,
+        fix: `Run ${moveAway(path)}, then baton install.`,
+      },
+    ]
   const uid = process.getuid?.() ?? stat.uid
   if (stat.uid !== uid)
     return [
       {
         detail: `${path} belongs to another user (uid ${stat.uid}), so Baton does not use this home.`,
-        fix: `Run sudo chown -R ${uid} '${path}'.`,
+        fix: `Run sudo chown -R ${uid} ${quoteForShell(path)}.`,
       },
     ]
   const repair = (): void => chmodSync(path, 0o700)
   const mode = (stat.mode & 0o777).toString(8).padStart(3, '0')
-  const fix = fixHint('gives it mode 700')
+  const fix = fixHint('set its mode to 700')
   if ((stat.mode & 0o700) !== 0o700)
-    return [{ detail: `${path} cannot be used by its owner (mode ${mode}).`, fix, repair }]
+    return [{ detail: `You cannot read and write ${path} (mode ${mode}).`, fix, repair }]
   if (stat.mode & 0o022)
-    return [{ detail: `Others can write to ${path} (mode ${mode}), so Baton does not use this home.`, fix, repair }]
-  if (isHome && stat.mode & 0o077) return [{ detail: `Others can look into ${path} (mode ${mode}).`, fix, repair }]
+    return [
+      { detail: `Other users can write to ${path} (mode ${mode}), so Baton does not use this home.`, fix, repair },
+    ]
+  if (isHome && stat.mode & 0o077) return [{ detail: `Other users can read ${path} (mode ${mode}).`, fix, repair }]
   return []
 }
 
@@ -132,14 +155,14 @@ const DAY = 24 * 3_600_000
 
 export function checkLog({ home, now }: DoctorContext): Finding {
   const stat = statSync(home.log, { throwIfNoEntry: false })
-  if (!stat) return noFaults(`${home.log}: nothing was logged yet.`)
+  if (!stat) return noFaults(`Nothing is logged yet (${home.log}).`)
   if (!stat.isFile())
-    return { summary: '', faults: [{ detail: `${home.log} is not a file.`, fix: 'Move it away; a new one is made.' }] }
+    return oneFault(`The log ${home.log} is not a file.`, `Run ${moveAway(home.log)}. Baton creates a new one.`)
   const faults: Fault[] = []
   if (stat.mode & 0o077)
     faults.push({
-      detail: `Others can read ${home.log} (mode ${(stat.mode & 0o777).toString(8)}).`,
-      fix: fixHint('gives it mode 600'),
+      detail: `Other users can read the log ${home.log} (mode ${(stat.mode & 0o777).toString(8)}).`,
+      fix: fixHint('set its mode to 600'),
       repair: () => chmodSync(home.log, 0o600),
     })
   const older = statSync(`${home.log}.1`, { throwIfNoEntry: false })?.size ?? 0
@@ -154,7 +177,7 @@ export function lastError(lines: readonly string[], now: Date): string | null {
       const { at, level, text, reason } = JSON.parse(line)
       const age = now.getTime() - Date.parse(at)
       if (age > DAY) return null
-      if (level === 'error') return `Last error, ${agoText(age)} ago: ${reason ? `${text} (${reason})` : text}.`
+      if (level === 'error') return `Last error (${agoText(age)} ago): ${reason ? `${text} (${reason})` : text}.`
     } catch {}
   }
   return null
@@ -172,33 +195,33 @@ export function tailOf(path: string): string[] {
   }
 }
 
-const ANEW = 'writes it anew'
+const REWRITE = 'rewrite it'
 
 /** Checks the one program that the client's settings name. */
 export function checkLauncher(context: DoctorContext): Finding {
   const { launcher: path } = context.home
   const text = lookAtLauncher(path)
-  const wrong = (detail: string, what = ANEW): Finding => {
-    const fault = byInstall(context, detail, what)
+  const wrong = (detail: string, purpose = REWRITE): Finding => {
+    const fault = byInstall(context, detail, purpose)
     const { repair } = fault
     // Install does not replace a read-only file of the user.
     // The launcher belongs to Baton, so make it writable.
-    const anew = (): void | Promise<void> => {
+    const rewrite = (): void | Promise<void> => {
       chmodSync(path, 0o700)
       return repair?.()
     }
-    return { summary: '', faults: [repair && text !== null ? { ...fault, repair: anew } : fault] }
+    return { summary: '', faults: [repair && text !== null ? { ...fault, repair: rewrite } : fault] }
   }
-  if (text === null) return wrong(`There is no launcher at ${path}: hooks are silent and measure nothing.`, 'writes it')
-  if (text === '') return wrong(`The launcher ${path} cannot be executed: hooks are silent and measure nothing.`)
+  if (text === null) return wrong(`The launcher ${path} is missing, so hooks measure nothing.`, 'create it')
+  if (text === '') return wrong(`The launcher ${path} is not executable, so hooks measure nothing.`)
   const problem = judgeLauncher(text, context.launcher, context.home.root)
   if (problem) return wrong(`The launcher ${path} ${problem}.`)
   const mode = statSync(path).mode & 0o777
   if (mode & 0o022) {
-    const detail = `Others can change the launcher ${path} (mode ${mode.toString(8)}), and so what your client runs.`
-    return oneFault(detail, fixHint('gives it mode 700'), () => chmodSync(path, 0o700))
+    const detail = `Other users can change the launcher ${path} (mode ${mode.toString(8)}), which your client runs.`
+    return oneFault(detail, fixHint('set its mode to 700'), () => chmodSync(path, 0o700))
   }
-  return noFaults(`${path}.`)
+  return noFaults(`Hooks run ${path}.`)
 }
 
 /**
@@ -210,9 +233,9 @@ export function checkLauncher(context: DoctorContext): Finding {
 export function judgeLauncher(found: string, wanted: string, home: string): string | null {
   if (found === wanted) return null
   const [is, should] = [launcherParts(found), launcherParts(wanted)]
-  if (!is || !should) return is ? 'is of another version of Baton' : 'is not what Baton wrote'
-  if (realTarget(is.home) !== realTarget(home)) return `works for another home, ${is.home}`
-  return is.program === should.program ? null : 'is of another version of Baton'
+  if (!is || !should) return is ? 'belongs to another version of Baton' : 'was not written by Baton'
+  if (realTarget(is.home) !== realTarget(home)) return `uses another home, ${is.home}`
+  return is.program === should.program ? null : 'belongs to another version of Baton'
 }
 
 /** Age up to which a lock may be empty, because it was just created. */
@@ -225,22 +248,23 @@ const FRESH_MS = 5_000
 export function checkDrainLock({ home, now }: DoctorContext): Finding {
   const path = join(dirname(home.server), 'drain')
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat) return noFaults('No engine is at work.')
-  if (!stat.isFile()) return oneFault(`${path} is not a file, so no engine can start.`, 'Move it away.')
+  if (!stat) return noFaults('No engine is processing signals right now.')
+  if (!stat.isFile())
+    return oneFault(`The lock ${path} is not a file, so no engine can start.`, `Run ${moveAway(path)}.`)
   const bytes = readIfThere(path)
-  if (bytes === null) return noFaults('No engine is at work.')
+  if (bytes === null) return noFaults('No engine is processing signals right now.')
   const stale = judgeLock(bytes.toString(), stat.mtimeMs, now().getTime(), isRunning)
   return stale
-    ? oneFault(`${path} was left by an engine that ${stale}.`, fixHint('removes it'), () => removeFileIf(path, bytes))
-    : noFaults('An engine is at work.')
+    ? oneFault(`The lock ${path} is stale: its engine ${stale}.`, fixHint('remove it'), () => removeFileIf(path, bytes))
+    : noFaults('An engine is processing signals.')
 }
 
 /** Returns why a lock is no longer valid. Null when it is. */
 export function judgeLock(text: string, madeAt: number, now: number, runs: (pid: number) => boolean): string | null {
   const [pid = '', until = ''] = text.trim().split(' ')
-  if (pid === '') return now - madeAt > FRESH_MS ? 'was killed before it began' : null
-  if (!runs(Number(pid))) return 'is gone'
-  return now > Number(until) * 1000 ? 'should have ended long ago' : null
+  if (pid === '') return now - madeAt > FRESH_MS ? 'was killed before it started' : null
+  if (!runs(Number(pid))) return 'has died'
+  return now > Number(until) * 1000 ? 'has exceeded its time limit' : null
 }
 
 /** Age of a late signal. A running engine processes signals within seconds. */
@@ -266,14 +290,14 @@ interface Waiting {
 }
 
 function judgeSpool(waiting: readonly Waiting[], now: number, drain: () => void): Finding {
-  if (waiting.length === 0) return noFaults('Empty: every signal was taken.')
+  if (waiting.length === 0) return noFaults('Every signal was processed.')
   const oldest = now - Math.min(...waiting.map(({ at }) => at))
   const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
   const many = waiting.length === 1 ? '1 signal waits' : `${waiting.length} signals wait`
   const summary = `${many} (${bytesText(bytes)}), the oldest for ${agoText(oldest)}`
   return oldest < LATE_MS
     ? noFaults(`${summary}.`)
-    : oneFault(`${summary}: no engine took them.`, fixHint('takes them; none is lost or counted twice'), drain)
+    : oneFault(`${summary}: no engine processed them.`, fixHint('process them'), drain)
 }
 
 function lookAtSpool(folder: string): Waiting[] {
@@ -302,12 +326,12 @@ const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
 export function checkOutbox({ home, now }: DoctorContext): Finding {
   // A linked folder may hold files of the user, and every short name looks like a session's.
   if (lstatSync(home.outbox, { throwIfNoEntry: false })?.isSymbolicLink())
-    return noFaults(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
+    return noFaults(`${home.outbox} is a symbolic link, so doctor removes nothing in it.`)
   let names: string[] = []
   try {
     names = readdirSync(home.outbox)
   } catch {
-    return noFaults('Empty.')
+    return noFaults('No answers wait for a hook.')
   }
   const entries = names.flatMap((name) => {
     const stat = statSync(join(home.outbox, name), { throwIfNoEntry: false })
@@ -316,9 +340,12 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
   const left = leftovers(entries, now().getTime(), isRunning)
   // `<session>.near` only marks that a level is near. It contains no answer.
   const waiting = entries.filter(({ name }) => !name.endsWith('.near')).length
-  if (left.length === 0) return noFaults(waiting === 0 ? 'Empty.' : `${waiting} waiting for their sessions.`)
-  const many = left.length === 1 ? '1 answer was' : `${left.length} answers were`
-  return oneFault(`${many} left behind in ${home.outbox}.`, fixHint('removes what nobody will fetch'), () => {
+  if (left.length === 0)
+    return noFaults(
+      waiting === 0 ? 'No answers wait for a hook.' : `${formatCount(waiting, 'answer')} for the next hook.`,
+    )
+  const many = left.length === 1 ? '1 old answer is' : `${left.length} old answers are`
+  return oneFault(`${many} left in ${home.outbox}.`, fixHint('remove what no hook will fetch'), () => {
     for (const name of left) rmSync(join(home.outbox, name), { recursive: true, force: true })
   })
 }

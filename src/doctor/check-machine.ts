@@ -14,7 +14,7 @@ import { byInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from '.
 /** The oldest supported Node version. */
 const OLDEST_NODE = [20, 19] as const
 const PATIENCE_MS = 5_000
-const AGAIN = 'writes the launcher anew with the programs that are here'
+const AGAIN = 'rewrite the launcher with the programs of this machine'
 
 export function checkPlatform({ platform = process.platform }: DoctorContext): Finding {
   if (platform === 'linux' || platform === 'darwin')
@@ -22,7 +22,7 @@ export function checkPlatform({ platform = process.platform }: DoctorContext): F
   const name = platform === 'win32' ? 'Windows' : platform
   return oneFault(
     `Baton runs on Linux and macOS, not on ${name}.`,
-    'On Windows, use it inside WSL together with the agent.',
+    'On Windows, run wsl and use Baton and the agent inside it.',
   )
 }
 
@@ -32,23 +32,23 @@ export async function checkNode(context: DoctorContext): Promise<Finding> {
   const faults: Fault[] = isNewEnough(own.version) ? [] : [{ ...tooOld(own.node, own.version), fix: NEWER_NODE }]
   if (!canRun(node)) {
     const other = findProgram('node', context.env)
-    const instead = other ? `hooks fall back on ${other}` : 'hooks measure nothing'
-    faults.push(byInstall(context, `The launcher starts ${node}, which is not there: ${instead}.`, AGAIN))
+    const instead = other ? `hooks use ${other} instead` : 'hooks measure nothing'
+    faults.push(byInstall(context, `The launcher starts ${node}, which does not exist: ${instead}.`, AGAIN))
     return { summary: '', faults }
   }
   const version = node === own.node ? own.version : await versionOf(node)
-  if (version === null) faults.push(byInstall(context, `${node}, which the launcher starts, does not run.`, AGAIN))
+  if (version === null) faults.push(byInstall(context, `The launcher starts ${node}, which does not run.`, AGAIN))
   else if (node !== own.node && !isNewEnough(version))
     faults.push(byInstall(context, tooOld(node, version).detail, AGAIN))
-  return { summary: `Hooks start Node ${version} (${node}).`, faults }
+  return { summary: `Hooks run Node ${version} (${node}).`, faults }
 }
 
 /** Checks bash. `here` is the bash of this machine, null when there is none. */
 export function checkBash(context: DoctorContext, here = findProgram('bash', context.env)): Finding {
   const bash = installedParts(context)?.bash ?? here
-  if (bash !== null && canRun(bash)) return noFaults(`${bash}.`)
-  if (here === null) return oneFault('bash was not found: the hooks need it.', 'Install bash, then run baton install.')
-  return { summary: '', faults: [byInstall(context, `The launcher needs ${bash}, which is not there.`, AGAIN)] }
+  if (bash !== null && canRun(bash)) return noFaults(`Hooks run ${bash}.`)
+  if (here === null) return oneFault('Hooks need bash, which was not found.', 'Install bash, then run baton install.')
+  return { summary: '', faults: [byInstall(context, `The launcher needs ${bash}, which does not exist.`, AGAIN)] }
 }
 
 export function checkEngine(context: DoctorContext): Finding {
@@ -56,18 +56,18 @@ export function checkEngine(context: DoctorContext): Finding {
   const engine = installedParts(context)?.engine ?? own
   if (engine === undefined) return noFaults('')
   const missing = [engine, join(dirname(engine), 'hook-config.cjs')].filter((path) => !existsSync(path))
-  if (missing.length === 0) return noFaults(`${engine}.${passing(engine)}`)
-  const detail = `Hooks are silent and measure nothing: of the engine they start, ${missing.join(' and ')} is missing.`
+  if (missing.length === 0) return noFaults(`Hooks start ${engine}.${npxWarning(engine)}`)
+  const detail = `Hooks measure nothing, because their program is incomplete: ${missing.join(' and ')} is missing.`
   if (engine === own) return oneFault(detail, INSTALL_PACKAGE)
-  return { summary: '', faults: [byInstall(context, detail, `makes the launcher start ${own}`)] }
+  return { summary: '', faults: [byInstall(context, detail, `make the launcher start ${own}`)] }
 }
 
 /**
  * Returns a warning when hooks run from npx's cache, because they stop working once it is cleared.
  */
-function passing(engine: string): string {
+function npxWarning(engine: string): string {
   return /[\\/]_npx[\\/]/.test(engine)
-    ? ' That is a cache of npx, which may be cleared: npm install -g baton-cli, then baton install.'
+    ? ' npx may clear this cache: run npm install -g baton-cli, then baton install.'
     : ''
 }
 
@@ -122,11 +122,11 @@ export function checkDisk({ home }: DoctorContext): Finding {
  * Checks the disk. `inodes` is the number of files that can still be created, null without a limit.
  */
 export function judgeDisk(folder: string, free: number, inodes: number | null): Finding {
-  const fix = 'Free some space; nothing that was stored is lost, but new signals need room.'
+  const fix = 'Free some space: new signals cannot be stored on a full disk. Run du -sh * to find large folders.'
   if (inodes !== null && inodes < 1000)
-    return oneFault(`The file system of ${folder} can hold only ${inodes} more files.`, fix)
-  if (free < LITTLE) return oneFault(`Only ${bytesText(free)} are left on the disk of ${folder}.`, fix)
-  return noFaults(`${bytesText(free)} free.`)
+    return oneFault(`The file system of ${folder} has room for only ${inodes} more files.`, fix)
+  if (free < LITTLE) return oneFault(`Only ${bytesText(free)} are free on the disk of ${folder}.`, fix)
+  return noFaults(`${bytesText(free)} are free.`)
 }
 
 function existing(path: string): string {
@@ -145,21 +145,24 @@ export async function checkRuntimes({ agent, env, cwd }: DoctorContext): Promise
     })),
   )
   const there = all.filter(({ missing }) => missing === null).map(({ name }) => name)
-  const not = all.flatMap(({ name, missing }) => (missing === null ? [] : [` Not ${name}: ${missing}.`]))
-  return noFaults(`Jobs can be run with ${joinNames(there)}.${not.join('')}`)
+  const not = all.flatMap(({ name, missing }) => (missing === null ? [] : [` ${name} is not available: ${missing}.`]))
+  return noFaults(`Jobs can run with ${joinNames(there)}.${not.join('')}`)
 }
 
 export function checkConfiguration({ home, cwd, env }: DoctorContext): Finding {
   const { problems, notes, files, project } = loadConfig({ home, project: cwd, env })
   const read = files.filter(({ exists }) => exists).map(({ path }) => path)
-  const places = read.length > 0 ? `${joinNames(read)}.` : `No file; the defaults apply. Yours would be ${home.config}.`
+  const places =
+    read.length > 0
+      ? `${joinNames(read)}.`
+      : `No file, so the defaults apply. baton config init creates ${home.config}.`
   const noted =
-    notes.length > 0 ? ` ${notes.length === 1 ? 'One note' : `${notes.length} notes`}: baton config check.` : ''
+    notes.length > 0 ? ` ${notes.length === 1 ? '1 note' : `${notes.length} notes`}: run baton config check.` : ''
   return {
     summary: places + untrustedText(project) + noted,
     faults: problems.map(({ key, file, line, reason, hint }) => ({
       detail: `${file}${line ? `:${line}` : ''}: ${key ? `${key}: ` : ''}${reason}.`,
-      fix: hint || `Correct it; baton config check says when it is right.`,
+      fix: hint || `Correct the file, then run baton config check.`,
     })),
   }
 }
@@ -168,7 +171,8 @@ export function checkConfiguration({ home, cwd, env }: DoctorContext): Finding {
 function untrustedText(project: ProjectFile | null): string {
   if (project === null || project.trusted || project.ignored.length === 0) return ''
   const keys = [...new Set(project.ignored.map(({ key }) => key))]
-  return ` ${project.path} is not trusted (${project.reason}); ignored: ${joinNames(keys)}. To accept the file: baton trust.`
+  const ignored = `ignored keys: ${joinNames(keys)}`
+  return ` ${project.path} is not trusted (${project.reason}); ${ignored}. Run baton trust to accept the file.`
 }
 
 /** Lists the switches that silence Baton. They are the user's choice, so never a fault. */
@@ -180,16 +184,20 @@ export function checkSwitches(context: DoctorContext): Finding {
     const quiet = recent({ live: true }).filter(({ enabled }) => !enabled)
     return [
       ...(store.switchState('all', '') === false
-        ? ['baton off --all is in force: sessions are measured, nobody is told. baton on --all ends it.']
+        ? ['Baton is off for all sessions: it measures, but sends nothing. Run baton on --all to turn it on.']
         : []),
       ...(here.some((project) => store.switchState('project', project) === false)
-        ? ['baton off --project is in force here; baton on --project ends it.']
+        ? ['Baton is off for this project. Run baton on --project to turn it on.']
         : []),
-      ...(quiet.length > 0 ? [`Silent in ${quiet.map(({ session_id }) => session_id.slice(0, 8)).join(', ')}.`] : []),
+      ...(quiet.length > 0
+        ? [`Baton is off in ${quiet.map(({ session_id }) => session_id.slice(0, 8)).join(', ')}.`]
+        : []),
     ]
   })
   const disabled =
-    env.BATON_DISABLE === '1' ? ['BATON_DISABLE=1 is set here: in sessions started from here Baton does nothing.'] : []
+    env.BATON_DISABLE === '1'
+      ? ['BATON_DISABLE=1 is set in this shell, so Baton does nothing in sessions that it starts.']
+      : []
   const all = [...disabled, ...(said ?? [])]
-  return noFaults(all.length > 0 ? all.join(' ') : 'On.')
+  return noFaults(all.length > 0 ? all.join(' ') : 'Baton is on.')
 }

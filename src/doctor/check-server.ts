@@ -19,7 +19,7 @@ import { awaitEngine, inTemporaryHome, run } from './isolated-run.js'
 import { recognise, targetsOf } from './targets.js'
 
 const PORT = 8420
-const ALONE = 'None runs; none is needed.'
+const NOT_NEEDED = 'No server runs. Hooks work without one.'
 
 /**
  * Checks the server, which only makes hooks faster.
@@ -30,18 +30,18 @@ export async function checkServer(context: DoctorContext): Promise<Finding> {
   const bytes = readIfThere(home.server)
   const isServed = isServerLocked(home.server)
   if (bytes === null) {
-    if (isServed) return noFaults('A server runs on an address that hooks do not use; they work without it.')
-    return noFaults(`${ALONE}${await othersOn(Number(env.BATON_PORT) || PORT)}`)
+    if (isServed) return noFaults('A server runs, but not on a loopback address, so hooks work without it.')
+    return noFaults(`${NOT_NEEDED}${await othersOn(Number(env.BATON_PORT) || PORT)}`)
   }
   if (!isServed) {
     const withdraw = (): void => whileNotServed(home.server, () => removeFileIf(home.server, bytes))
-    return oneFault(`${home.server} names a server that is gone.`, fixHint('removes it'), withdraw)
+    return oneFault(`${home.server} names a server that no longer runs.`, fixHint('remove it'), withdraw)
   }
   const announced = readAnnouncement(home.server)
   if (announced === null)
     return oneFault(
-      `${home.server} is not what this version writes; hooks go without the server.`,
-      'End the server and start baton serve again.',
+      `Another version of Baton wrote ${home.server}, so hooks do not use the server.`,
+      'Stop the server, then run baton serve.',
     )
   const connection = await proveServer(announced, scaleTimeout(PATIENCE_MS))
   if (typeof connection === 'string') return oneFault(...explainUnproven(announced, connection))
@@ -52,8 +52,8 @@ export async function checkServer(context: DoctorContext): Promise<Finding> {
   const ms = await askThroughLauncher(context, bytes)
   if (ms === null)
     return oneFault(
-      `The launcher does not reach the server on port ${announced.port}, so hooks go without it.`,
-      'Run baton install with another bash first on the PATH: this one may be built without /dev/tcp.',
+      `The launcher cannot reach the server on port ${announced.port}, so hooks work without it.`,
+      'Put a bash with /dev/tcp first on the PATH, then run baton install.',
     )
   return judgeSlow(context, `${judged.summary} Hooks reach it in ${ms} ms.`)
 }
@@ -62,30 +62,22 @@ function explainUnproven(
   { port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>,
   why: ProofFailure,
 ): [detail: string, fix: string] {
-  const restart = `End process ${pid} and start baton serve again.`
+  const restart = `Run kill ${pid}, then baton serve.`
   switch (why) {
     case 'nobody':
-      return [
-        `The server (process ${pid}) does not listen on port ${port} of this network; hooks go without it.`,
-        restart,
-      ]
+      return [`The server (process ${pid}) is not reachable on port ${port}, so hooks work without it.`, restart]
     case 'stranger':
-      return [
-        `On port ${port}, where hooks look for the server, another program answers; hooks go without it.`,
-        restart,
-      ]
+      return [`Another program answers on port ${port} of the server, so hooks work without the server.`, restart]
     case 'silent':
-      return [
-        `The server on port ${port} (process ${pid}) does not answer; hooks go without it, a second later.`,
-        restart,
-      ]
+      return [`The server on port ${port} (process ${pid}) does not answer. Each hook loses a second.`, restart]
   }
 }
 
 function judgeServer({ port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>, answer: Answer, own: string): Finding {
-  const restart = `End process ${pid} and start baton serve again.`
+  const restart = `Run kill ${pid}, then baton serve.`
   if (answer.kind !== 'baton') return oneFault(...explainUnproven({ port, pid }, 'silent'))
-  if (answer.version !== own) return oneFault(`The server is version ${answer.version}, this is ${own}.`, restart)
+  if (answer.version !== own)
+    return oneFault(`The server runs version ${answer.version}, but version ${own} is installed.`, restart)
   return noFaults(`http://127.0.0.1:${port}, version ${answer.version}, process ${pid}, answers in ${answer.ms} ms.`)
 }
 
@@ -99,8 +91,8 @@ function judgeSlow({ home, now }: DoctorContext, summary: string): Finding {
   const left = Number(bytes?.toString().trim()) * 1000 - now().getTime()
   if (bytes === null || !(left > 0)) return noFaults(summary)
   return oneFault(
-    `The server kept a hook waiting; hooks go without it for another ${agoText(left)}.`,
-    fixHint('lets hooks ask it again, for it answers now'),
+    `The server was too slow for a hook, so hooks skip it for another ${agoText(left)}.`,
+    fixHint('let hooks use it again at once'),
     () => removeFileIf(path, bytes),
   )
 }
@@ -108,7 +100,8 @@ function judgeSlow({ home, now }: DoctorContext, summary: string): Finding {
 async function othersOn(port: number): Promise<string> {
   const { kind } = await askPort({ port })
   if (kind === 'nobody') return ''
-  return ` Port ${port} is in use by ${kind === 'other-home' ? 'the server of another home' : 'another program'}: baton serve would need --port.`
+  const user = kind === 'other-home' ? 'the server of another home' : 'another program'
+  return ` ${user[0]!.toUpperCase()}${user.slice(1)} uses port ${port}, so baton serve needs --port.`
 }
 
 const PATIENCE_MS = 1_500
@@ -174,16 +167,16 @@ function readAccess(text: string, ms: number): Answer {
  * Returns milliseconds, or null when the server was not reached.
  */
 function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buffer): Promise<number | null> {
-  return inTemporaryHome(env, async (trial, trialEnv) => {
-    mkdirSync(join(trial, 'run'), { mode: 0o700 })
-    writeFileSync(join(trial, 'run', 'server'), announced, { mode: 0o600 })
-    symlinkSync(join(dirname(home.server), 'alive'), join(trial, 'run', 'alive'))
-    const { ms } = await run(hookCommand(home.launcher, installers[agent]!.startEvent), '{}', trialEnv, trial)
-    return readdirSync(trial).includes('spool') ? null : ms
+  return inTemporaryHome(env, async (probeHome, probeEnv) => {
+    mkdirSync(join(probeHome, 'run'), { mode: 0o700 })
+    writeFileSync(join(probeHome, 'run', 'server'), announced, { mode: 0o600 })
+    symlinkSync(join(dirname(home.server), 'alive'), join(probeHome, 'run', 'alive'))
+    const { ms } = await run(hookCommand(home.launcher, installers[agent]!.startEvent), '{}', probeEnv, probeHome)
+    return readdirSync(probeHome).includes('spool') ? null : ms
   })
 }
 
-const NEXT_STEP = 'Mend what the other checks name; if they name nothing, the log says more.'
+const NEXT_STEP = 'Fix what the other checks report, then run baton doctor. If they report nothing, read the log.'
 
 /**
  * Proves that a signal arrives.
@@ -193,7 +186,7 @@ const NEXT_STEP = 'Mend what the other checks name; if they name nothing, the lo
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
-    return oneFault('No signal arrives: there is no launcher to send one.', NEXT_STEP)
+    return oneFault('No signal arrives, because the launcher is missing.', NEXT_STEP)
   return inTemporaryHome(context.env, (home, env) =>
     send(context, home, env, installers[context.agent]!.sample(home, crypto.randomUUID())),
   )
@@ -204,16 +197,20 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
   const startedMs = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
   if (start.code !== 0)
-    return oneFault(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, NEXT_STEP)
+    return oneFault(
+      `The command of the hook exits with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`,
+      NEXT_STEP,
+    )
   await awaitEngine(home)
   const stored = Math.round(performance.now() - startedMs)
   const line = await run(commands.line, sample.statusLine, env, home)
   const missing = look(env, sample)
   if (missing)
     return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), NEXT_STEP)
-  if (line.stdout.trim() === '') return oneFault('A signal arrives, but the status line shows nothing.', NEXT_STEP)
+  if (line.stdout.trim() === '')
+    return oneFault('A test signal was stored, but the status line shows nothing.', NEXT_STEP)
   return noFaults(
-    `A signal arrives: hook answered in ${start.ms} ms and in the store after ${stored} ms, status line in ${line.ms} ms.`,
+    `A test signal was stored after ${stored} ms. The hook took ${start.ms} ms, the status line ${line.ms} ms.`,
   )
 }
 
@@ -244,7 +241,7 @@ function commandsOf(context: DoctorContext): { hook: string; line: string } {
 /** Runs `work` while holding the lock of this home's server. Throws when a server runs. */
 function whileNotServed(serverFile: string, work: () => void): void {
   const lock = lockServer(serverFile)
-  if (lock === null) throw new Error('a server of this home has started meanwhile')
+  if (lock === null) throw new Error('a server of this home has started in the meantime')
   try {
     work()
   } finally {
@@ -254,7 +251,7 @@ function whileNotServed(serverFile: string, work: () => void): void {
 
 /** Returns what is missing in the store. Null when everything arrived. */
 function look(env: Env, sample: Sample): string | null {
-  if (!existsSync(join(env.BATON_HOME!, 'baton.db'))) return 'the engine made no store'
+  if (!existsSync(join(env.BATON_HOME!, 'baton.db'))) return 'the engine created no store'
   try {
     const app = openForCheck(env)
     try {
@@ -282,5 +279,5 @@ async function reason(context: DoctorContext, home: string, sample: Sample, env:
   const words = [parts.node, parts.engine, 'status-line'].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
   const { stderr } = await run(`exec ${words.join(' ')}`, sample.statusLine, env, home)
   const said = stderr.split('\n').find((one) => /error|cannot|not found/i.test(one))
-  return said ? `The engine says: ${said.trim().slice(0, 300)}` : ''
+  return said ? `The engine reports: ${said.trim().slice(0, 300)}` : ''
 }

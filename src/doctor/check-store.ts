@@ -6,7 +6,7 @@ import { countUnknown } from '../archive/find-unknown.js'
 import { readBrief } from '../briefs/read-brief.js'
 import { loadConfig } from '../config/load-config.js'
 import { notifyEntries } from '../config/notify-schema.js'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
@@ -18,6 +18,7 @@ import { BatonError, reasonOf } from '../lib/errors.js'
 import { agoText, bytesText, type Fault, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
 import type { Home } from '../lib/home.js'
 import { KeyTrouble, machineKey } from '../lib/machine-key.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import { isSilent } from '../policy/silence.js'
 import { openDatabase } from '../store/sqlite/driver.js'
 import { recoverySteps, withExplainedErrors } from '../store/sqlite/explain.js'
@@ -34,6 +35,7 @@ const openRaw = (path: string, options: { readOnly?: boolean; timeout?: number }
  * A check of a larger one takes too long, so only the vital tables are checked.
  */
 const WHOLE_CHECK = 256_000_000
+const NO_ARCHIVES = 'No archives yet.'
 const VITAL = ['sessions', 'seats', 'messages', 'switches']
 /**
  * Checks that the store can be read and written.
@@ -42,7 +44,7 @@ const VITAL = ['sessions', 'seats', 'messages', 'switches']
 export function checkStore(context: DoctorContext): Finding {
   const { home, env } = context
   const path = home.store
-  if (!existsSync(path)) return noFaults(`${path} does not exist yet; the first signal makes it.`)
+  if (!existsSync(path)) return noFaults(`${path} does not exist yet. The first signal creates it.`)
   const modes = judgeFile(path)
   if (modes) return modes
   try {
@@ -67,16 +69,19 @@ function judgeFile(path: string): Finding | null {
   const shown = (mode & 0o777).toString(8).padStart(3, '0')
   const mine = process.getuid?.() ?? uid
   if (uid !== mine)
-    return oneFault(`The store ${path} belongs to another user (uid ${uid}).`, `Run sudo chown ${mine} '${path}'.`)
+    return oneFault(
+      `The store ${path} belongs to another user (uid ${uid}).`,
+      `Run sudo chown ${mine} ${quoteForShell(path)}.`,
+    )
   const repair = (): void => chmodSync(path, 0o600)
   if ((mode & 0o600) !== 0o600)
     return oneFault(
-      `The store ${path} is read-only (mode ${shown}): nothing new is kept.`,
-      fixHint('gives it mode 600'),
+      `The store ${path} is read-only (mode ${shown}), so nothing new is stored.`,
+      fixHint('set its mode to 600'),
       repair,
     )
   if (mode & 0o077)
-    return oneFault(`Others can read the store ${path} (mode ${shown}).`, fixHint('gives it mode 600'), repair)
+    return oneFault(`Other users can read the store ${path} (mode ${shown}).`, fixHint('set its mode to 600'), repair)
   return null
 }
 
@@ -117,7 +122,14 @@ function describeStore(
   }: { sessions: number; readings: number; events: number; messages: number; bytes: number },
 ): string {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  return `${path}, ${bytesText(bytes)}${wal > 0 ? ` and ${bytesText(wal)} on the way` : ''}: ${formatCount(sessions, 'session')}, ${formatCount(readings, 'reading')}, ${formatCount(events, 'event')}, ${formatCount(messages, 'message')}.`
+  const size = wal > 0 ? `${bytesText(bytes)} and ${bytesText(wal)} of pending changes` : bytesText(bytes)
+  const rows = [
+    formatCount(sessions, 'session'),
+    formatCount(readings, 'reading'),
+    formatCount(events, 'event'),
+    formatCount(messages, 'message'),
+  ]
+  return `${path}, ${size}: ${rows.join(', ')}.`
 }
 
 /**
@@ -127,33 +139,40 @@ function describeStore(
 export function checkArchives(context: DoctorContext): Finding {
   const { home } = context
   const places = archivePaths(home.root)
-  if (!existsSync(home.store)) return judgeUnknown(countUnknown(NO_STORE, places), [], 'None.')
+  if (!existsSync(home.store)) return judgeUnknown(countUnknown(NO_STORE, places), [], NO_ARCHIVES)
   const found = withApp(context, (app) => ({
     files: archiveFiles(app, places.folder),
     unknown: countUnknown(app.store, places),
   }))
-  if (found === null) return noFaults('They are looked at once the store can be opened.')
+  if (found === null) return noFaults(notChecked(home.store))
   const { all, gone } = found.files
-  const many = all === 1 ? '1 file' : `${all} files`
-  const summary = all === 0 ? 'None.' : `${many}, each at its full length.`
-  return judgeUnknown(found.unknown, gone.length === 0 ? [] : [goneFault(many, gone)], summary)
+  const summary = all === 0 ? NO_ARCHIVES : `${formatCount(all, 'file')}, all complete.`
+  return judgeUnknown(found.unknown, gone.length === 0 ? [] : [goneFault(all, gone)], summary)
 }
+
+/** Says why a check cannot use the store. The check of the store reports damage. */
+const notChecked = (path: string): string =>
+  `Not checked, because ${existsSync(path) ? `the store ${path} cannot be opened` : 'no store exists yet'}.`
 
 function judgeUnknown(unknown: number, faults: Fault[], summary: string): Finding {
   if (unknown === 0) return faults.length === 0 ? noFaults(summary) : { summary: '', faults }
   const archives = unknown === 1 ? '1 archive is' : `${unknown} archives are`
   const lost = oneFault(
-    `${archives} on disk but not in the store, as after a lost store.`,
-    'Run baton archive adopt: it checks them and takes them into the store.',
+    `${archives} on disk but not in the store. This happens when a store was lost.`,
+    'Run baton archive adopt to check them and add them to the store.',
   )
   return { summary: '', faults: [...faults, ...lost.faults] }
 }
 
-function goneFault(many: string, gone: string[]): Fault {
+function goneFault(all: number, gone: string[]): Fault {
   const more = gone.length > 1 ? ` and ${gone.length - 1} more` : ''
   return {
-    detail: `Of ${many} of archives ${gone.length} ${gone.length === 1 ? 'is' : 'are'} gone or cut short: ${gone[0]}${more}.`,
-    fix: 'Put them back from a backup, or let go of what they held: baton archive verify names the archives, baton archive forget <archive> drops one.',
+    detail:
+      `${gone.length} of ${formatCount(all, 'archive file')} ${gone.length === 1 ? 'is' : 'are'} ` +
+      `missing or truncated: ${gone[0]}${more}.`,
+    fix:
+      'Restore them from a backup. Without one, run baton archive verify to list the damaged archives ' +
+      'and baton archive forget <archive> to drop one.',
   }
 }
 
@@ -193,16 +212,14 @@ function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
 export function checkTranscripts(context: DoctorContext): Finding {
   const { home, now } = context
   const found = existsSync(home.store) ? withApp(context, (app) => judgeTranscripts(app, context.env)) : null
-  if (found === null) return noFaults('They are looked at once the store can be opened.')
+  if (found === null) return noFaults(notChecked(home.store))
   const { archived, unarchived, deletedAtMs, limits } = found
-  const limited = limits.map(
-    ({ days, setBy }) => `cleanupPeriodDays in ${setBy} limits archives too: to ${days} days after the last word.`,
-  )
+  const limited = limits.map(({ days, setBy }) => `cleanupPeriodDays in ${setBy} also limits archives to ${days} days.`)
   const summary =
     deletedAtMs === null
-      ? `${archived} archived, none is missing.`
-      : `${archived} archived, ${unarchived.count} not (${megabytes(unarchived.bytes)}). Claude Code deletes the first of them ` +
-        `${when(deletedAtMs, now().getTime())}; baton import archives them.`
+      ? `${formatCount(archived, 'transcript')} archived, none missing.`
+      : `${formatCount(archived, 'transcript')} archived, ${unarchived.count} not (${megabytes(unarchived.bytes)}). ` +
+        `Claude Code deletes the first ${when(deletedAtMs, now().getTime())}. Run baton import to archive them.`
   return noFaults([summary, ...limited].join(' '))
 }
 
@@ -241,12 +258,12 @@ export function checkHandoffs(context: DoctorContext): Finding {
     }
   })
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
-    return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('None.')
+    return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('No handoffs and no briefs.')
   const { open, briefs, bad } = found
   const late = judgeOpen(open, context.now().getTime(), lacksDriver, () => look(context))
   const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
-  return { summary: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+  return { summary: `${many(open.length, 'handoff')} in progress, ${many(briefs.length, 'brief')} stored.`, faults }
 }
 
 /** Returns whether the file of a brief is unchanged. */
@@ -262,7 +279,7 @@ function judgeKey(file: string): Fault[] {
     return []
   } catch (error) {
     if (!(error instanceof KeyTrouble)) throw error
-    return [{ detail: `No session can be handed over. ${error.message}`, fix: error.hint ?? '' }]
+    return [{ detail: `Handoffs do not work. ${error.message}`, fix: error.hint ?? '' }]
   }
 }
 
@@ -283,21 +300,32 @@ export function judgeOpen(
     (one) => !late.includes(one) && PASSING.has(one.state) && now - Date.parse(one.stateAt) > LONG_MS,
   )
   return [
-    ...of(undriven, now, 'nobody types for', 'Type /clear in that session, or run baton handoffs cancel <seat>.'),
-    ...of(late, now, 'nobody has looked at', fixHint('looks at what is overdue')).map((fault) => ({
+    ...stalled(
+      undriven,
+      now,
+      'waits for a /clear that nothing types',
+      'Type /clear in that session, or run baton handoffs cancel <seat>.',
+    ),
+    ...stalled(late, now, 'is overdue', fixHint('continue what is overdue')).map((fault) => ({
       ...fault,
       repair,
     })),
-    ...of(stuck, now, 'nothing moves on', 'Look at it with baton handoffs list; baton handoffs cancel <seat> ends it.'),
+    ...stalled(
+      stuck,
+      now,
+      'does not proceed',
+      'Run baton handoffs list to see it and baton handoffs cancel <seat> to end it.',
+    ),
   ]
 }
 
-function of(handoffs: readonly HandoffRecord[], now: number, what: string, fix: string): Fault[] {
+/** Returns one fault for all handoffs that stalled for the same reason, which names the first. */
+function stalled(handoffs: readonly HandoffRecord[], now: number, how: string, fix: string): Fault[] {
   const [first] = handoffs
   if (!first) return []
-  const more = handoffs.length > 1 ? ` and ${handoffs.length - 1} more` : ''
+  const more = handoffs.length > 1 ? `, and ${handoffs.length - 1} more` : ''
   const since = agoText(now - Date.parse(first.stateAt))
-  return [{ detail: `There is a handoff ${what}: ${first.handoffId}${more}, ${first.state} for ${since}.`, fix }]
+  return [{ detail: `Handoff ${first.handoffId} ${how}${more} (${first.state} for ${since}).`, fix }]
 }
 
 /** Reports missing and changed files of briefs that may still be given to an agent. */
@@ -305,11 +333,12 @@ export function judgeBriefs(bad: readonly BriefRecord[]): Fault[] {
   const gone = bad.filter(({ path }) => !existsSync(path))
   const changed = bad.filter((brief) => !gone.includes(brief))
   const named = (briefs: readonly BriefRecord[]): string =>
-    `${briefs.length === 1 ? 'a brief' : `${briefs.length} briefs`} (${briefs[0]!.briefId}${briefs.length > 1 ? ', …' : ''})`
-  const fix = 'No agent is given it. baton handoffs cancel <brief> drops it; a fresh brief takes its place.'
+    `${briefs.length === 1 ? 'a brief' : `${briefs.length} briefs`} ` +
+    `(${briefs[0]!.briefId}${briefs.length > 1 ? ', …' : ''})`
+  const fix = 'Run baton handoffs cancel <brief> to drop it. Baton gives it to no agent and requests a new one.'
   return [
-    ...(gone.length > 0 ? [{ detail: `The file of ${named(gone)} is gone.`, fix }] : []),
-    ...(changed.length > 0 ? [{ detail: `The file of ${named(changed)} is not as Baton kept it.`, fix }] : []),
+    ...(gone.length > 0 ? [{ detail: `The file of ${named(gone)} is missing.`, fix }] : []),
+    ...(changed.length > 0 ? [{ detail: `The file of ${named(changed)} was changed outside Baton.`, fix }] : []),
   ]
 }
 
@@ -320,9 +349,9 @@ export function checkNotify(context: DoctorContext): Finding {
       return app.policyOf(subject).policy.notify.some((one) => sameTarget(one, target))
     }),
   )
-  if (used === null || used.length === 0) return noFaults('No notify target was used yet.')
+  if (used === null || used.length === 0) return noFaults('No notice was sent yet.')
   const count = `${used.length} notify target${used.length === 1 ? '' : 's'}`
-  return { summary: `${count}, and the last notice of each was sent.`, faults: judgeDeliveries(used, context) }
+  return { summary: `${count} in use, all working.`, faults: judgeDeliveries(used, context) }
 }
 
 /** Returns one fault for all targets that failed, with a line for each that names its entry. */
@@ -335,10 +364,10 @@ function judgeDeliveries(last: readonly NoticeRecord[], context: DoctorContext):
       const entry = entries.find((one) => sameTarget(one.target, target))
       const ago = agoText(now().getTime() - Date.parse(claimedAt ?? at))
       const by = `${describeTarget(target)}${entry ? ` (${entry.key})` : ''}`
-      return `The last notice by ${by} could not be sent (${ago} ago): ${trouble}.`
+      return `The last notice by ${by} failed (${ago} ago): ${trouble}.`
     })
   if (lines.length === 0) return []
-  const fix = `Correct ${lines.length === 1 ? 'its entry' : 'these entries'} under notify, then run baton notify test.`
+  const fix = `Correct ${lines.length === 1 ? 'this entry' : 'these entries'} of notify, then run baton notify test.`
   return [{ detail: lines.join('\n'), fix }]
 }
 
@@ -366,15 +395,19 @@ function judgeReadings(found: readonly { session: Session; record: SessionRecord
     return {
       summary: '',
       faults: silent.map(({ session, record: { silence } }) => ({
-        detail: `Session ${session.session_id.slice(0, 8)} is at work, but no reading has arrived for ${formatCount(silence.toolCalls, 'tool call')} (${agoText(now.getTime() - Date.parse(silence.since))}).`,
-        fix: 'Mend what the other checks name. If they name nothing, end the session and resume it: it has the settings it was started with.',
+        detail:
+          `Session ${session.session_id.slice(0, 8)} works, but has sent no reading for ` +
+          `${formatCount(silence.toolCalls, 'tool call')} (${agoText(now.getTime() - Date.parse(silence.since))}).`,
+        fix:
+          'Fix what the other checks report. If they report nothing, end the session and resume it ' +
+          'with claude --resume, so that it loads the current settings.',
       })),
     }
   }
   const last = Math.max(0, ...found.map(({ record }) => Date.parse(record.track.readAt ?? '') || 0))
   return noFaults(
     last === 0
-      ? 'None yet: open Claude Code and send a prompt.'
-      : `The last one is ${agoText(now.getTime() - last)} old.`,
+      ? 'No reading yet. Open Claude Code and send a prompt.'
+      : `The last reading is ${agoText(now.getTime() - last)} old.`,
   )
 }

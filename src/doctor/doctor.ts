@@ -129,21 +129,21 @@ async function examine(check: Check, context: DoctorContext, fix: boolean): Prom
       failed.push(
         error instanceof BatonError
           ? error
-          : new BatonError(reasonOf(error), 'Mend that, then run baton doctor --fix again.'),
+          : new BatonError(reasonOf(error), 'Fix that, then run baton doctor --fix again.'),
       )
     }
   }
   const again = await look(check, context)
   if (again.faults.length === 0) {
-    const mended = first.faults.map(({ detail }) => detail).join(' ')
-    return { ...result(check.name, again), detail: `Mended. It was: ${mended}`, fixed: true }
+    const repaired = first.faults.map(({ detail }) => detail).join(' ')
+    return { ...result(check.name, again), detail: `Fixed: ${repaired}`, fixed: true }
   }
   const left = result(check.name, again)
   if (failed.length === 0) return left
   const [reasons, hints] = [failed.map(({ message }) => message), failed.map(({ hint }) => hint)]
   return {
     ...left,
-    detail: `${left.detail} It could not be mended: ${[...new Set(reasons)].join(' ')}`,
+    detail: `${left.detail} The repair failed: ${[...new Set(reasons)].join(' ')}`,
     fix: [...new Set(hints)].join(' '),
   }
 }
@@ -152,8 +152,8 @@ async function look(check: Check, context: DoctorContext): Promise<Finding> {
   try {
     return await check.look(context)
   } catch (error) {
-    if (error instanceof BatonError) return oneFault(`${error.message}.`, error.hint)
-    return oneFault(`It could not be looked at: ${reasonOf(error)}.`, 'Mend that and run baton doctor again.')
+    if (error instanceof BatonError) return oneFault(error.message.replace(/\.?$/, '.'), error.hint)
+    return oneFault(`This check failed: ${reasonOf(error)}.`, 'Fix that, then run baton doctor again.')
   }
 }
 

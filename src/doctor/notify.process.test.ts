@@ -2,21 +2,21 @@ import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { targetOf } from '../config/notify-schema.js'
 import { sampleNotice } from '../store/samples.cases.js'
-import { newTrial } from './fixtures/doctor-home.js'
+import { createDoctorHome } from './fixtures/doctor-home.js'
 
 test('a notify target whose last delivery failed is reported until it works or is removed', async () => {
-  const trial = newTrial()
-  trial.install()
-  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
-  const notified = async () => (await trial.examine()).of('notify')
-  expect(await notified()).toMatchObject({ ok: true, detail: 'No notify target was used yet.' })
+  const fixture = createDoctorHome()
+  fixture.install()
+  fixture.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  const notified = async () => (await fixture.examine()).of('notify')
+  expect(await notified()).toMatchObject({ ok: true, detail: expect.stringContaining('No notice') })
 
   const entry = { via: 'ntfy', url: 'https://ntfy.example/secret-topic' }
-  writeFileSync(trial.home.config, JSON.stringify({ notify: [entry] }))
-  const store = trial.open().store
+  writeFileSync(fixture.home.config, JSON.stringify({ notify: [entry] }))
+  const store = fixture.open().store
   const over = (noticeId: string, state: 'sent' | 'failed', secondsAgo: number): void => {
     const claimedAt = new Date(Date.now() - secondsAgo * 1_000).toISOString()
-    const subject = { agent: 'claude-code', project: trial.project, model: null, seat: null }
+    const subject = { agent: 'claude-code', project: fixture.project, model: null, seat: null }
     const trouble = state === 'failed' ? 'answered 404' : null
     store.addNotice(
       sampleNotice(noticeId, { state, trouble, subject, target: targetOf(entry), claimedAt, dueAt: null }),
@@ -25,13 +25,11 @@ test('a notify target whose last delivery failed is reported until it works or i
   over('n1', 'failed', 600)
   const failed = await notified()
   expect(failed).toMatchObject({ ok: false, fix: expect.stringContaining('baton notify test') })
-  expect(failed.detail).toBe(
-    'The last notice by ntfy ntfy.example (notify[0]) could not be sent (10 min ago): answered 404.',
-  )
+  expect(failed.detail).toBe('The last notice by ntfy ntfy.example (notify[0]) failed (10 min ago): answered 404.')
 
-  writeFileSync(trial.home.config, 'notify: [bell]\n')
+  writeFileSync(fixture.home.config, 'notify: [bell]\n')
   expect((await notified()).ok).toBe(true)
-  writeFileSync(trial.home.config, JSON.stringify({ notify: [entry] }))
+  writeFileSync(fixture.home.config, JSON.stringify({ notify: [entry] }))
   over('n2', 'sent', 1)
   expect(await notified()).toMatchObject({ ok: true, detail: expect.stringContaining('1 notify target') })
 })

@@ -8,24 +8,25 @@ import { shownBy } from '../app/sessions.js'
 import { ownProgramOf } from '../cli/own-program.js'
 import { makePipe } from '../install/prepare-home.js'
 import { listen } from '../server/listen.js'
-import { newTrial, type Trial } from './fixtures/doctor-home.js'
+import { createDoctorHome, type DoctorHome } from './fixtures/doctor-home.js'
 
 const installed = () => {
-  const trial = newTrial()
-  trial.install()
-  return trial
+  const fixture = createDoctorHome()
+  fixture.install()
+  return fixture
 }
-const announce = (trial: Trial, port: number, pid: number) => writeFileSync(trial.home.server, `${port} - ${pid}\n`)
+const announce = (fixture: DoctorHome, port: number, pid: number) =>
+  writeFileSync(fixture.home.server, `${port} - ${pid}\n`)
 
-async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
-  const app = trial.open()
+async function serve(fixture: DoctorHome, options: { version?: string; token?: string } = {}) {
+  const app = fixture.open()
   const openUseCases = async () => useCasesOf(app, ownProgramOf(app, {}, '', new AbortController().signal))
   const parts = { ...app, ...shownBy(app), openUseCases, web: null, version: options.version ?? '1.0.0' }
   const server = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
     token: options.token ?? 'secret',
-    serverFile: trial.home.server,
+    serverFile: fixture.home.server,
     makePipe: (path) => makePipe(path, process.env),
   })
   onTestFinished(() => server.close())
@@ -45,9 +46,9 @@ async function stranger(answer: (end: (text: string) => void) => void): Promise<
 test.each([{}, { token: 'a secret of sixteen characters'.replaceAll(' ', '-') }])(
   'a running server answers, also through the launcher, and stores no session: %j',
   async (options) => {
-    const trial = installed()
-    const { app, port } = await serve(trial, options)
-    const report = await trial.examine()
+    const fixture = installed()
+    const { app, port } = await serve(fixture, options)
+    const report = await fixture.examine()
     expect(report.failed).toEqual([])
     expect(report.of('server').detail).toMatch(
       new RegExp(`127\\.0\\.0\\.1:${port}, version 1\\.0\\.0, .* Hooks reach it in \\d+ ms\\.`),
@@ -57,26 +58,26 @@ test.each([{}, { token: 'a secret of sixteen characters'.replaceAll(' ', '-') }]
 )
 
 test('the announcement of a dead server is reported and removed, whoever listens on its port now', async () => {
-  const trial = installed()
-  announce(trial, await stranger((end) => end('<h1>Hello</h1>')), process.pid)
-  const report = await trial.examine()
+  const fixture = installed()
+  announce(fixture, await stranger((end) => end('<h1>Hello</h1>')), process.pid)
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['server'])
-  expect(report.of('server').detail).toBe(`${trial.home.server} names a server that is gone.`)
-  const mended = await trial.fix()
+  expect(report.of('server').detail).toContain(fixture.home.server)
+  const mended = await fixture.fix()
   expect(mended.failed).toEqual([])
-  expect(existsSync(trial.home.server)).toBe(false)
+  expect(existsSync(fixture.home.server)).toBe(false)
 })
 
 test('an announcement without a port is reported and removed', async () => {
-  const trial = installed()
-  writeFileSync(trial.home.server, '\n')
-  expect((await trial.examine()).failed).toEqual(['server'])
-  expect((await trial.fix()).failed).toEqual([])
+  const fixture = installed()
+  writeFileSync(fixture.home.server, '\n')
+  expect((await fixture.examine()).failed).toEqual(['server'])
+  expect((await fixture.fix()).failed).toEqual([])
 })
 
-test('another program on the port of a running server is reported, gets no token, and the announcement stays', async () => {
-  const trial = installed()
-  await serve(trial)
+test('another program on a server’s port is reported and gets no token', async () => {
+  const fixture = installed()
+  await serve(fixture)
   const heard: string[] = []
   const foreign = createSocketServer((socket) => {
     socket.on('data', (data) => heard.push(data.toString()))
@@ -84,77 +85,77 @@ test('another program on the port of a running server is reported, gets no token
   })
   await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void foreign.close())
-  const written = readFileSync(trial.home.server, 'utf8')
-  writeFileSync(trial.home.server, written.replace(/^\d+/, String((foreign.address() as AddressInfo).port)))
-  const report = await trial.fix()
+  const written = readFileSync(fixture.home.server, 'utf8')
+  writeFileSync(fixture.home.server, written.replace(/^\d+/, String((foreign.address() as AddressInfo).port)))
+  const report = await fixture.fix()
   expect(report.failed).toEqual(['server'])
-  expect(report.of('server').detail).toContain('another program answers')
-  expect(existsSync(trial.home.server)).toBe(true)
+  expect(report.of('server').detail).toContain('Another program answers')
+  expect(existsSync(fixture.home.server)).toBe(true)
   expect(heard.join('')).not.toContain('secret')
 })
 
 test('a running server whose port is closed here is reported', async () => {
-  const trial = installed()
-  await serve(trial)
+  const fixture = installed()
+  await serve(fixture)
   const closed = createSocketServer()
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const { port } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
-  writeFileSync(trial.home.server, readFileSync(trial.home.server, 'utf8').replace(/^\d+/, String(port)))
-  expect((await trial.examine()).of('server').detail).toContain(`does not listen on port ${port}`)
+  writeFileSync(fixture.home.server, readFileSync(fixture.home.server, 'utf8').replace(/^\d+/, String(port)))
+  expect((await fixture.examine()).of('server').detail).toContain(`is not reachable on port ${port}`)
 })
 
 test('a running server that does not answer is reported and left to the user', async () => {
-  const trial = installed()
-  await serve(trial)
+  const fixture = installed()
+  await serve(fixture)
   const silent = createSocketServer(() => {})
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void silent.close())
   const port = String((silent.address() as AddressInfo).port)
-  writeFileSync(trial.home.server, readFileSync(trial.home.server, 'utf8').replace(/^\d+/, port))
-  const report = await trial.fix()
+  writeFileSync(fixture.home.server, readFileSync(fixture.home.server, 'utf8').replace(/^\d+/, port))
+  const report = await fixture.fix()
   expect(report.failed).toEqual(['server'])
   expect(report.of('server').detail).toContain(`(process ${process.pid}) does not answer`)
-  expect(report.of('server').fix).toContain('start baton serve again')
-  expect(existsSync(trial.home.server)).toBe(true)
+  expect(report.of('server').fix).toContain('baton serve')
+  expect(existsSync(fixture.home.server)).toBe(true)
 })
 
 test('a server of another version is reported', async () => {
-  const trial = installed()
-  await serve(trial, { version: '0.9.0' })
-  const report = await trial.fix()
+  const fixture = installed()
+  await serve(fixture, { version: '0.9.0' })
+  const report = await fixture.fix()
   expect(report.failed).toEqual(['server'])
-  expect(report.of('server').detail).toBe('The server is version 0.9.0, this is 1.0.0.')
+  expect(report.of('server').detail).toMatch(/0\.9\.0.*1\.0\.0/)
 })
 
 test('the mark of a slow server is reported, and removed once the server answers', async () => {
-  const trial = installed()
-  await serve(trial)
-  const mark = join(dirname(trial.home.server), 'slow')
+  const fixture = installed()
+  await serve(fixture)
+  const mark = join(dirname(fixture.home.server), 'slow')
   writeFileSync(mark, `${Math.floor(Date.now() / 1000) + 40}\n`)
-  const report = await trial.examine()
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['server'])
-  expect(report.of('server').detail).toMatch(/hooks go without it for another \d+ s/)
-  expect((await trial.fix()).failed).toEqual([])
+  expect(report.of('server').detail).toMatch(/hooks skip it for another \d+ s/)
+  expect((await fixture.fix()).failed).toEqual([])
   expect(existsSync(mark)).toBe(false)
   writeFileSync(mark, `${Math.floor(Date.now() / 1000) - 1}\n`)
-  expect((await trial.examine()).failed).toEqual([])
+  expect((await fixture.examine()).failed).toEqual([])
   expect(readFileSync(mark, 'utf8')).not.toBe('')
 })
 
 test('a bash that cannot connect to the server is reported', async () => {
-  const trial = installed()
-  await serve(trial)
-  trial.rewriteLauncher((text) => text.replace('/dev/tcp/127.0.0.1', '/dev/nothing'))
-  const report = await trial.examine()
+  const fixture = installed()
+  await serve(fixture)
+  fixture.rewriteLauncher((text) => text.replace('/dev/tcp/127.0.0.1', '/dev/nothing'))
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['launcher', 'server'])
-  expect(report.of('server').detail).toContain('does not reach the server')
+  expect(report.of('server').detail).toContain('cannot reach the server')
 })
 
 test('without a server of this home, doctor reports who uses the port', async () => {
-  const trial = installed()
+  const fixture = installed()
   const port = await stranger((end) => end(''))
-  const report = await trial.examine({ env: { ...trial.env, BATON_PORT: String(port) } })
+  const report = await fixture.examine({ env: { ...fixture.env, BATON_PORT: String(port) } })
   expect(report.failed).toEqual([])
-  expect(report.of('server').detail).toContain(`Port ${port} is in use by another program`)
+  expect(report.of('server').detail).toContain(`Another program uses port ${port}`)
 })

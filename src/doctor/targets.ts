@@ -58,7 +58,7 @@ export function checkContext(context: DoctorContext): CheckContext {
     recognise: recognise(context),
     targets: () => targetsOf(context),
     rehearse: (target) => rehearse(context, target),
-    byInstall: (detail, what, target) => byInstall(context, detail, what, target),
+    byInstall: (detail, purpose, target) => byInstall(context, detail, purpose, target),
     readSettings: (path) => lookAtSettings(path).bytes,
     keyOf,
     formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
@@ -84,13 +84,18 @@ function reinstall(context: DoctorContext, target: Target): void {
   prepareHome(context.home, context.env)
 }
 
-export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-cli), then run baton install.'
+export const INSTALL_PACKAGE = 'Run npm install -g baton-cli to install the package again, then baton install.'
 
 /** Returns a fault that another install fixes: by `--fix` after an install, else by the user. */
-export function byInstall(context: DoctorContext, detail: string, what: string, target = targetsOf(context)[0]): Fault {
+export function byInstall(
+  context: DoctorContext,
+  detail: string,
+  purpose: string,
+  target = targetsOf(context)[0],
+): Fault {
   if (!hasEngine(context)) return { detail, fix: INSTALL_PACKAGE }
   if (!target) return { detail, fix: 'Run baton install.' }
-  return { detail, fix: fixHint(what), repair: () => reinstall(context, target) }
+  return { detail, fix: fixHint(purpose), repair: () => reinstall(context, target) }
 }
 
 /**
@@ -149,9 +154,8 @@ export interface LauncherParts {
 }
 
 const QUOTED = "('(?:[^']|'\\\\'')*')"
-const HEAD = new RegExp(
-  `^#!(.*?)(?: -p)?\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED} node=${QUOTED} engine=${QUOTED} (?=agent=)`,
-)
+const VALUES = ['home', 'config', 'log', 'node', 'engine'].map((name) => `${name}=${QUOTED} `).join('')
+const HEAD = new RegExp(`^#!(.*?)(?: -p)?\\n([^\\n]*\\n)${VALUES}(?=agent=)`)
 
 /** Parses a launcher. Null when no version of ours has written it. */
 export function launcherParts(text: string): LauncherParts | null {

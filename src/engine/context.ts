@@ -27,7 +27,7 @@ export interface EngineDependencies {
   briefs: { folder: string; keyFile: string }
   /** Folder of facts kept between two reads of a transcript. */
   factsDir: string
-  /** Folder of the mod's reports. */
+  /** Folder of the plugin module's reports. */
   liveDir: string
   /**
    * Plans an archive of the session's transcripts as they are now. Call it inside a transaction.
@@ -81,6 +81,8 @@ export interface ArchiveRequest {
   sessionId: string
   agent: string
   project: string | null
+  /** Same as in `ArchiveRecord`. */
+  title?: string | null
   trigger: Trigger
   transcript: string | null
 }
@@ -138,6 +140,8 @@ export interface SignalContext {
   enabled: boolean
   /** True for the first signal of the session. */
   isNew: boolean
+  /** True when the hook that sent the signal waits for the answer to it. */
+  isAwaited: boolean
   /** ISO time of processing, the same for everything this signal writes. */
   at: string
   events: Event[]

@@ -8,7 +8,7 @@ import type { Sweep, SweepLimits } from './compaction/sweep-transcripts.js'
 import type { EngineDependencies, TakeOptions } from './context.js'
 import { hasDriver, lacksDriver, lacksForkDriver, needsReadyDriver, needsWatcher } from './handoff/handoff-drivers.js'
 import { rareWork } from './load-rare-work.js'
-import { lookAtMessages } from './messages/bring-messages.js'
+import { checkSentMessages } from './messages/deliver-to-seat.js'
 import { sessionContext } from './session-context.js'
 import { prepare } from './signals/prepare-signal.js'
 import { NOTHING, type Taken, takeOpened, takePrepared } from './signals/take-signal.js'
@@ -45,7 +45,7 @@ export interface Engine {
   /** Ends compactions whose end no signal will report. */
   endAbandoned(): void
   /** Checks handoffs that no signal moves on. */
-  lookAtHandoffs(): void
+  checkDueHandoffs(): void
   listen(listener: Listener): () => void
 }
 
@@ -136,8 +136,8 @@ export function makeEngine(deps: EngineDependencies): Engine {
     endAbandoned() {
       tell([{ events: endAbandoned(deps) }])
     },
-    lookAtHandoffs() {
-      tell([{ events: [...lookAtHandoffs(deps), ...lookAtMessages(deps)] }])
+    checkDueHandoffs() {
+      tell([{ events: [...checkDueHandoffs(deps), ...checkSentMessages(deps)] }])
     },
     listen(listener) {
       listeners.add(listener)
@@ -251,7 +251,7 @@ function rereadSignal(record: SessionRecord, at: number, isAlive: boolean): Sign
  * Checks handoffs that no signal moves on: handles due ones, follows orders, and starts a process
  * for those that need typing or waiting.
  */
-function lookAtHandoffs(deps: EngineDependencies): Event[] {
+function checkDueHandoffs(deps: EngineDependencies): Event[] {
   const now = deps.now().toISOString()
   const due = deps.store.dueHandoffs(now)
   const ordered = deps.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')

@@ -5,7 +5,7 @@ import { currentConfig } from '../config/current-config.js'
 import { stampOf } from '../config/find-project.js'
 import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { policyFor as policyOfConfig } from '../config/policy-for.js'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { Policy } from '../contract/policy.js'
 import type { PolicySubject } from '../contract/policy-subject.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
@@ -56,7 +56,7 @@ export interface App {
   close(): void
 }
 
-export interface AppOptions {
+interface AppOptions {
   env?: Record<string, string | undefined>
   /**
    * Loads the configuration.
@@ -196,7 +196,7 @@ export function openApp(options: AppOptions): App {
     drain(how) {
       const taken = drainSpool(engine, home.spool, how)
       engine.endAbandoned()
-      engine.lookAtHandoffs()
+      engine.checkDueHandoffs()
       return taken
     },
     spooled(id) {
@@ -218,7 +218,8 @@ const LOCKED_MS = 5_000
 
 /**
  * Returns the configuration of a project and its policies, cached.
- * A configuration is read again once it is older than `trustMs` or the user changed trust in a project file.
+ * A configuration is read again once it is older than `trustMs` or the user changed trust in a
+ * project file.
  */
 function cachedConfig(
   store: Store,

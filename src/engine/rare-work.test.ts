@@ -28,7 +28,7 @@ describe('with a damaged key', () => {
     const { user } = said(endTurn().answer)
     expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
     expect(user).toContain('is damaged')
-    expect(user).toContain('Put it back from a backup')
+    expect(user).toMatch(/backup/)
     expect(app.store.briefs()).toEqual([])
     expect(s.record().state).toBe('idle')
   })

@@ -29,6 +29,7 @@ export {
 } from './compaction/around-compaction.js'
 export { catchUp } from './compaction/catch-up.js'
 export { planUnarchived } from './compaction/sweep-transcripts.js'
+export { checkOrder, handleDueHandoff } from './handoff/due-handoffs.js'
 export {
   applyTypedHandoff,
   askForBrief,
@@ -38,7 +39,6 @@ export {
   stopAsking,
 } from './handoff/hand-over.js'
 export { arriveHandoff, stopHandoff } from './handoff/handoff-transitions.js'
-export { checkOrder, handleDueHandoff } from './handoff/look-at-due.js'
 export { offerAtResume, offerOld } from './handoff/offer-briefs.js'
 export { answerCommand } from './handoff/review.js'
 

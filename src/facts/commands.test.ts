@@ -44,7 +44,7 @@ test('a refused command is no fact, and one that was interrupted or never return
 
 test('a call that Baton refused is no error, and one that another hook refused is', () => {
   const refused = { ok: false, exitCode: null, refused: true }
-  expect(collectFacts('error', ...ran('make', 'hook error: [baton] The brief is wanted now.', refused))).toEqual([])
+  expect(collectFacts('error', ...ran('make', 'hook error: [baton] Tools are denied now.', refused))).toEqual([])
   expect(collectFacts('error', ...ran('make', 'hook error: not on Fridays', refused))).toHaveLength(1)
 })
 

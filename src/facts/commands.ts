@@ -121,13 +121,21 @@ const ERROR_SIGNS = [
   /\berror(?:\[\w+\]| TS\d+)?:/i,
   /^E\s{2,}\S/,
   /^\s*[\w./-]+:\d+(?::\d+)?:? /,
-  /\b(?:CONFLICT|rejected|failed|cannot|can't|not found|no such file|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch)\b/i,
+  new RegExp(
+    String.raw`\b(?:CONFLICT|rejected|failed|cannot|can't|not found|no such file|denied|refused|undefined|` +
+      String.raw`unresolved|unexpected|invalid|timed out|missing|mismatch)\b`,
+    'i',
+  ),
   /\b(?:error|fail|[A-Z]{1,4}\d{3,4})\b/i,
 ]
 
 /** Quick filter: every line that reports an error contains one of these. */
-const QUICK_FILTER =
-  /error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch|[A-Z]\d{3}/i
+const QUICK_FILTER = new RegExp(
+  String.raw`error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|` +
+    "can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|" +
+    String.raw`mismatch|[A-Z]\d{3}`,
+  'i',
+)
 
 function errorIn({ text }: ResultEntry): string {
   const lines = text

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { said } from '../testing/sample-conversation.js'
 import { watchConstraints } from './facts.js'
 
@@ -168,4 +168,49 @@ test.each([
   'Тест не проходит.',
 ])('a description of a fault in another language is no constraint: %s', (sentence) => {
   expect(constraintsIn(sentence)).toEqual([])
+})
+
+describe('constraints in long prompts', () => {
+  const texts = (prompt: string): string[] => {
+    const watcher = watchConstraints()
+    watcher.said!(said('user', prompt))
+    return watcher.facts().map(({ text }) => text)
+  }
+
+  test('comments of a script are no headings of a document', () => {
+    expect(texts('Never push to main. My script:\n```sh\n# one\n# two\n# three\n```')).toEqual(['Never push to main.'])
+  })
+
+  test('sentences of a pasted document count only before its headings and under headings for rules', () => {
+    const document =
+      'Keep the API stable.\n\n## Goal\nYou must rewrite it all.\n\n' +
+      '## Rules\nNever push to main.\n\n## Done when\nIt must pass.'
+    expect(texts(document)).toEqual(['Keep the API stable.', 'Never push to main.'])
+  })
+
+  test('of a given plan only the line that hands it over counts', () => {
+    const plan = 'Please review the following plan and never push to main.\n\n# Cache\n\nYou must use Redis.'
+    expect(texts(plan)).toEqual(['Please review the following plan and never push to main.'])
+  })
+
+  test('a rule in a typed answer of a dialog counts, at the place of its last mention', () => {
+    const watcher = watchConstraints()
+    const answer = 'Two processes, and please never share a connection between them, it breaks.'
+    watcher.returned!(
+      {
+        kind: 'returned',
+        callId: 'c',
+        text: '',
+        ok: true,
+        exitCode: null,
+        interrupted: false,
+        answers: [answer],
+        answered: [{ question: 'How many?', answer }],
+        line: 7,
+        at: null,
+      },
+      { kind: 'called', callId: 'c', tool: 'Ask', act: { type: 'ask', questions: ['How many?'] }, line: 6, at: null },
+    )
+    expect(watcher.facts()).toMatchObject([{ line: 7, state: 'forbidden', detail: { how: 'dialog' } }])
+  })
 })

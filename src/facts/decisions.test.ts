@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { CallEntry, ResultEntry, ToolAction } from '../contract/conversation.js'
 import { said } from '../testing/sample-conversation.js'
-import { watchDecisions } from './facts.js'
+import { watchDecisions } from './decisions.js'
 
 function decisionsIn(text: string, by: 'agent' | 'user' | 'other' = 'agent'): string[] {
   const watcher = watchDecisions()
@@ -44,4 +45,133 @@ test.each([
 test('text of other programs contains no decisions', () => {
   expect(decisionsIn('We decided to use Postgres.', 'other')).toEqual([])
   expect(decisionsIn("Let's go with the second one.", 'user')).toEqual(["Let's go with the second one."])
+})
+
+test.each([
+  "I'm dropping the Redis cache.",
+  "I'm picking Postgres for the queue.",
+  "I'll rule out Redis.",
+  'The right place for this is the parser.',
+  'The simplest fix is a lock.',
+  'Root cause: the index is stale.',
+  'Parser changes: not needed.',
+  'It is a false positive.',
+  'Both comments are actually valid.',
+  'The harness should rely on the setup.',
+  'I need to add a fallback to `load` for empty lists.',
+  'This is a gap we accept for now.',
+  'We agreed on two passes.',
+])('a conclusion or choice of the agent is a decision: %s', (sentence) => {
+  expect(decisionsIn(sentence)).toEqual([sentence])
+})
+
+test.each([
+  "Let's not make this change here.",
+  "let's go back",
+  "I'll do that manually.",
+  'I like option 2.',
+  'Please open an issue for that.',
+  'Do the docs in a separate branch.',
+  'That one can be closed.',
+  "No, don't set it.",
+  'Use the old one instead.',
+])('a choice of the user is a decision: %s', (sentence) => {
+  expect(decisionsIn(sentence, 'user')).toEqual([sentence])
+})
+
+test.each(['The page is closed after login.', 'The file was removed yesterday.', 'I like pizza.'])(
+  'a description by the user is no decision: %s',
+  (sentence) => {
+    expect(decisionsIn(sentence, 'user')).toEqual([])
+  },
+)
+
+test('a long answer without sentences is cut, because facts are stored and compared', () => {
+  const watcher = watchDecisions()
+  const call: CallEntry = {
+    kind: 'called',
+    callId: 'c',
+    tool: 'Ask',
+    act: { type: 'ask', questions: ['Which?'] },
+    line: 1,
+    at: null,
+  }
+  const answer = 'x'.repeat(50_000)
+  watcher.returned!(
+    {
+      kind: 'returned',
+      callId: 'c',
+      text: '',
+      ok: true,
+      exitCode: null,
+      interrupted: false,
+      answers: [answer],
+      answered: [{ question: 'Which?', answer }],
+      line: 2,
+      at: null,
+    },
+    call,
+  )
+  expect(watcher.facts()[0]!.text.length).toBeLessThan(600)
+})
+
+describe('choices of the user outside of prose', () => {
+  const call = (act: ToolAction): CallEntry => ({ kind: 'called', callId: 'c', tool: 'Ask', act, line: 3, at: null })
+  const returned = (change: Partial<ResultEntry>): ResultEntry => ({
+    kind: 'returned',
+    callId: 'c',
+    text: '',
+    ok: true,
+    exitCode: null,
+    interrupted: false,
+    answers: [],
+    line: 4,
+    at: 9,
+    ...change,
+  })
+  const choices = (act: ToolAction, change: Partial<ResultEntry>) => {
+    const watcher = watchDecisions()
+    watcher.returned!(returned(change), call(act))
+    return watcher.facts()
+  }
+  const ask: ToolAction = { type: 'ask', questions: ['Which store?', 'Since when?'] }
+
+  test('each answer of a dialog is a decision of the user with its question', () => {
+    const found = choices(ask, {
+      answered: [
+        { question: 'Which store?', answer: 'SQLite' },
+        { question: 'Since when?', answer: 'You decide' },
+      ],
+    })
+    expect(found).toMatchObject([
+      {
+        text: expect.stringMatching(/^SQLite /),
+        line: 4,
+        at: 9,
+        detail: { by: 'user', how: 'dialog', answer: 'SQLite' },
+      },
+    ])
+    expect(found[0]!.text).toContain('Which store?')
+  })
+
+  test('answers that were given before the user left a dialog count too', () => {
+    const answered = [{ question: 'Which store?', answer: 'SQLite' }]
+    expect(choices(ask, { ok: false, interrupted: true, answered })).toHaveLength(1)
+  })
+
+  test('an approved plan and a refused one are decisions that name the plan', () => {
+    const plan: ToolAction = { type: 'ask', questions: ['Approve?'], plan: 'Move the cache' }
+    expect(choices(plan, {})[0]).toMatchObject({ detail: { how: 'plan approved' } })
+    expect(choices(plan, { ok: false, refused: true })).toEqual([])
+    expect(choices(plan, { ok: false, refused: true, declined: true })[0]).toMatchObject({
+      text: expect.stringContaining('Move the cache'),
+      detail: { how: 'plan refused' },
+    })
+  })
+
+  test('a prompt that hands over a plan decides for the plan and for nothing inside it', () => {
+    const watcher = watchDecisions()
+    watcher.said!(said('user', "Implement the following plan:\n\n# Split the parser\n\nLet's go with two passes."))
+    expect(watcher.facts().map(({ text }) => text)).toEqual(['Split the parser'])
+  })
 })

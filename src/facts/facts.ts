@@ -4,7 +4,8 @@ import { watchCommands, watchErrors, watchTests } from './commands.js'
 import { watchBranch, watchCommits } from './commits.js'
 import type { Demand } from './constraint-english.js'
 import { demandOf } from './constraint-words.js'
-import { type Language, languageOf } from './language.js'
+import { givenPlan, watchDecisions } from './decisions.js'
+import { languageOf } from './language.js'
 import { relativePath, resolvePath } from './paths.js'
 import { watchQuestions } from './questions.js'
 import { sentencesOf } from './sentences.js'
@@ -28,7 +29,7 @@ export interface Facts {
  * Version of the stored state. Raise it when a watcher stores or extracts something else,
  * so that stored states are discarded and transcripts read again.
  */
-export const FACTS_FORMAT = 1
+export const FACTS_FORMAT = 2
 
 /** The state of all watchers. Only the watchers know its content. */
 export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>
@@ -91,10 +92,16 @@ function watchRequests(state: { found: Fact[] } = { found: [] }): Watcher {
   const { found } = state
   return {
     state,
-    said: ({ by, text, line, at }) => {
-      if (by === 'user') found.push({ kind: 'request', text: text.trim(), line, at, state: null, detail: {} })
+    said: ({ by, text, line, at, feedback }) => {
+      if (by !== 'user') return
+      // A question about a declined call asks for an answer; the work is still the earlier request.
+      const aside = feedback === true && /[?？]/.test(text)
+      found.push({ kind: 'request', text: text.trim(), line, at, state: null, detail: aside ? { aside } : {} })
     },
-    facts: () => found.map((fact, i) => (i === found.length - 1 ? { ...fact, detail: { last: true } } : fact)),
+    facts: () => {
+      const last = found.findLast(({ detail }) => detail.aside !== true) ?? found.at(-1)
+      return found.map((fact) => (fact === last ? { ...fact, detail: { ...fact.detail, last: true } } : fact))
+    },
   }
 }
 
@@ -108,14 +115,64 @@ export function watchConstraints(state: { found: Map<string, Fact> } = { found: 
     state,
     said: ({ by, text, line, at }) => {
       if (by !== 'user') return
-      for (const { words, demand, language } of demandsIn(text)) {
+      for (const { words, demand, language } of demandsIn(ownProse(text))) {
         const key = words.toLowerCase()
         found.delete(key)
         found.set(key, { kind: 'constraint', text: words, line, at, state: demand, detail: { language } })
       }
     },
+    returned: ({ answered, line, at }) => {
+      for (const { answer } of answered ?? []) {
+        // A picked option is a decision; only a typed answer can state a rule.
+        if (answer.length < TYPED_ANSWER) continue
+        for (const { words, demand, language } of demandsIn(answer)) {
+          const detail = { language, how: 'dialog' }
+          const key = words.toLowerCase()
+          found.delete(key)
+          found.set(key, { kind: 'constraint', text: words, line, at, state: demand, detail })
+        }
+      }
+    },
     facts: () => [...found.values()],
   }
+}
+
+/** Fewest characters of an answer that was typed and not picked. */
+const TYPED_ANSWER = 60
+
+/** Fewest headings that make a prompt a document: a pasted plan, specification or review. */
+const DOCUMENT_HEADINGS = 3
+const HEADING = /^#{1,4} \S/
+const FENCE = /^\s*(?:```|~~~)/
+/** Headings under which users write rules, also in a prompt with many headings. */
+const RULES_HEADING = new RegExp(
+  String.raw`^#{1,4} .*\b(?:rules?|constraints?|requirements?|don'?ts?|musts?|guidelines?|limits?|scope|` +
+    String.raw`non-goals?|important|notes?)\b`,
+  'i',
+)
+
+/**
+ * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
+ * and states no rules of the user. Of a plan only the line that hands it over counts. Of another
+ * document the text before its first heading counts, and the text under headings for rules.
+ */
+function ownProse(prompt: string): string {
+  if (!prompt.includes('#')) return prompt
+  const lines = prompt.split('\n')
+  if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''
+  let isFenced = false
+  let headings = 0
+  let isOwn = true
+  const own: string[] = []
+  for (const line of lines) {
+    if (FENCE.test(line)) isFenced = !isFenced
+    else if (!isFenced && HEADING.test(line)) {
+      headings++
+      isOwn = RULES_HEADING.test(line)
+    }
+    if (isOwn) own.push(line)
+  }
+  return headings >= DOCUMENT_HEADINGS ? own.join('\n') : prompt
 }
 
 function demandsIn(text: string): { words: string; demand: Demand; language: string }[] {
@@ -213,86 +270,13 @@ function todoFact({ id, text, status, line, at }: KeptTodo): Fact {
   return { kind: 'todo', text, line, at, state: TODO_STATES[status], detail: { id, doing: status === 'doing' } }
 }
 
+const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\/|(?:^|\/)\.git\//
+
 /**
- * Collects stated choices, with their reason if it is in the same sentence.
- * Choices of the user in a dialog are part of that question.
+ * True for a file that a command wrote outside of the work: a temporary file, or one of git's own.
  */
-export function watchDecisions(state: { found: Map<string, Fact> } = { found: new Map() }): Watcher {
-  const { found } = state
-  const put = (text: string, line: number, at: number | null, by: string): void => {
-    found.delete(text)
-    found.set(text, { kind: 'decision', text, line, at, state: null, detail: { by } })
-  }
-  return {
-    state,
-    said: ({ by, text, line, at }) => {
-      if (by === 'other') return
-      const language = languageOf(text)
-      const signs = language !== 'en' ? [OTHERS[language]] : by === 'agent' ? AGENT : USER
-      for (const one of sentencesOf(text)) if (!one.question && isDecision(one.text, signs)) put(one.text, line, at, by)
-    },
-    facts: () => [...found.values()],
-  }
-}
-
-const BOTH = [
-  /\b(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|opted|settled|went|picked) (?:to|on|for|against|not|with|that|the|a|an)\b/i,
-  /\b(?:decision|decided|conclusion|verdict): /i,
-  /\b(?:let's|lets|let us) (?:go|stick|use|keep|do|take|stay|drop|settle|make) (?:with|to|it|the|on|a|this|that|for|\w+ instead)\b/i,
-  /\b(?:going|go|went|stick(?:ing)?) with (?!the flow)[\w`"']/i,
-  /\b(?:we|i) (?:agreed|agree) (?:on|to|that)\b/i,
-]
-/** Verbs with which an agent describes a choice of its own. */
-const CHOOSES =
-  "(?:'ll| will|'m going to| am going to|'m| am|'d| would)?(?: (?:now|also|still|therefore|deliberately))? (?:keep|kept|use|used|using|put|made|make|leave|left|store|stored|storing|moved?|moving|write|wrote|do|did|load|loaded|read|parse|hash|sort|sorted|decode|split|stay|stayed|stick|stuck|prefer|preferred|take|took|add|added|avoid|avoided|subscribe|subscribed|call|called|cache|cached|build|built|return|handle|handled|wrap|wrapped|place|placed|do it|did it|did this|went|go|pass|passed|treat|treated|rename|renamed|pin|pinned|model|modelled|choose|chose|implement|implemented|run|hold|held|skip|skipped|revert|reverted|merge|merged|turn|turned|let|limit|limited|set|drop|dropped|require|required|compute|computed|generate|generated|catch|caught|raise|raised|log|logged|switch|switched|replace|replaced|extend|extended|copy|copied|check|checked|validate|validated|round|rounded)\\b"
-const AGENT = [
-  ...BOTH,
-  /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?|chose|chosen|picked)\b/i,
-  /\b(?:i|we)(?:'m| am|'re| are) (?:dropping|rejecting|ruling out|abandoning|discarding|choosing|picking|opting|keeping|sticking|leaving out|skipping)\b/i,
-  /\b(?:my|the|a) (?:better |best |right |safer |simpler )?(?:choice|decision|approach|design)(?: here)?(?:: | (?:is|was|will be|i took|we take)\b)/i,
-]
-/** Patterns of choices that name a reason or the rejected alternative. */
-const REASONED = [
-  /\b(?:i'd|we'd|i would|we would) rather\b.{3,160}\bthan\b/i,
-  new RegExp(
-    `\\b(?:i|we)${CHOOSES}(?! (?:not|with (?:the )?(?:failing|first)))\\b.{2,200}\\b(?:rather than|instead of|instead$|because|since|so that|over|and not|not the)\\b`,
-    'i',
-  ),
-  new RegExp(`\\b(?:instead of|rather than|since|because)\\b.{2,100}[, ](?:i|we)${CHOOSES}`, 'i'),
-  /\b(?:is|are|was|were|will be|gets?|stays?|goes|go|lives?)\b[^.]{2,120}\b(?:rather than\b|instead[.!]?$)/i,
-  /^(?:so )?\w+(?:ed|t)\b[^.]{3,160}\b(?:rather than\b|instead of\b.*\b(?:because|so that|since)\b)/i,
-  /\b(?:i|we)(?:'d| would)? (?:recommend|suggest|propose|favou?r)\b.{3,160}\b(?:over|because|rather than|instead)\b/i,
-]
-const REASON = /rather|instead|because|since|so that|over|and not|not the/i
-const USER = [
-  ...BOTH,
-  /^(?:(?:yes|ok|okay|good|fine|no|hmm|alright|right|great)[,.! ]+)*(?:go (?:with|for)|take|choose|pick|use|do|option|variant|plan) (?:option |variant |plan |the )?(?:[a-d1-4]|first|second|third|latter|former)\b/i,
-  /\b(?:we|i)(?:'ll| will) (?:go|use|keep|stay|stick|take|drop|ship)\b/i,
-]
-
-const OTHERS: Record<Exclude<Language, 'en'>, RegExp> = {
-  de: /(?<!\p{L})(?:habe? (?:ich )?(?:mich|uns) (?:\S+ ){0,8}entschieden|entschieden (?:mich|uns)|habe (?:\S+ ){1,12}(?:gewählt|statt|anstatt)|(?:nehme|verwende|nutze|behalte)n? (?:ich|wir)? ?(?:\S+ ){0,12}(?:statt|anstatt|anstelle|weil))(?!\p{L})/iu,
-  es: /(?<!\p{L})(?:he(?:mos)? (?:preferido|decidido|optado|elegido)|decidí|opté|elegí|(?:uso|usaré|dejo|mantengo|prefiero) (?:\S+ ){0,12}(?:en lugar de|en vez de|porque))(?!\p{L})/iu,
-  fr: /(?<!\p{L})(?:j['’]ai (?:choisi|décidé|opté|préféré|retenu)|nous avons (?:choisi|décidé|opté)|(?:j['’]utilise|je garde|je préfère|je prends) (?:\S+ ){0,12}(?:plutôt que|au lieu de|parce que|car))(?!\p{L})/iu,
-  zh: /(?:我|我们)?(?:决定|选择了|选用|改用|最终采用|采用了?).{2,60}(?:而不是|而非|因为|代替)|(?:决定|选择)(?:不|用|采用|使用|把)/,
-  ja: /(?:ことにし(?:ました|た|ます)|を選びました|を採用し|に決め(?:ました|た))|(?:の代わりに|ではなく).{1,40}(?:を使|にし|採用|選)/,
-  ru: /(?<!\p{L})(?:я |мы )?(?:решил[аи]?|выбрал[аи]?|предпочёл|предпочел|предпочла)(?!\p{L})|(?<!\p{L})(?:использую|оставляю|сделал[аи]?|беру) (?:\S+ ){0,12}(?:вместо|потому что|так как)(?!\p{L})/iu,
-}
-
-/** Quick filter: every decision contains one of these, and most sentences contain none. */
-const QUICK_FILTER =
-  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|recommend|suggest|propos|favou?r|keep|skip|leav|pick|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll/i
-
-/** Intentions for the next minute, which are no decisions. */
-const NEXT_STEP =
-  /^(?:(?:ok|okay|now|first|next|good|great|right|so|then|alright)[,.! ]+)*(?:let me|i'll (?:look|check|start|read|run|see|now|first|begin|try|have to|take a look|go through|have a look|search|find|open|verify|fix (?:that|this|it)|add a test)|i will (?:look|check|start|read|run|now|first)|let's (?:see|look|check|start|run|try|find))\b/i
-
-function isDecision(sentence: string, signs: RegExp[]): boolean {
-  if (signs.length > 1 && !QUICK_FILTER.test(sentence)) return false
-  const plain = sentence.replace(/[’‘]/g, "'")
-  if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
-  if (signs.some((one) => one.test(plain))) return true
-  return signs === AGENT && REASON.test(plain) && REASONED.some((one) => one.test(plain))
+function isScratch(path: string, root: string | null): boolean {
+  return SCRATCH.test(root !== null && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
 }
 
 interface FileState {
@@ -350,7 +334,8 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
     // A background command may not have read its files yet.
     if (!background) for (const path of read) put(path, false, returned.line, returned.at)
-    for (const { path, removed } of changed) put(path, true, returned.line, returned.at, removed)
+    for (const { path, removed } of changed)
+      if (!isScratch(path, state.root)) put(path, true, returned.line, returned.at, removed)
   }
 
   function unconfirmed(call: CallEntry): Fact[] {

@@ -23,7 +23,7 @@ interface MatchRules {
 
 /** Returns a check whether a text says what a sentence means, or most of several sentences. */
 export function prepareMeaning(text: string): (part: string, strict?: MatchRules) => boolean {
-  const sentences = sentencesOf(text)
+  const sentences = splitSentences(text)
   const meanings = sentences.map(meaningWords)
   const places = new Map<string, number[]>()
   for (const [i, words] of meanings.entries()) {
@@ -45,7 +45,7 @@ export function prepareMeaning(text: string): (part: string, strict?: MatchRules
     const near = words.size <= FEW_WORDS ? 1 : NEAR
     const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
     const firm = strict.firm ? [...words].filter(isExactWord) : []
-    const clauses = strict.denied === true ? sentencesOf(part).flatMap(clausesOf) : null
+    const clauses = strict.denied === true ? splitSentences(part).flatMap(clausesOf) : null
     const holds = (start: number): boolean => {
       const here = meanings.slice(start, start + near)
       const has = (word: string): boolean => here.some((sentence) => sentence.has(word))
@@ -66,7 +66,7 @@ export function prepareMeaning(text: string): (part: string, strict?: MatchRules
     return [...starts].some(holds)
   }
   return (part, strict = {}) => {
-    const parts = sentencesOf(part).map((sentence) => ({ sentence, words: meaningWords(sentence) }))
+    const parts = splitSentences(part).map((sentence) => ({ sentence, words: meaningWords(sentence) }))
     const all = parts.reduce((sum, { words }) => sum + words.size, 0)
     // A single word says too little, except in a prohibition such as "no Redis".
     if (all < 2 && !(all === 1 && strict.denied && denies(part))) return false
@@ -100,7 +100,8 @@ function saysOther(
 const startsOf = (at: number, near: number): number[] =>
   Array.from({ length: near }, (_, back) => at - back).filter((start) => start >= 0)
 
-const sentencesOf = (text: string): string[] =>
+/** Splits a text into sentences; the end of a line ends a sentence. */
+export const splitSentences = (text: string): string[] =>
   text.split(/(?<=[.!?;])\s+|(?<=[。！？；])|\n+/).filter((one) => one.trim() !== '')
 
 /** A part of a sentence that says one thing. */
@@ -114,7 +115,8 @@ const DENIAL = "(?:never|not|no|do not|don'?t|nie|niemals|nicht|kein\\p{L}*|nunc
  * Separators of clauses: punctuation, words such as "but" or "when", and an "and" before a denial.
  */
 const CLAUSE_SEPARATOR = new RegExp(
-  `[,;:()–—，、；：（）]\\s*|\\s-+\\s|\\s(?=(?:but|however|when|while|unless|because|instead|aber|wenn|weil|sondern|pero|cuando|mais|quand|но|когда)\\s)|\\s(?=(?:and|or|und|oder|y|o|et|ou|и|или)\\s+${DENIAL}(?!\\p{L}))`,
+  '[,;:()–—，、；：（）]\\s*|\\s-+\\s|\\s(?=(?:but|however|when|while|unless|because|instead|aber|wenn|weil|sondern|pero|' +
+    `cuando|mais|quand|но|когда)\\s)|\\s(?=(?:and|or|und|oder|y|o|et|ou|и|или)\\s+${DENIAL}(?!\\p{L}))`,
   'iu',
 )
 

@@ -16,8 +16,10 @@ interface ShellFiles {
 }
 
 /** Quick filter: parsing other commands cannot find any file. */
-const EVIDENT =
-  />|\b(?:sed|perl|mv|rm|cp|tee|touch|ln|truncate|dd|git|curl|wget|cat|head|tail|less|more|nl|bat|unlink|rsync|install|patch|awk)\b/
+const EVIDENT = new RegExp(
+  String.raw`>|\b(?:sed|perl|mv|rm|cp|tee|touch|ln|truncate|dd|git|curl|wget|cat|head|tail|less|more|nl|bat|` +
+    String.raw`unlink|rsync|install|patch|awk)\b`,
+)
 
 export function filesOf(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
   if (failed) return readFiles(command, cwd, true, output)

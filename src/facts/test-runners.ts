@@ -7,8 +7,17 @@ export interface TestRun {
 }
 
 /** Commands that run tests, as users write them. */
-const RUNS_TESTS =
-  /(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|rails test|(?:\.\/)?gradlew?\b[^;&|]{0,300}\b(?:test|check)\w*|mvnw?\b[^;&|]{0,300}\b(?:test|verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]{0,300}\btest|deno test|bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|yarn (?:run )?test|make (?:\S{1,300} ){0,30}(?:test|check)s?\b|composer (?:run )?test|bazel test|meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)/
+const RUNS_TESTS = new RegExp(
+  String.raw`(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|` +
+    String.raw`python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|` +
+    String.raw`mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|` +
+    String.raw`go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|` +
+    String.raw`rails test|(?:\.\/)?gradlew?\b[^;&|]{0,300}\b(?:test|check)\w*|mvnw?\b[^;&|]{0,300}\b(?:test|` +
+    String.raw`verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]{0,300}\btest|deno test|` +
+    String.raw`bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|` +
+    String.raw`yarn (?:run )?test|make (?:\S{1,300} ){0,30}(?:test|check)s?\b|composer (?:run )?test|bazel test|` +
+    String.raw`meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)`,
+)
 
 export function runsTests(command: string): boolean {
   return RUNS_TESTS.test(command)

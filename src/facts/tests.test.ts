@@ -5,7 +5,8 @@ import { startFacts } from './facts.js'
 
 const FAILED = { exitCode: 1, ok: false }
 const RED =
-  'FAILED tests/test_a.py::test_x - KeyError\nFAILED tests/test_b.py::test_y - KeyError\n=== 2 failed, 3 passed in 0.1s ==='
+  'FAILED tests/test_a.py::test_x - KeyError\nFAILED tests/test_b.py::test_y - KeyError\n' +
+  '=== 2 failed, 3 passed in 0.1s ==='
 const HALF = 'FAILED tests/test_b.py::test_y - KeyError\n=== 1 failed, 4 passed in 0.1s ==='
 const GREEN = '=== 5 passed in 0.1s ==='
 

@@ -9,9 +9,12 @@ export function normalizeText(text: string): string {
 }
 
 const FILLER_WORDS = new Set(
-  'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es un una le les des et ou est du dans pour use used using here there always just also now since because need ill lets bitte immer never dont doesnt mustnt cant cannot nie niemals kein keine nunca jamais pas ne не никогда без'.split(
-    ' ',
-  ),
+  (
+    'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no ' +
+    'but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es ' +
+    'un una le les des et ou est du dans pour use used using here there always just also now since because need ill ' +
+    'lets bitte immer never dont doesnt mustnt cant cannot nie niemals kein keine nunca jamais pas ne не никогда без'
+  ).split(' '),
 )
 
 /** Scripts without spaces between words, or with particles attached to them. */
@@ -60,8 +63,14 @@ function stem(word: string): string {
     .replace(/(.)\1$/, '$1')
 }
 
-const DENIALS =
-  /(?<![\p{L}])(no|not|never|none|without|avoid\p{L}*|(?:do|does|did|is|are|was|were|ca|could|must|should|would|wo|has|have|had)nt|cannot|forbid\p{L}*|prohibit\p{L}*|exclud\p{L}*|untouched|unchanged|nothing|nobody|nichts?|nie|niemals|kein\p{L}*|ohne|verboten|nunca|jamás|nada|sin|ni|pas|jamais|rien|sans|aucun\p{L}*|não|nem|sem|non|mai|senza|не|ничего|нельзя|никогда|без|ни)(?![\p{L}])|[不别別勿莫禁没沒無无]|ない|ません|禁止|않|말[아고]|없|못/u
+const DENIALS = new RegExp(
+  String.raw`(?<![\p{L}])(no|not|never|none|without|avoid\p{L}*|(?:do|does|did|is|are|was|were|ca|could|must|` +
+    String.raw`should|would|wo|has|have|had)nt|cannot|forbid\p{L}*|prohibit\p{L}*|exclud\p{L}*|untouched|` +
+    String.raw`unchanged|nothing|nobody|nichts?|nie|niemals|kein\p{L}*|ohne|verboten|nunca|jamás|nada|sin|ni|pas|` +
+    String.raw`jamais|rien|sans|aucun\p{L}*|não|nem|sem|non|mai|senza|не|ничего|нельзя|никогда|без|ни)(?![\p{L}])|` +
+    '[不别別勿莫禁没沒無无]|ない|ません|禁止|않|말[아고]|없|못',
+  'u',
+)
 
 /** Returns true when something in the text is denied or forbidden. */
 export const denies = (text: string): boolean => DENIALS.test(normalizeText(text))

@@ -35,8 +35,8 @@ function formatIn(timezone: string | undefined): Intl.DateTimeFormat {
     return new Intl.DateTimeFormat('sv-SE', { ...digits, ...(timezone === undefined ? {} : { timeZone: timezone }) })
   } catch {
     throw new BatonError(
-      `There is no timezone "${timezone}".`,
-      'Give one such as Europe/Berlin, America/New_York or UTC.',
+      `Unknown timezone "${timezone}".`,
+      'Use a name such as Europe/Berlin, America/New_York or UTC.',
       EXIT.usage,
     )
   }

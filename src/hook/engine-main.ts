@@ -105,7 +105,7 @@ function drain(env: Record<string, string | undefined>): void {
 /** Does the work that compactions and handoffs left, if any. */
 function keep(app: App): void {
   const { store } = app
-  app.engine.lookAtHandoffs()
+  app.engine.checkDueHandoffs()
   const now = app.now()
   // The process that was to send them may have died.
   if (store.dueNotices(now.toISOString()).length > 0) hasNotices = true

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { InstallProblem } from '../agents/shared/install-problem.js'
 import { FileChanged, realTarget, removeFileIf, removeLeftovers, writeFileAtomic } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import type { FileChange, Plan, Step } from './plan.js'
 
 export interface Applied {
@@ -46,8 +47,8 @@ function attempt(step: Step, between?: (name: string) => void): void {
     if (error instanceof FileChanged || codeOf(error) === undefined) throw error
     throw new InstallProblem(
       step.path,
-      `it could not be written: ${reasonOf(error)}`,
-      'Mend that and run the same command again: it goes on from here.',
+      `the file could not be written: ${reasonOf(error)}`,
+      'Fix that, then run the same command again. It continues from here.',
     )
   }
 }
@@ -94,18 +95,18 @@ function checkWritable(step: Step): void {
   if (step.do === 'write' && existsSync(real) && !writable(real, constants.W_OK)) {
     throw new InstallProblem(
       step.path,
-      'it is read-only',
-      `Make it writable (chmod u+w) and try again. If a tool generates it, change it there.`,
+      'the file is read-only',
+      `Run chmod u+w ${quoteForShell(step.path)} and try again. If a tool generates the file, change it there.`,
     )
   }
   const folder = existing(step.do === 'remove-tree' ? real : dirname(real))
   if (!statSync(folder).isDirectory())
-    throw new InstallProblem(step.path, `${folder} is not a folder`, 'Move it away and try again.')
+    throw new InstallProblem(step.path, `${folder} is not a folder`, 'Move that file away and try again.')
   if (!writable(folder, constants.W_OK | constants.X_OK)) {
     throw new InstallProblem(
       step.path,
-      `the folder ${folder} cannot be written`,
-      'Make the folder writable and try again.',
+      `the folder ${folder} is not writable`,
+      `Run chmod u+w ${quoteForShell(folder)} and try again.`,
     )
   }
 }

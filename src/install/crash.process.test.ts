@@ -163,7 +163,7 @@ describe('a run killed at any step', () => {
         encoding: 'utf8',
       })
       expect(run.status).toBe(1)
-      expect(run.stderr).toContain(`InstallProblem: ${machine.userSettings}: it could not be written`)
+      expect(run.stderr).toContain(`InstallProblem: ${machine.userSettings}: the file could not be written`)
       expect(settings()).toBe(before)
       expect(strays()).toEqual([])
       expect(machine.install({ mod }).changed).toBe(true)

@@ -106,7 +106,7 @@ describe('the waiter', () => {
     },
   )
 
-  test('the waiter is added to an install of an older Baton, and removed once the plugin module can be installed', () => {
+  test('the waiter is added to an older install, and removed once the module can be installed', () => {
     machine.install()
     expect(waiters()).toEqual([])
     machine.install({ mod, clientVersion: '2.1.200' })

@@ -104,7 +104,7 @@ describe('a settings file', () => {
     ['refused-cut-off.json', /line 4 .*ends too early/],
     ['refused-hooks-array.json', /hooks is not an object/],
     ['refused-event-object.json', /hooks\.Stop is not an array/],
-    ['refused-doubled-hooks.json', /hooks stands there twice/],
+    ['refused-doubled-hooks.json', /hooks occurs twice/],
   ])('settings in %s are refused with a sentence that names the place', (name, sentence) => {
     put(machine.userSettings, fixture(name, machine))
     expect(() => machine.install()).toThrow(sentence)

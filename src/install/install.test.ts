@@ -129,7 +129,7 @@ describe('install', () => {
 describe('files that cannot be written', () => {
   const cases: [string, () => void, RegExp][] = [
     ['a read-only settings file', () => chmodSync(machine.userSettings, 0o444), /read-only/],
-    ['a read-only folder', () => chmodSync(dirname(machine.userSettings), 0o555), /folder .* cannot be written/],
+    ['a read-only folder', () => chmodSync(dirname(machine.userSettings), 0o555), /folder .* is not writable/],
     [
       'a read-only file behind a link',
       () => {
@@ -150,7 +150,7 @@ describe('files that cannot be written', () => {
         mkdirSync(machine.baton)
         chmodSync(machine.baton, 0o555)
       },
-      /folder .* cannot be written/,
+      /folder .* is not writable/,
     ],
     ["a file where Baton's home should be", () => writeFileSync(machine.baton, ''), /is not a folder/],
     [

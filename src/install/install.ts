@@ -79,7 +79,11 @@ function carryOut(options: InstallPlace, plan: () => Plan): Applied {
       } catch (error) {
         if (!(error instanceof FileChanged)) throw error
         if (tries === 5)
-          throw new InstallProblem(error.path, 'another program keeps writing it', 'Try again when it is done.')
+          throw new InstallProblem(
+            error.path,
+            'another program keeps changing the file',
+            'Wait for that program to end and try again.',
+          )
       }
     }
   })
@@ -159,9 +163,13 @@ function inheritedLine(installer: AgentInstaller, options: InstallPlace): string
 /** Returns the home as every command string spells it. */
 function plainHome(home: string): string {
   if (!isAbsolute(home))
-    throw new InstallProblem(home, "Baton's home is not an absolute path", 'Give BATON_HOME as an absolute path.')
+    throw new InstallProblem(home, "Baton's home is not an absolute path", 'Set BATON_HOME to an absolute path.')
   if (/[\n\r\0]/.test(home))
-    throw new InstallProblem(home, "Baton's home has a line break in its name", 'Choose another BATON_HOME.')
+    throw new InstallProblem(
+      home,
+      "the path of Baton's home contains a line break",
+      'Set BATON_HOME to another folder.',
+    )
   return resolve(home)
 }
 
@@ -179,7 +187,7 @@ function withLock<T>(path: string, work: () => T): T {
   const existed = existsSync(folder)
   for (let waited = 0; !take(path, folder); waited += PAUSE_MS) {
     if (waited >= PATIENCE_MS) {
-      throw new InstallProblem(path, 'another install or uninstall is at work', 'Wait for it to end and try again.')
+      throw new InstallProblem(path, 'another install or uninstall is running', 'Wait for it to end and try again.')
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
   }

@@ -45,12 +45,15 @@ export function launcherHere(agent: string, home: Home, program: InstalledProgra
 /** Returns the launcher's text for an install. Throws when a program that it starts is missing. */
 export function launcherFor(agent: string, home: Home, program: InstalledProgram): string {
   if (findProgram('bash', program.env) === null) {
-    throw new BatonError('bash was not found: the hooks need it.', 'Install bash and run baton install again.')
+    throw new BatonError(
+      'Cannot install the hooks: they need bash, which was not found.',
+      'Install bash and run baton install again.',
+    )
   }
   if (!existsSync(engineOf(program))) {
     throw new BatonError(
-      `The package is not complete: ${engineOf(program)} is missing.`,
-      'Install it again: npm install -g baton-cli',
+      `Cannot install the hooks: ${engineOf(program)} is missing from the package.`,
+      'Run npm install -g baton-cli, then baton install.',
     )
   }
   return launcherHere(agent, home, program)
@@ -62,7 +65,10 @@ export function launcherFor(agent: string, home: Home, program: InstalledProgram
  */
 export function passingPlace(program: string): string | null {
   if (!/[\\/]_npx[\\/]/.test(program)) return null
-  return 'Baton was started by npx from a cache that may be cleared: npm install -g baton-cli, then run baton install again.'
+  return (
+    'Hooks stop working when npx clears the cache that Baton runs from. ' +
+    'Run npm install -g baton-cli, then baton install.'
+  )
 }
 
 /** Returns the files of the plugin module as this version writes them for this home. */
@@ -144,7 +150,7 @@ function purgeData(
     if (worktree && existsSync(worktree.path))
       left.push({
         path: worktree.path,
-        reason: `worktree of job ${jobId} with its branch ${worktree.branch}; git worktree remove removes it`,
+        reason: `worktree of job ${jobId} with branch ${worktree.branch}; git worktree remove deletes it`,
       })
   }
   return left
@@ -186,8 +192,8 @@ function refuseWhileRunning(jobs: readonly JobRecord[]): void {
   if (running.length === 0) return
   const ids = running.map(({ jobId }) => jobId)
   throw new BatonError(
-    `${ids.length === 1 ? `Job ${ids[0]} is` : `Jobs ${ids.join(', ')} are`} running.`,
-    `Wait for the end, or end ${ids.length === 1 ? 'it' : 'each of them'} (baton jobs cancel ${ids[0]}), then run the command again.`,
+    `Cannot uninstall while ${ids.length === 1 ? `job ${ids[0]} is` : `jobs ${ids.join(', ')} are`} running.`,
+    `Wait for ${ids.length === 1 ? 'its end' : 'their end'} or run baton jobs cancel ${ids[0]}, then try again.`,
     EXIT.refused,
     { jobs: ids },
   )
@@ -291,13 +297,14 @@ function unitNote(unit: string, { env }: Caller): Service {
   const path = shortenHome(unit, env.HOME)
   return {
     files: [],
-    notes: [`The server still starts whenever you log in (${path}): baton serve remove takes that back.`],
+    notes: [`The server still starts when you log in (${path}). Run baton serve remove to stop that.`],
   }
 }
 
 async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promise<Service> {
   const failed = dryRun ? null : await dropUnit(caller)
-  const note = failed && `${unit} is removed, but the system was not told (${failed.command}: ${failed.reason}).`
+  const note =
+    failed && `${unit} was removed, but the service manager was not updated (${failed.command}: ${failed.reason}).`
   return { files: [{ path: unit, action: 'removed', backup: null }], notes: note ? [note] : [] }
 }
 
@@ -314,8 +321,8 @@ function refuseWhileServing(home: Home): void {
   if (!isServerLocked(home.server)) return
   const serving = readServingUrl(home.server)
   throw new BatonError(
-    `A Baton server still uses this home${serving ? ` (process ${serving.pid}, ${serving.url})` : ''}.`,
-    'End it first, then run the command again.',
+    `Cannot purge this home: a Baton server uses it${serving ? ` (process ${serving.pid}, ${serving.url})` : ''}.`,
+    `Stop the server${serving ? ` (kill ${serving.pid})` : ''}, then try again.`,
     EXIT.refused,
   )
 }

@@ -7,6 +7,7 @@ import type { Identify } from '../agents/shared/launcher-call.js'
 import { MARKER } from '../agents/shared/mod-marker.js'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import { homeFiles } from './home-files.js'
 import { missingFolders } from './made-folders.js'
 import type { FoundMod } from './mod-folder.js'
@@ -18,7 +19,12 @@ import type { Earlier } from './without-baton.js'
 export function lookAtSettings(path: string): FoundSettings {
   const real = realTarget(path)
   const stat = follow(real)
-  if (stat && !stat.isFile()) throw new InstallProblem(path, 'it is not a file', 'Move it away and try again.')
+  if (stat && !stat.isFile())
+    throw new InstallProblem(
+      path,
+      'the path is not a file',
+      `Run mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)} and try again.`,
+    )
   return {
     path,
     key: keyOf(path),
@@ -45,7 +51,7 @@ export function lookAtEarlier(home: string, key: string): Earlier {
     recordText,
     before: intact ? backup : null,
     formerOf: (of) => (/^[0-9a-f]{12}$/.test(of) ? (read(homeFiles(home, of).former)?.toString() ?? null) : null),
-    notes: damaged ? [`${files.record} is damaged: what it said about the earlier install is not known.`] : [],
+    notes: damaged ? [`${files.record} is damaged, so the settings before the first install are unknown.`] : [],
   }
 }
 
@@ -135,6 +141,10 @@ function read(path: string): Buffer | null {
   try {
     return readIfThere(path)
   } catch (error) {
-    throw new InstallProblem(path, `it cannot be read: ${reasonOf(error)}`, 'Make it readable and try again.')
+    throw new InstallProblem(
+      path,
+      `the file cannot be read: ${reasonOf(error)}`,
+      `Run chmod u+r ${quoteForShell(path)} and try again.`,
+    )
   }
 }

@@ -17,7 +17,7 @@ export interface FoundMod {
   missingFolders: string[]
 }
 
-export interface ModPlan {
+interface ModPlan {
   steps: Step[]
   files: FileChange[]
   note: string | null
@@ -36,7 +36,9 @@ export function planMod(found: FoundMod, files: ModFile[], unsupported: string |
   if (found.state === 'foreign') {
     return {
       ...nothing,
-      note: `${found.path} is not Baton's: it was left alone, so window and compaction point will be derived, not exact.`,
+      note:
+        `${found.path} exists and is not Baton's plugin module, so it stays unchanged. ` +
+        'The window and the compaction point are estimates.',
     }
   }
   const steps: Step[] = []

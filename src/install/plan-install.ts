@@ -3,13 +3,14 @@ import { dirname, join } from 'node:path'
 import type { AgentInstaller, ModFile, Scope } from '../agents/installer.js'
 import { asText, checked, InstallProblem } from '../agents/shared/install-problem.js'
 import type { Recognise } from '../agents/shared/launcher-call.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import { backupName, homeFiles } from './home-files.js'
 import { type FoundMod, planMod } from './mod-folder.js'
 import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
 import { type InstallRecord, printRecord } from './record.js'
 import { type Earlier, withoutBaton } from './without-baton.js'
 
-export interface InstallInput {
+interface InstallInput {
   agent: string
   installer: AgentInstaller
   home: string
@@ -162,7 +163,8 @@ function calledFromElsewhere(path: string, launcher: string): InstallProblem {
   const home = dirname(dirname(launcher))
   return new InstallProblem(
     path,
-    `it already calls Baton from another home, ${home}`,
-    `Run \`BATON_HOME='${home}' baton uninstall\` first, or install with that BATON_HOME: two at once would tell everything twice.`,
+    `the file already calls Baton with another home, ${home}`,
+    `Run \`BATON_HOME=${quoteForShell(home)} baton uninstall\` first, or install with that BATON_HOME. ` +
+      'With two homes, every message would appear twice.',
   )
 }

@@ -12,7 +12,7 @@ export interface UninstallTarget {
   mod: FoundMod
 }
 
-export interface UninstallInput {
+interface UninstallInput {
   home: string
   targets: UninstallTarget[]
   by: Recognise

@@ -60,7 +60,7 @@ test('a purge removes recognised files from a linked archive and leaves the rest
   symlinkSync(join(dir, 'disk'), join(home, 'archive'))
   const left = ['docs', 'empty', 'mine.txt'].map((name) => ({
     path: join(home, 'archive', name),
-    reason: 'Baton did not make it',
+    reason: 'not created by Baton',
   }))
   expect(purge(true)).toEqual(left)
   expect(purge()).toEqual(left)
@@ -93,7 +93,7 @@ test('a purge removes only the link of a linked place without a rule, and lists 
       ] as const
     ).map(([name, target]) => ({
       path: join(dir, target),
-      reason: `${join(home, name)} is a symbolic link to it, and a purge removes only the link`,
+      reason: `target of the symbolic link ${join(home, name)}; a purge removes only the link`,
     })),
   )
   expect(readdirSync(home)).toHaveLength(4)
@@ -117,7 +117,7 @@ test.each(['', '/', '/.', '//'])(
     const mine = [put('docs/jobs/j1/log'), put('docs/archive/a.br'), put('docs/store')]
     symlinkSync(join(dir, 'docs'), home)
     const left = [
-      { path: join(dir, 'docs'), reason: `${home} is a symbolic link to it, and a purge removes only the link` },
+      { path: join(dir, 'docs'), reason: `target of the symbolic link ${home}; a purge removes only the link` },
     ]
     expect(purge(true, end)).toEqual(left)
     expect(existsSync(home)).toBe(true)

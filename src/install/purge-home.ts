@@ -20,7 +20,7 @@ export interface Left {
   reason: string
 }
 
-const FOREIGN = 'Baton did not make it'
+const FOREIGN = 'not created by Baton'
 
 /**
  * Removes all of Baton's files from its home, and the home itself when it becomes empty.
@@ -64,7 +64,7 @@ export function removeLink(path: string, home: string | null, dryRun: boolean): 
   const target = existsSync(path) ? realpathSync(path) : null
   if (!dryRun) rmSync(path, { force: true })
   if (target === null || (home !== null && target.startsWith(realpathSync(home) + sep))) return []
-  return [{ path: target, reason: `${path} is a symbolic link to it, and a purge removes only the link` }]
+  return [{ path: target, reason: `target of the symbolic link ${path}; a purge removes only the link` }]
 }
 
 /**

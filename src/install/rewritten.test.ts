@@ -180,7 +180,8 @@ describe('the status line', () => {
   test.each([
     ["'@BATON@/bin/hook' status-line 0123456789ab", null],
     [
-      "[ ! -x '@LINK@/bin/hook' ] || exec '@LINK@/bin/hook' status-line 0123456789ab\n[ ! -x '@BATON@/bin/hook' ] || exec '@BATON@/bin/hook' status-line 0123456789ab\necho mine",
+      "[ ! -x '@LINK@/bin/hook' ] || exec '@LINK@/bin/hook' status-line 0123456789ab\n" +
+        "[ ! -x '@BATON@/bin/hook' ] || exec '@BATON@/bin/hook' status-line 0123456789ab\necho mine",
       'echo mine',
     ],
   ])('the status line never calls itself: %s', (command, tail) => {

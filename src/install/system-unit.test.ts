@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { browsers } from '../cli/commands/serve.js'
 import { MARK, planUnit, type UnitOptions } from './system-unit.js'
 
 const options: UnitOptions = {
@@ -55,16 +54,4 @@ test('another home has another unit, and another configuration folder is respect
   const own = planUnit({ ...options, env: { BATON_HOME: '/srv/b', XDG_CONFIG_HOME: '/x' } })
   expect(own.path).toMatch(/^\/x\/systemd\/user\/baton-[0-9a-f]{8}\.service$/)
   expect(own.text).toContain('Environment="BATON_HOME=/srv/b"')
-})
-
-test('the browser is chosen by the user, else by the system, and none is used without a display', () => {
-  const of = (env: Record<string, string>, platform: NodeJS.Platform = 'linux') => browsers('file:///x', env, platform)
-  expect(of({ BROWSER: 'firefox -P %s -w:lynx' })).toEqual([
-    ['firefox', '-P', 'file:///x', '-w'],
-    ['lynx', 'file:///x'],
-  ])
-  expect(of({ DISPLAY: ':0' })).toEqual([['xdg-open', 'file:///x']])
-  expect(of({ WAYLAND_DISPLAY: 'w' })).toEqual([['xdg-open', 'file:///x']])
-  expect(of({})).toEqual([])
-  expect(of({}, 'darwin')).toEqual([['open', 'file:///x']])
 })

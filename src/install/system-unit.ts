@@ -9,6 +9,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
 import { batonHome } from '../lib/home.js'
 import type { ProgramContext } from '../lib/program-context.js'
+import { quoteForShell } from '../lib/shell-words.js'
 import { missingFolders, rememberFolders } from './made-folders.js'
 
 /** Text that marks a file as Baton's own. A file without it is never replaced or removed. */
@@ -74,7 +75,7 @@ ${kept(env)
   .join('\n')}
 Restart=on-failure
 RestartSec=2
-# A wrong configuration, or another server for the same home: trying again would not help.
+# A retry cannot fix a wrong configuration (2) or a second server for the same home (4).
 RestartPreventExitStatus=2 4
 
 [Install]
@@ -180,7 +181,10 @@ export async function installUnit(
   }
   beforeStart(action, unit.start.at(-1)!.join(' '))
   const done = await runAll(steps, program)
-  return finished({ path: unit.path, action, steps: done }, 'It is written, but the system was not told to start it')
+  return finished(
+    { path: unit.path, action, steps: done },
+    'the file was written, but the service manager did not start the server',
+  )
 }
 
 /** Reverts `installUnit`. Leaves files alone that it did not write. */
@@ -190,7 +194,7 @@ export async function removeUnit(program: UnitProgram, { dryRun }: { dryRun: boo
   if (ownUnit(unit) === null) return { path, action: 'unchanged', steps: [] }
   if (dryRun) return { path, action: 'removed', steps: [...unit.stop, ...unit.forget].map(planned) }
   const steps = await stopAndRemove(unit, program)
-  return finished({ path, action: 'removed', steps }, 'It is removed, but the system was not told')
+  return finished({ path, action: 'removed', steps }, 'the file was removed, but the service manager was not updated')
 }
 
 async function stopAndRemove(unit: Unit, program: UnitProgram): Promise<UnitStep[]> {
@@ -239,8 +243,8 @@ function ownUnit({ path }: Unit): string | null {
   const text = readIfThere(path)?.toString('utf8') ?? null
   if (text === null || text.includes(MARK)) return text
   throw new BatonError(
-    `${path} is not Baton's: it was left as it is.`,
-    'Move it aside if Baton is to write its own there.',
+    `${path} was not written by Baton, so it stays unchanged.`,
+    `To let Baton write its own, run mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)} and try again.`,
     EXIT.refused,
   )
 }
@@ -280,8 +284,8 @@ function finished(change: UnitChange, what: string): UnitChange {
   throw new BatonError(
     `${path}: ${what} (${failed.command}: ${failed.reason}).`,
     action === 'removed'
-      ? `It will not start again. A server that still runs is ended by hand: baton doctor names its process.`
-      : `Run it again where your user session has a service manager, or by hand: ${failed.command}. Until then: baton serve.`,
+      ? 'The server will not start again. If one still runs, stop it: baton doctor shows its process.'
+      : `Run ${failed.command} in a session with a service manager. Until then, run baton serve.`,
     EXIT.failed,
     { changed: action !== 'unchanged', files: [{ path, action, backup: null }], steps },
   )

@@ -13,8 +13,10 @@ const REASON = 'the context of the session was nearly full'
 /**
  * Prompt for a session that was asked before and cut off: the request is above and not repeated.
  */
-const CUT_OFF =
-  '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
+const CUT_OFF = [
+  '[baton] You were cut off before the handoff brief requested above arrived.',
+  'Give it now as your whole answer, in the form described there, even if you see it above. You need no tools.',
+].join(' ')
 
 /** Outcomes that the next way of asking would only meet again. */
 const FINAL_OUTCOMES: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
@@ -142,5 +144,5 @@ async function ask(
 function briefAnswerOf(outcome: Outcome, wasAsked: boolean): BriefAnswer {
   if (outcome.how !== 'done')
     return { text: null, wasAsked, outcome, why: 'detail' in outcome ? outcome.detail : outcome.how }
-  return { text: findBrief(outcome.text), wasAsked: true, outcome, why: 'its answer holds none' }
+  return { text: findBrief(outcome.text), wasAsked: true, outcome, why: 'its answer contains none' }
 }

@@ -3,17 +3,21 @@ import type { Usage } from '../contract/reading.js'
 import type { AttemptRecord, JobLevel } from '../contract/records/job.js'
 import type { ContextUsage, RuntimeMessage, ToolResult } from '../contract/runtime.js'
 import { contextPercentages } from '../policy/percent.js'
+import { holdGrowth, tokensPerStep } from '../tracker/forecast.js'
 import { type JobDependencies, recordAttempt, recordJob } from './dependencies.js'
 import { NO_FAILURES } from './job.js'
 import { type ContextGrowth, findCrossings, fullAt, handoffLevelAt, hasRoom, isFull, levelText } from './job-levels.js'
 import { Journal, readAnswers } from './journal.js'
 import type { SessionHost } from './live-session.js'
 import type { Outcome } from './outcome.js'
-import { addUsage, ownSpend, SpendTracker, tokensOf } from './told-spend.js'
+import { addUsage, ownSpend, SpendTracker, tokensOf } from './spend-tracker.js'
 
 /** Messages that end a retry: an answer, the client giving up, or the session being reopened. */
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
 const NO_EDITS = { made: 0, denied: 0 }
+
+/** Steps from which the growth is computed: as many as the readings that a session keeps. */
+const RECENT_STEPS = 15
 
 /** An answer where a session can be cut off, and the calls that such a copy does not show. */
 export interface CutPoint {
@@ -36,6 +40,8 @@ export class AttemptHost implements SessionHost {
   private readonly deps: JobDependencies
   private current: AttemptRecord
   private growth: number[] = []
+  /** Tokens per step that forecasts use. Null until a step has added tokens. */
+  private perStep: number | null = null
   /** Usage of the last answer and the calls it made. */
   private newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
   /**
@@ -84,10 +90,12 @@ export class AttemptHost implements SessionHost {
       const refused = Math.max(this.current.refused ?? 0, message.denied ?? 0)
       const spend = ownSpend(message.spend, this.current.carried)
       const workedMs = this.workedMs()
-      this.put({ terminal: message.terminal, refused, workedMs, ...this.spendTracker.endTurn(this.current, spend) })
+      const endTurn = this.spendTracker.endTurn(this.current, spend)
+      this.put({ terminal: message.terminal, refused, workedMs, ...endTurn, ...this.usedAtTurnEnd() })
     }
     if (message.kind === 'compacted') {
       this.growth = []
+      this.perStep = null
       this.newest = null
       this.runsWhenFull = false
       this.put({ compactions: this.current.compactions + 1, crossed: [], growth: [] })
@@ -112,8 +120,19 @@ export class AttemptHost implements SessionHost {
     })
   }
 
+  /**
+   * The figure of the turn's last answer, which no batch follows that would measure it. A handoff
+   * keeps the figure at which it began, not that of the answer with the brief.
+   */
+  private usedAtTurnEnd(): Pick<AttemptRecord, 'usedTokens'> | null {
+    const isWork = this.current.state === 'prompted' || this.current.state === 'working'
+    return isWork && this.newest !== null ? { usedTokens: this.newest.used } : null
+  }
+
   private recordGrowth(by: number): void {
-    if (by > 0) this.growth = [...this.growth, by].slice(-8)
+    if (by <= 0) return
+    this.growth = [...this.growth, by].slice(-RECENT_STEPS)
+    this.perStep = holdGrowth(climbOf(this.growth), this.perStep)
   }
 
   private recordRetry({
@@ -188,7 +207,10 @@ export class AttemptHost implements SessionHost {
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
     const stops = ends && !this.runsWhenFull
     this.crossLevels(usage, spec.levels ?? [])
-    this.reportProgress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.growth) })
+    this.reportProgress({
+      full_at: stops ? fullAt(climb) : usage.point,
+      tokens_per_step: tokensPerStep({ seen: climbOf(this.growth), perStep: this.perStep }),
+    })
     return { full: stops && isFull(usage.used, climb) }
   }
 
@@ -313,7 +335,7 @@ export class AttemptHost implements SessionHost {
 
 /** Claude Code 2.1.325 reports an unreachable API as `unknown`, without a status. */
 function retryReason(status: number | null, reason: string): string {
-  if (status === null) return 'the API cannot be reached'
+  if (status === null) return 'the API is not reachable'
   return `the API answered ${status}${reason === '' || reason === 'unknown' ? '' : `, ${reason}`}`
 }
 
@@ -321,10 +343,13 @@ function sum(all: readonly AttemptRecord[], of: (attempt: AttemptRecord) => numb
   return all.reduce((total, attempt) => total + of(attempt), 0)
 }
 
-function mean(growth: readonly number[]): number | null {
-  return growth.length === 0 ? null : Math.round(growth.reduce((total, one) => total + one, 0) / growth.length)
+/** Returns the tokens after each step, counted from the first, as forecasts read a climb. */
+function climbOf(growth: readonly number[]): number[] {
+  const climb = [0]
+  for (const by of growth) climb.push(climb.at(-1)! + by)
+  return climb
 }
 
-export function tokensSpentIn({ spend }: AttemptRecord): number {
+function tokensSpentIn({ spend }: AttemptRecord): number {
   return tokensOf(spend)
 }

@@ -43,7 +43,7 @@ export class AttemptPrompts {
     const brief = attempt.briefId === null ? null : store.brief(attempt.briefId)
     const text = brief === null ? null : briefs.read(brief)
     if (brief !== null && text === null)
-      throw new BatonError(`The brief in ${brief.path} is gone or was changed.`, '', EXIT.failed)
+      throw new BatonError(`The brief in ${brief.path} is missing or was changed.`, '', EXIT.failed)
     const before = store.attempts(this.jobId).find(({ number }) => number === attempt.number - 1) ?? null
     const given = {
       task: job.spec.prompt,
@@ -81,7 +81,7 @@ export class AttemptPrompts {
     const job = this.deps.store.job(this.jobId)!
     const calls = this.unreportedCalls(attempt)
     const failed = failedChecksText(job)
-    if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'its process was ended')
+    if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'its process was killed')
     return [failed, unreportedCallsText(calls)].filter((part) => part !== '').join('\n\n')
   }
 
@@ -141,6 +141,9 @@ function failedChecksText({ checkRound, checks, detail }: JobRecord): string {
 
 /** Prompts for the sessions of a job. Each begins with `[baton]` or with the task itself. */
 
+/** Introduces calls that were cut off. A scripted agent of a test recognises the prompt by it. */
+export const OUTCOME_UNKNOWN = 'These calls were started, and their outcome is unknown.'
+
 const LONGEST_STEP = 700
 const SHORT_STEP = 80
 const MOST_LONG = 20
@@ -165,11 +168,11 @@ interface FreshPrompt {
 export function freshPrompt({ task, before, brief, repository, unreportedCalls }: FreshPrompt): string {
   const words = before.trim()
   // Clients treat a prompt that begins with a slash as a command and do not ask the model.
-  const first = words.startsWith('/') ? `The hooks of this job say first:\n\n${words}` : words
+  const first = words.startsWith('/') ? `Text of this job's hooks:\n\n${words}` : words
   if (brief === null) return [...(words === '' ? [] : [first]), task].join('\n\n')
   return [
     // Text without this prefix counts as the user's own and would be quoted in every later brief.
-    ...(words === '' ? [] : [`[baton] The hooks of this job say first:\n\n${words}`]),
+    ...(words === '' ? [] : [`[baton] Text of this job's hooks:\n\n${words}`]),
     brief.lead,
     `# The task\n\n${task}`,
     `# The brief\n\n${brief.text.trim()}`,
@@ -180,18 +183,28 @@ export function freshPrompt({ task, before, brief, repository, unreportedCalls }
 
 /** Introduces the brief to the next session of the same job. */
 export function handoffLead({ handoffs, spec }: Pick<JobRecord, 'handoffs' | 'spec'>): string {
-  return `[baton] You go on with a job that another session began and handed over. This is handoff ${handoffs} of at most ${spec.maxHandoffs}. The task, the brief of the session before, and the state of the repository follow. Do not repeat what is done; begin with the next exact step; do not ask whether to go on.`
+  return [
+    '[baton] You continue a job that another session began.',
+    `This is handoff ${handoffs} of at most ${spec.maxHandoffs}.`,
+    "The task, the previous session's brief and the state of the repository follow.",
+    'Do not repeat finished work. Begin with the next exact step. Do not ask whether to continue.',
+  ].join(' ')
 }
 
 /** Introduces the brief of an agent's last session to the first session of its next job. */
 function newJobLead({ spec }: Pick<JobRecord, 'spec'>): string {
-  return `[baton] This is a new job of the agent \`${spec.agentName}\`. The session of its last job could not be continued. The task, the brief of that session, and the state of the repository follow. Do the task; the brief is what you knew when the last job ended, and its own next step counts only where the task asks for it. Do not ask whether to go on.`
+  return [
+    `[baton] This is a new job of the agent \`${spec.agentName}\`. The session of its last job could not be continued.`,
+    "The task, that session's brief and the state of the repository follow.",
+    'Do the task. Follow the next step of the brief only where the task asks for it.',
+    'Do not ask whether to continue.',
+  ].join(' ')
 }
 
 /** Builds the prompt of a resumed session. `calls` are those its transcript does not show. */
 export function resumePrompt(calls: readonly KnownCall[], why: string): string {
   const parts = [
-    `[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`,
+    `[baton] This session was cut off (${why}). Continue the job where you stopped.`,
     unreportedCallsText(calls),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
@@ -204,11 +217,15 @@ function unreportedCallsText(calls: readonly KnownCall[]): string {
   const parts: string[] = []
   if (done.length > 0)
     parts.push(
-      `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listUnreportedCalls(done)}`,
+      `These calls have returned, even if you do not see them above. Do not repeat them.\n${listUnreportedCalls(done)}`,
     )
   if (open.length > 0)
     parts.push(
-      `These calls were begun and nobody knows how they ended. Look at what they did before you make one again. If a result above says that the user did not want one of them, the client wrote that when it was cut off: the user did not say so.\n${listUnreportedCalls(open)}`,
+      `${[
+        OUTCOME_UNKNOWN,
+        'Check what they did before you repeat one.',
+        'If a result above says that the user rejected one, the client wrote that when it was cut off, not the user.',
+      ].join(' ')}\n${listUnreportedCalls(open)}`,
     )
   return parts.join('\n\n')
 }
@@ -225,11 +242,12 @@ function listUnreportedCalls(calls: readonly KnownCall[]): string {
     lines.unshift(line)
   }
   const left = calls.length - lines.length
-  return [...(left > 0 ? [`- (and ${left} before these)`] : []), ...lines].join('\n')
+  return [...(left > 0 ? [`- (and ${left} earlier calls)`] : []), ...lines].join('\n')
 }
 
 function lineOf({ callId, tool, input, outcome, result }: KnownCall, longest: number): string {
-  return `- ${tool} ${toOneLine(input, longest)} (${callId}): ${OUTCOMES[outcome]}${result === '' ? '' : `: ${toOneLine(result, longest)}`}`
+  const end = result === '' ? '' : `: ${toOneLine(result, longest)}`
+  return `- ${tool} ${toOneLine(input, longest)} (${callId}): ${OUTCOMES[outcome]}${end}`
 }
 
 function toOneLine(text: string, longest: number): string {

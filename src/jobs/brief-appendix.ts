@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { toQuotation } from '../briefs/told-lines.js'
+import { toQuotation } from '../briefs/format-lines.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { AttemptRecord } from '../contract/records/job.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
@@ -41,14 +41,18 @@ export function briefAppendix(
   const section = [
     `## ${CALLS_TITLE}\n`,
     `From Baton's journal of the job, oldest first${earlier === '' ? '' : ', since the brief above'}. ${MEANING}`,
-    ...(path === null ? [] : [`\nRead ${path} before you begin: it lists ${left} more.`]),
+    ...(path === null ? [] : [`\nRead ${path} before you begin: it lists ${left} more calls.`]),
     `\n${shown.join('\n')}\n`,
   ].join('\n')
   return { text: [earlier, section].filter((part) => part !== '').join('\n'), calls: all, path }
 }
 
-const MEANING =
-  '"done": it returned, do not make it again unless you need to read its output. "failed": it returned with an error. "outcome unknown": it was cut off, look at what it did before you make it again. "not started": it never ran.'
+const MEANING = [
+  '"done": it returned; repeat it only to read its output.',
+  '"failed": it returned with an error.',
+  '"outcome unknown": it was cut off; check what it did before you repeat it.',
+  '"not started": it never ran.',
+].join(' ')
 
 /** Returns the last session that began with a brief written by an agent. Null when none did. */
 function findLastAgentBrief(
@@ -64,7 +68,8 @@ function findLastAgentBrief(
 
 function briefSection({ path, sequence }: BriefRecord, text: string | null): string {
   if (text === null) return ''
-  return `## The last brief that an agent wrote\n\nBrief ${sequence}, of an earlier session (${path}). What it says is done, is done.\n\n${toQuotation(text, LONGEST_BRIEF)}\n`
+  const intro = `Brief ${sequence} of an earlier session (${path}). Work that it calls done is done.`
+  return `## The last brief that an agent wrote\n\n${intro}\n\n${toQuotation(text, LONGEST_BRIEF)}\n`
 }
 
 const MOST_FILES = 40
@@ -80,7 +85,7 @@ export function repositoryText(state: GitState | null): string | null {
   ]
   if (recent.length > 0)
     lines.push('The last commits:', ...recent.slice(0, MOST_COMMITS).map(({ id, subject }) => `- ${id} ${subject}`))
-  if (dirty.length === 0) lines.push('Nothing is uncommitted.')
+  if (dirty.length === 0) lines.push('There are no uncommitted changes.')
   else {
     const more = dirty.length > MOST_FILES ? [`- and ${dirty.length - MOST_FILES} more`] : []
     lines.push('Not committed:', ...dirty.slice(0, MOST_FILES).map((path) => `- ${path}`), ...more)

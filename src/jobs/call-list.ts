@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { oneLine } from '../briefs/told-lines.js'
+import { oneLine } from '../briefs/format-lines.js'
 import type { RuntimeMessage, ToolCall, ToolResult } from '../contract/runtime.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
@@ -102,6 +102,8 @@ function unescaped(written: string): string {
   }
 }
 
+const AFTER_DENIAL = 'Try once more. If that fails too, end your turn and say so.'
+
 /** Writes the calls of one session into the journal, before the client continues. Never throws. */
 export class CallRecorder {
   /** Calls of the current batch whose end is in the journal. */
@@ -121,9 +123,9 @@ export class CallRecorder {
       return {}
     } catch (error) {
       const reason = reasonOf(error)
-      this.host.log('error', 'a call could not be written down and was refused', { session: this.sessionId, reason })
+      this.host.log('error', 'a call could not be recorded and was denied', { session: this.sessionId, reason })
       return {
-        deny: `[baton] This call was not made: Baton could not write it down first (${reason}). Try once more; if that fails too, end your turn and say so.`,
+        deny: `[baton] This call was not made, because Baton could not record it (${reason}). ${AFTER_DENIAL}`,
       }
     }
   }
@@ -198,5 +200,9 @@ export class RepeatCounter {
 }
 
 export function repeatWarning(times: number): string {
-  return `[baton] The last ${times} batches of calls were the same and brought the same result. Do something else; if nothing is left to do, say that the job is done; if something keeps you from it, say what. At ${MAX_REPEATS} the job is ended.`
+  return [
+    `[baton] The last ${times} batches of calls were identical and had the same result.`,
+    'Do something else. If nothing is left to do, say that the job is done. If something blocks you, say what.',
+    `The job ends at ${MAX_REPEATS} identical batches.`,
+  ].join(' ')
 }

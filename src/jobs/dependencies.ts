@@ -6,7 +6,7 @@ import type { ContextUsage, Runtime } from '../contract/runtime.js'
 import type { Log } from '../lib/log.js'
 import type { NoticeContent } from '../policy/notice-text.js'
 import type { Store } from '../store/store.js'
-import type { JobLimits } from './its-turn.js'
+import type { JobLimits } from './job-start-order.js'
 import type { TranscriptCalls } from './journal.js'
 
 /** Sections of a brief written by code, beside the facts of the transcript. */

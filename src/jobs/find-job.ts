@@ -1,4 +1,4 @@
-import type { JobShown } from '../contract/api/jobs.js'
+import type { JobView } from '../contract/api/jobs.js'
 import type { JobRecord } from '../contract/records/job.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
@@ -10,7 +10,7 @@ import { viewJob } from './view-job.js'
 const RECENT_MS = 7 * 24 * 3_600_000
 
 /** Returns open jobs and those of the last week, newest first. */
-export function listRecentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobShown[] {
+export function listRecentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobView[] {
   const all = store.jobs().toReversed()
   const shown = everyone ? all : all.filter((job) => isRecent(job, now))
   return shown.map((job) => viewJob(job, store.attempts(job.jobId)))
@@ -34,7 +34,7 @@ export function findJob(store: Pick<Store, 'job' | 'jobs'>, id: string): JobReco
       id,
       alike.map(({ jobId }) => jobId),
     )
-  throw new BatonError(`There is no job "${id}".`, 'baton jobs list shows them.', EXIT.notFound)
+  throw new BatonError(`There is no job "${id}".`, 'Run baton jobs list to see all jobs.', EXIT.notFound)
 }
 
 function findJobs(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord[] {

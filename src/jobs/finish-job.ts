@@ -1,11 +1,11 @@
 import type { JobRecord, WorkspaceState } from '../contract/records/job.js'
 import { jobNotice } from '../policy/notice-text.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
-import { hooksFor } from './hooks/applies.js'
 import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
-import type { JobHookRunner } from './hooks-of-job.js'
+import { hooksFor } from './hooks/select-hooks.js'
 import { isOver, type Next, nextAfter } from './job.js'
+import type { JobHookRunner } from './job-hooks.js'
 import { endProcesses } from './processes.js'
 import { jobEnvironment } from './start-session.js'
 import { type CleanupResult, publishedNotes, tearDownWorkspace } from './workspace/tear-down.js'
@@ -72,15 +72,14 @@ function findCancellation(deps: JobDependencies, jobId: string): JobEnd | null {
 }
 
 /**
- * Notes refused tool calls, because an agent may report success although it was not allowed to act.
+ * Notes denied tool calls, because an agent may report success although it was not allowed to act.
  */
-function refusedNotes({ store }: JobDependencies, jobId: string): string[] {
+function deniedNotes({ store }: JobDependencies, jobId: string): string[] {
   const refused = store.attempts(jobId).reduce((sum, attempt) => sum + (attempt.refused ?? 0), 0)
   if (refused === 0) return []
-  const calls = refused === 1 ? 'a tool call was' : `${refused} tool calls were`
-  return [
-    `${calls} refused, for nobody can be asked in a job: --permission-mode acceptEdits or bypassPermissions, or allowed_tools, lets it do more`,
-  ]
+  const calls = refused === 1 ? '1 tool call was' : `${refused} tool calls were`
+  const options = 'allow edits with --permission-mode acceptEdits, everything with bypassPermissions'
+  return [`${calls} denied because jobs run unattended; ${options}, single tools with allowed_tools`]
 }
 
 function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: CleanupResult | null): JobRecord {
@@ -88,7 +87,7 @@ function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: Clea
   const { state, reason: exitReason } = over
   const ended = isOver(state)
   const notes = [
-    ...(ended && exitReason !== 'refused' ? refusedNotes(deps, jobId) : []),
+    ...(ended && exitReason !== 'refused' ? deniedNotes(deps, jobId) : []),
     ...(torn?.notes ?? []),
     ...publishedNotes(torn),
   ]

@@ -5,11 +5,11 @@ import type { JobSpec } from '../contract/records/job.js'
 import { processInfo } from '../lib/process-info.js'
 import { sampleSession } from '../store/samples.cases.js'
 import { aJob } from '../testing/sample-job.js'
-import { FRESH, folder, reply, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { FRESH, folder, reply, stage, step, store, useJobStore } from '../testing/scripted-job.js'
 import { runJob } from './run-job.js'
 import type { RuntimeScript } from './runtimes/scripted-steps.js'
 
-useTrialJobs()
+useJobStore()
 
 const HOUR = 3_600_000
 const PERSISTENT = { ...FRESH, mode: 'persistent' as const, project: '/shop' }
@@ -153,7 +153,7 @@ test('a continued session whose context no longer fits hands off instead of fail
   expect(it.textsOf(second.sessionId!)[0]).toContain('Now the printer.')
 })
 
-test('a session that has worked for max_duration hands off after its batch, and the next one counts from zero', async () => {
+test('a session that reached max_duration hands off after its batch, and the next starts at zero', async () => {
   const session = { ...FRESH, maxMs: 2 * HOUR }
   const it = agentStage(
     {
@@ -171,9 +171,7 @@ test('a session that has worked for max_duration hands off after its batch, and 
   it.deps.now = () => new Date(begun + requests().length * 1.5 * HOUR)
   const job = await it.run()
   expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
-  expect(it.briefs.kept).toMatchObject([
-    { author: 'agent', reason: 'the session has worked as long as one session may' },
-  ])
+  expect(it.briefs.kept).toMatchObject([{ author: 'agent', reason: 'the session reached session.max_duration' }])
   const attempts = store.attempts(job.jobId)
   expect(attempts.map(({ turns }) => turns)).toEqual([3, 2])
   expect(attempts[1]!.workedMs).toBe(0)
@@ -209,11 +207,7 @@ test('a job runs on the session the user named, in that session’s seat', async
 
 test.each<[string, object, RegExp]>([
   ['is unknown', { sessionId: 'another' }, /There is no session named/],
-  [
-    'worked in another folder',
-    { project: '/elsewhere', cwd: '/elsewhere' },
-    /it worked in \/elsewhere, and the job in/,
-  ],
+  ['worked in another folder', { project: '/elsewhere', cwd: '/elsewhere' }, /it worked in \/elsewhere/],
   ['belongs to another agent', { agent: 'codex' }, /it belongs to codex/],
   [
     'runs in a terminal',

@@ -9,8 +9,8 @@ import { freshAttempt, lastStartedAttempt } from './attempt-record.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
 import { isOver } from './job.js'
 import { handoffLevelAt, isFull } from './job-levels.js'
+import { addUsage } from './spend-tracker.js'
 import { jobFolder } from './start-session.js'
-import { addUsage } from './told-spend.js'
 
 /**
  * Stores the first attempt of a job and returns it. Its session is chosen in this order:
@@ -112,22 +112,22 @@ function whyInvalid(
   if (resolvePath(jobFolder(job)) !== resolvePath(jobFolder(last)))
     return `it worked in another folder (${jobFolder(last)})`
   const usedAt = Date.parse(last.endedAt ?? last.stateAt)
-  if (now().getTime() - usedAt > session!.expiresMs) return 'it was last used longer ago than session.timeout'
+  if (now().getTime() - usedAt > session!.expiresMs)
+    return 'it expired: its last use is longer ago than session.timeout'
   const { usedTokens: used, windowTokens: window, pointTokens: point, growth = [], workedMs = 0 } = attempt
   if (
     used !== null &&
     isFull(used, { window, point, remaining, growth, level: handoffLevelAt(job.spec, { window, point }) })
   )
     return 'its context is full'
-  if (session!.maxMs !== null && workedMs >= session!.maxMs)
-    return 'it has worked as long as session.max_duration allows'
+  if (session!.maxMs !== null && workedMs >= session!.maxMs) return 'it reached session.max_duration'
   return runtime === 'scripted' ? null : whyLost(store.session(attempt.sessionId))
 }
 
 /** Returns why the client cannot reopen a session. Null when it can. */
 function whyLost(session: SessionRecord | null): string | null {
-  if (session === null || session.forgottenAt !== undefined) return 'Baton has forgotten it'
-  if (session.transcriptPath === null || !existsSync(session.transcriptPath)) return 'its transcript is gone'
+  if (session === null || session.forgottenAt !== undefined) return 'its data was deleted with baton archive forget'
+  if (session.transcriptPath === null || !existsSync(session.transcriptPath)) return 'its transcript no longer exists'
   return null
 }
 
@@ -142,9 +142,9 @@ function findOrWriteBrief(deps: JobDependencies, { job, attempt }: LastSession, 
   if (kept && end !== null && kept.takenAt >= end && deps.briefs.read(kept) !== null) return kept.briefId
   try {
     const prompts = new AttemptPrompts(deps, job.jobId, filesOf(job.jobId), async () => '')
-    return prompts.writeBrief(attempt, `The session is not continued: ${reason}.`).briefId
+    return prompts.writeBrief(attempt, `The session was not continued: ${reason}.`).briefId
   } catch (error) {
-    deps.log('warn', 'no brief of the last session could be written; the job begins without one', {
+    deps.log('warn', 'no brief of the last session could be written, so the job starts without one', {
       session: attempt.sessionId,
       reason: reasonOf(error),
     })
@@ -183,23 +183,27 @@ export function whyNotUsable(
 ): BatonError | null {
   const known = store.session(sessionId)
   if (known === null)
-    return new BatonError(`There is no session ${sessionId}.`, 'baton status --all lists them.', EXIT.notFound)
+    return new BatonError(
+      `There is no session ${sessionId}.`,
+      'Run baton status --all to see all sessions.',
+      EXIT.notFound,
+    )
   const refused = (why: string, hint: string): BatonError =>
-    new BatonError(`The session ${sessionId} cannot be continued: ${why}.`, hint, EXIT.refused)
+    new BatonError(`Session ${sessionId} cannot be continued: ${why}.`, hint, EXIT.refused)
   if (known.agent !== agent)
-    return refused(`it belongs to ${known.agent}, and the job runs ${agent}`, 'Run it without --resume-session.')
+    return refused(`it belongs to ${known.agent}, but the job uses ${agent}`, 'Omit --resume-session.')
   if (workspace.strategy !== 'none')
-    return refused('the job works in a worktree of its own', 'Run it without a worktree, or without --resume-session.')
+    return refused('the job works in its own worktree', 'Omit --worktree or --resume-session.')
   const places = [known.project, known.cwd].filter((place) => place !== null)
   if (!places.some((place) => resolvePath(place) === resolvePath(folder)))
     return refused(
-      `it worked in ${places[0] ?? 'an unknown folder'}, and the job in ${folder}`,
-      'Run the job in that folder.',
+      `it worked in ${places[0] ?? 'an unknown folder'}, but the job works in ${folder}`,
+      'Run the job in the folder of the session.',
     )
   const user = findSessionUser(store, sessionId, jobId)
-  if (user !== null) return refused(user, 'Wait for its end, or end it, then run the job again.')
+  if (user !== null) return refused(user, 'Wait for its end or end it, then run the job again.')
   const lost = runtime === 'scripted' ? null : whyLost(known)
-  return lost === null ? null : refused(lost, 'baton handoffs list shows whether a brief of it is kept.')
+  return lost === null ? null : refused(lost, 'Run baton handoffs list to see whether it has a brief.')
 }
 
 /** Resolves symbolic links, as clients do; a path that does not exist is returned unchanged. */

@@ -24,7 +24,7 @@ type ForgetDependencies = {
 /** Returns why a job is still needed. Null when it has ended and its end hooks have run. */
 function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
   if (!isOver(state)) return `it is ${state}`
-  return hooksDue || (runner !== null && isAlive(runner)) ? 'the hooks of its end have not ended' : null
+  return hooksDue || (runner !== null && isAlive(runner)) ? 'its end hooks have not finished' : null
 }
 
 /**
@@ -36,11 +36,11 @@ export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null)
-      throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list --all shows them.', EXIT.notFound)
+      throw new BatonError(`There is no job ${jobId}.`, 'Run baton jobs list --all to see all jobs.', EXIT.notFound)
     const why = whyNotForgotten(job)
     const hint = isOver(job.state)
-      ? 'Wait for them; where nobody runs them any more, baton jobs resume does.'
-      : `Only one that has ended can be: baton jobs cancel ${jobId} ends it.`
+      ? 'Wait for them. If their process died, run baton jobs resume.'
+      : `Only ended jobs can be forgotten. Run baton jobs cancel ${jobId} first.`
     if (why !== null) throw new BatonError(`Job ${jobId} cannot be forgotten: ${why}.`, hint, EXIT.refused)
     const folder = folderOf(jobId)
     const forgotten = { jobId, bytes: bytesIn(folder), worktree: worktreeOf(job) }

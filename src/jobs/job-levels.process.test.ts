@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobLevel } from '../contract/records/job.js'
-import { BRIEF, folder, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { BRIEF, folder, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
 import { findCrossings, handoffLevelAt, levelAt } from './job-levels.js'
 
 const level = (
@@ -47,7 +47,7 @@ describe('levels of an agent', () => {
 })
 
 describe('levels of an agent in its jobs', () => {
-  useTrialJobs()
+  useJobStore()
   const reply = { when: 'handoff brief', text: BRIEF }
   const crossed = () =>
     store
@@ -80,7 +80,7 @@ describe('levels of an agent in its jobs', () => {
     const job = await run()
     expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
     const texts = runtime.requests.flatMap((request) => request.texts).join('\n')
-    expect(texts).toContain('it has reached the level `told`')
+    expect(texts).toContain('[baton] Context level "told"')
     expect(texts).not.toContain('did 4')
     expect(crossed()).toEqual(['told', 'handoff'])
     expect(JSON.parse(readFileSync(join(folder, 'told.json'), 'utf8'))).toMatchObject({

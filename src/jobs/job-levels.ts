@@ -1,8 +1,10 @@
 import { asksForHandoff, type Position } from '../contract/level.js'
 import type { JobLevel, JobSpec } from '../contract/records/job.js'
+import { percentText } from '../policy/numbers.js'
+import { percentOf } from '../policy/percent.js'
 
 /** Context usage of a session. */
-export interface ContextPosition {
+interface ContextPosition {
   used: number
   window: number | null
   point: number | null
@@ -63,8 +65,9 @@ export function levelText(
 ): string {
   const top = levels.findLast(({ actions }) => actions.includes('agent'))
   if (top === undefined) return ''
-  const of = point === null ? '' : ` of the ${point.toLocaleString('en-US')} at which it is compacted`
-  return `[baton] This session holds ${used.toLocaleString('en-US')} tokens${of}: it has reached the level \`${top.name}\`.`
+  const percent = percentOf(used, point)
+  const of = percent === null ? '' : `, ${percentText(percent)} of the compaction point`
+  return `[baton] Context level "${top.name}": ${used.toLocaleString('en-US')} tokens used${of}.`
 }
 
 /** Tokens reserved below the compaction point for the request of the brief and the brief. */

@@ -1,4 +1,5 @@
 import type { ExitReason, JobRecord, JobState } from '../contract/records/job.js'
+import { formatCount } from '../lib/counted.js'
 import type { Outcome } from './outcome.js'
 
 /**
@@ -68,7 +69,8 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'circles':
       return failed(
         'stalled',
-        `it made the same call ${outcome.times} times in a row and got the same result (${outcome.call}); see what keeps it from going on: baton jobs logs ${job.jobId}`,
+        `it repeated the same call ${outcome.times} times with the same result (${outcome.call}); ` +
+          `run baton jobs logs ${job.jobId} to find the cause`,
       )
     case 'limited':
       return { do: 'wait', until: limitEnd(job, outcome.until, now) }
@@ -101,26 +103,30 @@ function deniedText({ edits, spec }: JobRecord): string {
   const count = edits?.denied === 1 ? 'its only edit was' : `all its ${edits?.denied} edits were`
   const mode =
     spec.permissionMode === null ? 'the permission mode of the client' : `permission mode ${spec.permissionMode}`
-  return `${count} denied by ${mode}, so nothing was changed; resume it with --permission-mode acceptEdits (edits) or bypassPermissions (everything)`
+  return (
+    `${count} denied by ${mode}, so nothing was changed; ` +
+    'resume it with --permission-mode acceptEdits (edits) or bypassPermissions (everything)'
+  )
 }
 
 function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): Next {
   if (wanted === 'cancel')
-    return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
+    return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'the user cancelled it' }
   const who =
     level === null
-      ? 'a person paused it'
-      : `it reached the level \`${level}\`, which pauses it; resumed, it goes on beyond it`
-  const detail = wanted === 'pause' ? who : 'its process was told to end (SIGTERM or SIGHUP)'
+      ? 'the user paused it'
+      : `it reached the level \`${level}\`, which pauses the job; when you resume it, the level no longer applies`
+  const detail = wanted === 'pause' ? who : 'its process received SIGTERM or SIGHUP'
   return { do: 'end', state: 'paused', reason: null, detail }
 }
 
 function handOffOrEnd(job: JobRecord, outcome: Outcome): Next {
   if (job.handoffs < job.spec.maxHandoffs) return { do: 'hand-off' }
   if (outcome.how === 'full' && job.spec.afterMaxHandoffs === 'compact') return { do: 'resume', after: 0 }
+  const why = outcome.how === 'too-long' ? ` (${outcome.detail})` : ''
   return failed(
     'max_handoffs',
-    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? ` (${outcome.detail})` : ''}; ${RESUME_WITH_MORE} --max-handoffs`,
+    `its context is full and all ${job.spec.maxHandoffs} handoffs are used${why}; ${RESUME_WITH_MORE} --max-handoffs`,
   )
 }
 
@@ -128,14 +134,15 @@ function stalled(job: JobRecord, silentMs: number): Next {
   if ((job.stalls ?? 0) + 1 >= MOST_STALLS)
     return failed(
       'stalled',
-      `the client said nothing for ${lengthText(silentMs)}, and it had been begun anew before; see whether the provider answers, then resume it`,
+      `the client was silent for ${lengthText(silentMs)}, even after a restart; ` +
+        'check that the provider answers, then resume the job',
     )
   return { do: 'resume', after: 0 }
 }
 
 function retryOrFail(job: JobRecord, detail: string): Next {
   if (job.failures + 1 >= MOST_FAILURES)
-    return failed('error', `${detail}; it was tried ${MOST_FAILURES} times: resume it when that is mended`)
+    return failed('error', `${detail} (after ${MOST_FAILURES} attempts); fix the cause, then resume the job`)
   return { do: 'resume', after: PAUSES_MS[Math.min(job.failures, PAUSES_MS.length - 1)]! }
 }
 
@@ -150,32 +157,43 @@ function failed(reason: ExitReason, detail: string): Next {
   return { do: 'end', state: 'failed', reason, detail }
 }
 
-const RESUME_WITH_MORE = 'resume it with more:'
+const RESUME_WITH_MORE = 'to continue, resume it with a higher'
 
 function hookText({ jobId }: JobRecord, detail: string): string {
   const said = detail === '' ? '' : ` (${detail})`
-  return `a hook of yours stopped it${said}: it answered with "continue": false; see baton jobs logs ${jobId}, then resume it`
+  return (
+    `one of your hooks stopped it with "continue": false${said}; ` +
+    `run baton jobs logs ${jobId} to find the cause, then resume it`
+  )
 }
 
 function turnsText({ spec }: JobRecord): string {
   const { turns } = spec.budgets
-  return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${RESUME_WITH_MORE} --budget-turns`
+  const many = turns === null ? '' : `${turns.toLocaleString('en-US')} `
+  return `it used all of its ${many}turns; ${RESUME_WITH_MORE} --budget-turns`
 }
 
 function tooOldText({ spec }: JobRecord): string {
-  return `its session has worked for ${lengthText(spec.session?.maxMs ?? 0)}, as long as session.max_duration allows, and all ${spec.maxHandoffs} handoffs are used up; ${RESUME_WITH_MORE} --max-handoffs`
+  return (
+    `its session reached session.max_duration (${lengthText(spec.session?.maxMs ?? 0)}), ` +
+    `and all ${spec.maxHandoffs} handoffs are used; ${RESUME_WITH_MORE} --max-handoffs`
+  )
 }
 
 function timeText({ spec }: JobRecord): string {
   const { minutes } = spec.budgets
-  return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${RESUME_WITH_MORE} --budget-minutes`
+  const limit = minutes === null ? '' : ` of ${formatCount(minutes, 'minute')}`
+  return `its time limit${limit} is over; ${RESUME_WITH_MORE} --budget-minutes`
 }
 
 function refusedText({ status, detail }: { status: number | null; detail: string }): string {
   const what = status === null ? detail : `${detail} (status ${status})`
   if (status === 401 || status === 403)
-    return `the provider does not accept the key or login: ${what}; set it right (run the client and type /login, or see ANTHROPIC_API_KEY), then resume it`
-  return `the provider refuses: ${what}; asking again does not change that: mend it, then resume it`
+    return (
+      `the provider rejected the key or login: ${what}; ` +
+      'run the client and type /login, or set ANTHROPIC_API_KEY, then resume it'
+    )
+  return `the provider rejected the request: ${what}; a retry cannot help: fix the cause, then resume it`
 }
 
 function lengthText(ms: number): string {

@@ -7,7 +7,7 @@ import { findUnreportedCalls, Journal, knownCalls, readAnswers, readJournal } fr
 const AT = '2026-11-16T05:00:00.000Z'
 const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
 
-const told = (...ids: string[]) => new Map(ids.map((id) => [id, { ok: true }]))
+const resultsOf = (...ids: string[]) => new Map(ids.map((id) => [id, { ok: true }]))
 
 describe('the journal of a job', () => {
   let folder: string
@@ -25,14 +25,14 @@ describe('the journal of a job', () => {
     journal.returned(AT, 's1', { ...call('b'), result: { stderr: 'no' }, failed: true })
     journal.callStarted(AT, 's2', call('d'))
     journal.close()
-    expect(findUnreportedCalls(readJournal(path), 's1', told())).toMatchObject([
+    expect(findUnreportedCalls(readJournal(path), 's1', resultsOf())).toMatchObject([
       { callId: 'a', outcome: 'done', result: 'fine', input: '{"command":"echo a"}' },
       { callId: 'b', outcome: 'failed', result: '{"stderr":"no"}' },
       { callId: 'c', outcome: 'unknown', result: '' },
     ])
     const failed = new Map(['a', 'b', 'c'].map((id) => [id, { ok: false }]))
     expect(findUnreportedCalls(readJournal(path), 's1', failed).map(({ callId }) => callId)).toEqual(['a', 'c'])
-    expect(findUnreportedCalls(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
+    expect(findUnreportedCalls(readJournal(path), 's1', resultsOf('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
   })
 
   test('a call that is only in the transcript and never returned is listed as unknown', () => {
@@ -54,7 +54,10 @@ describe('the journal of a job', () => {
     for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's', call(id))
     journal.returned(AT, 's', { ...call('a'), result: 'fine', failed: false })
     journal.close()
-    const outcomes = knownCalls(readJournal(path), 's', told('a', 'b')).map(({ callId, outcome }) => [callId, outcome])
+    const outcomes = knownCalls(readJournal(path), 's', resultsOf('a', 'b')).map(({ callId, outcome }) => [
+      callId,
+      outcome,
+    ])
     expect(outcomes).toEqual([
       ['a', 'done'],
       ['b', 'done'],
@@ -70,7 +73,7 @@ describe('the journal of a job', () => {
     journal.answered(AT, 'other', { uuid: 'u3', used: 30_000, calls: [] })
     journal.close()
     expect(readAnswers(path, 's')).toEqual([{ uuid: 'u2', used: 20_000, calls: ['b', 'c'] }])
-    expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
+    expect(findUnreportedCalls(readJournal(path), 's', resultsOf())).toEqual([])
   })
 
   test('a call that Baton denied is not listed, even if the transcript reports it as interrupted', () => {
@@ -86,7 +89,7 @@ describe('the journal of a job', () => {
     journal.callStarted(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
-    expect(findUnreportedCalls(readJournal(path), 's', told())).toEqual([])
+    expect(findUnreportedCalls(readJournal(path), 's', resultsOf())).toEqual([])
   })
 
   test('a partial line of a killed process is skipped, and the journal continues after it', () => {

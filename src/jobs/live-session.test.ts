@@ -186,7 +186,7 @@ test("a background task that wakes the agent during the brief's turn cannot run 
   const { live, tell, listener } = makeSpokenSession()
   expect(await listener().beforeTool(call)).toEqual({})
   await live.settleTasks(0)
-  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
+  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('[baton] Tools are denied now') })
   expect(await listener().beforeTool({ ...call, subagent: 'a' })).toEqual({})
   const turn = live.turn('the brief, please', 'brief', bounds)
   tell({ kind: 'result', text: 'I am awake.', ofPrompt: false })
@@ -227,7 +227,9 @@ test('a refused call is recorded with its batch, and a returned call is not reco
 test('a call that cannot be recorded is denied, and the batch is still measured', async () => {
   const { live, listener, host, journal } = makeSpokenSession()
   mkdirSync(journal)
-  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
+  expect(await listener().beforeTool(call)).toEqual({
+    deny: expect.stringMatching(/^\[baton\] This call was not made\b/),
+  })
   host.mustStop = () => ({ how: 'turns' })
   expect(await listener().afterBatch([{ ...call, result: 'refused', failed: true }])).toEqual({
     stop: expect.any(String),
@@ -238,7 +240,7 @@ test('a call that cannot be recorded is denied, and the batch is still measured'
   host.journal.close()
   mkdirSync(journal)
   await live.settleTasks(0)
-  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
+  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('[baton] Tools are denied now') })
 })
 
 test('tool calls instead of the brief are denied four times, then the turn ends', async () => {

@@ -176,7 +176,7 @@ export class LiveSession {
     this.isSettled = true
     this.idle = false
     this.noteActivity(0)
-    this.host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
+    this.host.log('info', 'background processes of a session are ended', { session: this.sessionId })
     await this.stopTasks()
     this.noteActivity(0)
   }
@@ -287,11 +287,11 @@ export class LiveSession {
    */
   private abandon(error: unknown): void {
     const reason = reasonOf(error)
-    this.host.log('error', 'a session could not be followed any further; its client is ended', {
+    this.host.log('error', 'a session could not be tracked any further, so its client is ended', {
       session: this.sessionId,
       reason,
     })
-    this.exitOutcome = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
+    this.exitOutcome = { how: 'trouble', detail: `the session could not be tracked: ${reason}` }
     this.end?.(this.exitOutcome)
     this.session.kill()
   }
@@ -348,7 +348,7 @@ export class LiveSession {
         if (call.subagent !== null) return {}
         if (this.mode === 'brief') {
           this.calls.recordDenial(call, 'in the turn for the brief')
-          return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
+          return { deny: '[baton] Tools are denied now. Give the brief as your whole answer.' }
         }
         this.batchAt ??= Date.now()
         faultPoint('JOB_CALL')
@@ -362,7 +362,7 @@ export class LiveSession {
       beforeCompaction: async (trigger) =>
         this.mode === 'work' && this.host.mayCompact(trigger)
           ? {}
-          : { block: '[baton] This session is handed over instead.' },
+          : { block: '[baton] Baton hands this session over instead.' },
       afterCompaction: async () => {
         const context = this.host.textForNextRequest(this.sessionId, 'compaction')
         return context === null ? {} : { context }
@@ -410,7 +410,9 @@ export class LiveSession {
       if (usage !== null && !isOver()) take(usage)
     }
     setTimeout(() => {
-      ask().catch((error: unknown) => this.host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
+      ask().catch((error: unknown) =>
+        this.host.log('warn', 'a measurement could not be stored', { reason: reasonOf(error) }),
+      )
     }, MEASURE_DELAY_MS).unref()
     return null
   }
@@ -421,7 +423,7 @@ export class LiveSession {
    */
   private refuseBatch(): { stop?: string } {
     if (++this.refusals < MOST_REFUSALS) return {}
-    this.stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
+    this.stop = { how: 'trouble', detail: 'it called tools instead of writing its brief' }
     return { stop: 'the brief did not come' }
   }
 

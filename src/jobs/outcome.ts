@@ -50,7 +50,7 @@ export function outcomeOf(result: Result, limit: { resetsAt: string | null } | n
   if (TOO_LONG_REASONS.has(terminal)) return { how: 'too-long', detail }
   if (terminal === 'hook_stopped') return { how: 'hook', detail: firstLine(text) }
   if (terminal === 'max_turns') return { how: 'turns' }
-  if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'the money for it is spent' }
+  if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'its budget in USD is spent' }
   if (limit !== null && isError) return { how: 'limited', until: limit.resetsAt, detail }
   if (terminal === 'api_error' || status !== null) return byStatus(status, detail)
   if (isError || !FINISHED_REASONS.has(terminal)) return { how: 'trouble', detail }
@@ -72,7 +72,7 @@ function firstLine(text: string): string {
 export function detailOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''
   if ('detail' in outcome) return outcome.detail
-  return outcome.how === 'stalled' ? 'the client said nothing any more' : outcome.how
+  return outcome.how === 'stalled' ? 'the client became silent' : outcome.how
 }
 
 /**
@@ -87,7 +87,7 @@ export function outcomeWithoutAnswer(
 ): Outcome | null {
   if (answers > 0) return null
   // The client took the prompt for a command of its own.
-  const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
+  const unasked = 'the client ended its turn without asking the model: it takes a prompt such as /clear as a command'
   if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
   // The client exited by itself and would do so again, for example over an unknown option.
   if (outcome.how === 'died' && outcome.speechless && isFirst)
@@ -98,7 +98,7 @@ export function outcomeWithoutAnswer(
   return {
     how: 'refused',
     status: null,
-    detail: `the first prompt of a session does not fit into its context (${size}): ${outcome.detail}`,
+    detail: `the first prompt of a session (${size}) does not fit into its context: ${outcome.detail}`,
   }
 }
 

@@ -30,7 +30,7 @@ describe('the first prompt of a session', () => {
       brief: { text: '# Handoff brief\n\nNext: step 7', lead: handoffLead(aJob({ handoffs: 2 })) },
     })
     // Text without Baton's prefix counts as the user's and would be quoted in every later brief.
-    expect(text).toMatch(/^\[baton\] The hooks of this job say first:\n\nFrom a hook\.\n\n\[baton\] You go on/)
+    expect(text).toMatch(/^\[baton\] [^\n]*hooks[^\n]*\n\nFrom a hook\.\n\n\[baton\] You continue a job/)
     for (const part of [
       '[baton]',
       'handoff 2 of at most 3',
@@ -52,7 +52,7 @@ describe('the prompt of a resumed session', () => {
     expect(text).toMatch(/step a.*\(a\): done: ok/)
     expect(text).toMatch(/step b.*\(b\): failed: no/)
     expect(text).toMatch(/step c.*\(c\): outcome unknown/)
-    expect(text.indexOf('step c')).toBeGreaterThan(text.indexOf('nobody knows'))
+    expect(text.indexOf('step c')).toBeGreaterThan(text.indexOf('outcome is unknown'))
   })
 
   test('the resume prompt lists no calls when the transcript has them all', () => {
@@ -64,7 +64,7 @@ describe('the prompt of a resumed session', () => {
     const text = resumePrompt(many, 'x')
     for (const { callId } of many) expect(text).toContain(`(${callId}): done`)
     expect(text).toMatch(/\(c199\): done: yyy/)
-    expect(text).not.toMatch(/before these/)
+    expect(text).not.toMatch(/earlier calls/)
   })
 
   test('the resume prompt is limited in size and keeps the newest calls', () => {
@@ -72,14 +72,14 @@ describe('the prompt of a resumed session', () => {
     const text = resumePrompt(many, 'x')
     expect(text.length).toBeLessThan(51_000)
     expect(text).toContain('(c1999)')
-    expect(text).toMatch(/and \d+ before these/)
+    expect(text).toMatch(/and \d+ earlier calls/)
   })
 })
 
 test('hook text that begins like a client command is not sent as a command', () => {
   const first = { task: 'Mend it.', brief: null, repository: null, unreportedCalls: '' }
   expect(freshPrompt({ ...first, before: 'Ticket 7' })).toBe('Ticket 7\n\nMend it.')
-  expect(freshPrompt({ ...first, before: ' /compact is slow' })).toBe(
-    'The hooks of this job say first:\n\n/compact is slow\n\nMend it.',
+  expect(freshPrompt({ ...first, before: ' /compact is slow' })).toMatch(
+    /^\w.*hooks.*\n\n\/compact is slow\n\nMend it\.$/,
   )
 })

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { BRIEF, folder, stage, step, useTrialJobs } from '../testing/scripted-job.js'
+import { BRIEF, folder, stage, step, useJobStore } from '../testing/scripted-job.js'
 import { CALLS_TITLE } from './brief-appendix.js'
 
-useTrialJobs()
+useJobStore()
 
-test('a brief by code lists the calls of every session since the last brief of an agent, and quotes that brief', async () => {
+test('a brief by code quotes the last brief of an agent and lists every call since it', async () => {
   const given = { when: 'as your whole answer', text: BRIEF }
   const { run, deps, jobId } = stage({
     sessions: [[step(1, 155_000)], [step(2, 155_000)], [], [step(3, 155_000)], [], [{ text: 'Done.' }]],

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aJob } from '../testing/sample-job.js'
-import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
 
-useTrialJobs()
+useJobStore()
 
 test("end hooks run even if the job's folder is gone", async () => {
   const work = join(folder, 'work')
@@ -48,6 +48,6 @@ test('a hook that answers continue ends its handoff with handoff_cancelled', asy
   const [cancelled] = store.events({ limit: 500 }).filter(({ type }) => type === 'handoff_cancelled')
   expect(cancelled).toMatchObject({
     job_id: jobId,
-    data: { handoffNumber: 1, newSessionId: null, reason: 'a hook on_context_threshold said: continue' },
+    data: { handoffNumber: 1, newSessionId: null, reason: 'a hook on_context_threshold answered continue' },
   })
 })

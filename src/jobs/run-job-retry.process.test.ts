@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { stage, store, useTrialJobs } from '../testing/scripted-job.js'
+import { stage, store, useJobStore } from '../testing/scripted-job.js'
 import { viewJob } from './view-job.js'
 
-useTrialJobs()
+useJobStore()
 
 test('a retry of the client is reported with reason, attempt and time until an answer comes', async () => {
   const shown: unknown[] = []
@@ -17,12 +17,12 @@ test('a retry of the client is reported with reason, attempt and time until an a
   )
   expect(await run()).toMatchObject({ state: 'completed', retry: null })
   expect(shown).toEqual([
-    { reason: 'the API cannot be reached', attempt: 1, max_attempts: 2, at: expect.any(String) },
+    { reason: 'the API is not reachable', attempt: 1, max_attempts: 2, at: expect.any(String) },
     { reason: 'the API answered 529, scripted', attempt: 2, max_attempts: 2, at: expect.any(String) },
   ])
   const told = store.events({ limit: 500 }).filter(({ data }) => data.waiting)
   expect(told.map(({ data }) => [data.waiting, data.attempt, data.max_attempts])).toEqual([
-    ['the API cannot be reached', 1, 2],
+    ['the API is not reachable', 1, 2],
     ['the API answered 529, scripted', 2, 2],
   ])
 })

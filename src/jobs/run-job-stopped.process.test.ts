@@ -5,13 +5,13 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/harness/wait.js'
 import { processInfo } from '../lib/process-info.js'
 import { aJob } from '../testing/sample-job.js'
-import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
 import { findLostJobs } from './find-job.js'
 import { endProcesses } from './processes.js'
 import { endJob, runJob, runLateEndHooks } from './run-job.js'
 import { carryOutStop, requestStop } from './stop-job.js'
 
-useTrialJobs()
+useJobStore()
 
 const GONE = { pid: 2 ** 22 - 1, startedAt: '0' }
 const fail = (): never => {
@@ -94,7 +94,7 @@ test('a cancelled job whose canceller died does not resume, and the next process
   store.putJob({ ...store.job(jobId)!, runner: GONE })
   expect(store.job(jobId)).toMatchObject({ wanted: 'cancel' })
   expect(findLostJobs(store)).toMatchObject({ interrupted: [], stopRequested: [{ jobId }] })
-  await expect(run()).rejects.toThrow('a person cancels it')
+  await expect(run()).rejects.toThrow('the user is cancelling it')
   expect(await carryOutStop(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
 })
 
@@ -137,7 +137,7 @@ test('a job that another process runs is refused and not changed', async () => {
   const { pid, startedAt } = processInfo(other.pid!)!
   store.putJob({ ...store.job(jobId)!, state: 'running', runner: { pid, startedAt } })
   const before = store.job(jobId)
-  await expect(run()).rejects.toThrow(`is run by process ${pid}`)
+  await expect(run()).rejects.toThrow(`already runs in process ${pid}`)
   expect(store.job(jobId)).toEqual(before)
 })
 
@@ -179,5 +179,5 @@ test('a resumed attempt is told what went wrong', async () => {
   const { run, jobId } = stage({ sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]] })
   expect(await run()).toMatchObject({ state: 'completed' })
   const waits = store.events({ limit: 99 }).filter(({ type, job_id }) => type === 'job_waiting' && job_id === jobId)
-  expect(waits.map(({ data }) => data.reason)).toEqual(['the client was ended by SIGKILL; it is tried again'])
+  expect(waits.map(({ data }) => data.reason)).toEqual(['the client was ended by SIGKILL; Baton retries'])
 })

@@ -2,21 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JobSpec, WorkspaceSpec } from '../contract/records/job.js'
-import { trialRepository } from '../testing/git-repository.js'
-import { stage, useTrialJobs } from '../testing/scripted-job.js'
+import { createTestRepository } from '../testing/git-repository.js'
+import { stage, useJobStore } from '../testing/scripted-job.js'
 import type { ScriptedStep } from './runtimes/scripted-steps.js'
 
-useTrialJobs()
+useJobStore()
 
 const refused: ScriptedStep = { fails: { terminal: 'api_error', status: 401, text: 'no' } }
 
 const commits = { name: 'commits', command: 'git commit -q --allow-empty -m Done', timeoutMs: 10_000 }
 
 function inRepository(sessions: ScriptedStep[][], workspace: Partial<WorkspaceSpec> = {}, more: Partial<JobSpec> = {}) {
-  const trial = trialRepository()
-  onTestFinished(trial.remove)
-  const spec = { folder: trial.root, agentName: 'coder', workItem: 'L1', workspace: trial.spec(workspace), ...more }
-  return { ...trial, ...stage({ sessions }, spec, { env: trial.env }) }
+  const fixture = createTestRepository()
+  onTestFinished(fixture.remove)
+  const spec = { folder: fixture.root, agentName: 'coder', workItem: 'L1', workspace: fixture.spec(workspace), ...more }
+  return { ...fixture, ...stage({ sessions }, spec, { env: fixture.env }) }
 }
 
 test('a failed job with an empty worktree resumes in the same place, on a branch of its own', async () => {
@@ -58,7 +58,8 @@ test.each([
   git(root, 'remote', 'add', 'origin', join(folder, 'remote.git'))
   program(
     'gh',
-    `while [ $# -gt 0 ]; do [ "$1" = --title ] && printf %s "$2" > '${folder}/title'; shift; done; echo https://x.test/a/b/pull/7`,
+    `while [ $# -gt 0 ]; do [ "$1" = --title ] && printf %s "$2" > '${folder}/title'; shift; done; echo ` +
+      'https://x.test/a/b/pull/7',
   )
   expect(await run()).toMatchObject({ state: 'completed', detail: 'pull request: https://x.test/a/b/pull/7' })
   expect(readFileSync(join(folder, 'title'), 'utf8')).toBe(title)

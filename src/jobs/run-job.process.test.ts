@@ -2,13 +2,14 @@ import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { aJob, anAttempt } from '../testing/sample-job.js'
-import { BRIEF, FRESH, folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { BRIEF, FRESH, folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import { repeatWarning } from './call-list.js'
 import type { JobDependencies } from './dependencies.js'
 import { Journal } from './journal.js'
 import type { ScriptedStep } from './runtimes/scripted-steps.js'
 import { viewJob } from './view-job.js'
 
-useTrialJobs()
+useJobStore()
 
 describe('running a job', () => {
   test('a job runs through three sessions, each with task and brief, and does every step once', async () => {
@@ -42,6 +43,13 @@ describe('running a job', () => {
       [2, 'brief', 'over'],
       [3, 'brief', 'over'],
     ])
+  })
+
+  test('a job shows the tokens of a session’s last answer, and a handoff those at which it began', async () => {
+    const sessions = [[step(1, 155_000)], [step(2, 60_000), { text: 'Done.', used: 70_000 }]]
+    const { run } = stage({ sessions, replies: [{ ...reply, used: 158_000 }] })
+    const { jobId } = await run()
+    expect(store.attempts(jobId).map(({ usedTokens }) => usedTokens)).toEqual([155_000, 70_000])
   })
 
   test('the next client is started while a brief is checked, unless session start hooks exist', async () => {
@@ -229,7 +237,7 @@ describe('running a job', () => {
     const copy = runtime.requests
       .find(({ sessionId }) => sessionId === runtime.startedSessions[1]!.sessionId)!
       .texts.at(-1)!
-    expect(copy).toMatch(/They are done[\s\S]*step 2.*did 2/)
+    expect(copy).toMatch(/Do not repeat them[\s\S]*step 2.*did 2/)
     expect(copy).not.toContain('step 1')
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
@@ -261,7 +269,7 @@ describe('running a job', () => {
 
   test.each([
     [{ fails: { terminal: 'api_error', status: 401, text: 'Invalid key' } }, 'error', /Invalid key \(status 401\)/],
-    [{ fails: { terminal: 'hook_stopped', text: '' } }, 'error', /a hook of yours stopped it/],
+    [{ fails: { terminal: 'hook_stopped', text: '' } }, 'error', /one of your hooks stopped it/],
     [{ fails: { terminal: 'max_turns', text: '' } }, 'max_turns', /turns/],
   ] as [ScriptedStep, string, RegExp][])(
     'the failing step %o is reported as %s, and the job can be resumed',
@@ -306,7 +314,7 @@ describe('running a job', () => {
     const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
     const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
     const job = await stage({ sessions: [slow] }, { session: { ...FRESH, maxMs: 24 * 3600_000 }, budgets }).run()
-    expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/its 0.01 minutes are over/) })
+    expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/0.01 minutes/) })
   })
 
   test('a spent budget stops the request of a brief, which is repeated when the budget is raised', async () => {
@@ -349,7 +357,9 @@ describe('running a job', () => {
     const { run, runtime } = stage({ sessions: [again] })
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'stalled' })
     expect(runtime.requests).toHaveLength(20)
-    expect(runtime.requests.filter(({ texts }) => texts.some((text) => text.includes('were the same'))).length).toBe(10)
+    expect(runtime.requests.filter(({ texts }) => texts.some((text) => text.includes(repeatWarning(10)))).length).toBe(
+      10,
+    )
   })
 
   test.each([
@@ -389,13 +399,14 @@ describe('running a job', () => {
   })
 
   test('a job whose client dies over its brief is asked to continue with it, not asked again in full', async () => {
-    const dies = { when: 'is wanted', dies: { at: 'request' as const } }
-    const again = { when: 'asked for above', text: BRIEF }
+    const REQUEST = '[baton] A handoff brief '
+    const dies = { when: REQUEST, dies: { at: 'request' as const } }
+    const again = { when: 'You were cut off', text: BRIEF }
     const sessions = [[step(1, 155_000)], [], [{ text: 'Done.' }]]
     const { run, runtime, briefs } = stage({ sessions, replies: [dies, again] })
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
-    const asked = (texts: string[]) => texts.filter((text) => text.includes('is wanted')).length
+    const asked = (texts: string[]) => texts.filter((text) => text.includes(REQUEST)).length
     expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
   })
 })

@@ -10,15 +10,15 @@ import { AttemptHost, type HostContext } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { handoffFields, lastStartedAttempt, planAttempt, WorkClock, wasStarted } from './attempt-record.js'
 import { checkJob } from './checks/run-checks.js'
-import { claimJob, takeEndedJob, takeOverToEnd } from './claim.js'
-import { NextClient, nextAttempt } from './client-ahead.js'
+import { claimJob, takeEndedJob, takeOverToEnd } from './claim-job.js'
 import { type JobDependencies, type JobEvent, recordAttempt, recordJob } from './dependencies.js'
 import { finishJob, type JobEnd, runEndHooks, storedEnding } from './finish-job.js'
 import { beginFirstAttempt } from './first-session.js'
-import { JobHookRunner } from './hooks-of-job.js'
 import { countOutcome, MOST_FAILURES, type Next, NO_FAILURES, nextAfter } from './job.js'
+import { JobHookRunner } from './job-hooks.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
+import { NextClient, nextAttempt } from './next-client.js'
 import { detailOf, type Outcome, outcomeWithoutAnswer } from './outcome.js'
 import { endProcesses } from './processes.js'
 import { jobEnvironment, jobFolder, startSession } from './start-session.js'
@@ -27,7 +27,7 @@ import { setUpWorkspace } from './workspace/set-up.js'
 const CHECK_MS = 500
 
 function retryEvent({ reason, attempt, most, until }: JobRetry): JobEvent {
-  return { type: 'job_waiting', data: { until, reason: `${reason}; it is tried again`, attempt, max_attempts: most } }
+  return { type: 'job_waiting', data: { until, reason: `${reason}; Baton retries`, attempt, max_attempts: most } }
 }
 
 /** Returns the path of a job's log. */
@@ -44,7 +44,7 @@ export async function runJob(deps: JobDependencies, jobId: string): Promise<JobR
   try {
     over = run.ending() ?? (await run.runToEnd())
   } catch (error) {
-    deps.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
+    deps.log('error', 'a job could not be continued', { job: jobId, reason: reasonOf(error) })
     // A session that the user cancelled fails here, and that is no error of the job.
     over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: adviceOf(error) }
   }
@@ -83,9 +83,12 @@ class JobRun {
     this.folder = deps.folderOf(jobId)
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     this.log = new JobLog(jobLogPath(this.folder), undefined, (error) =>
-      deps.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
+      deps.log('warn', 'the log of a job cannot be written; the job continues', {
+        job: jobId,
+        reason: reasonOf(error),
+      }),
     )
-    this.deps = { ...deps, publish: (events) => this.tell(deps, events) }
+    this.deps = { ...deps, publish: (events) => this.publish(deps, events) }
     this.prompts = new AttemptPrompts(this.deps, jobId, this.folder, (payload) => this.hooks.runStartHooks(payload))
     this.hooks = new JobHookRunner(this.deps, jobId, this.addLogLine, {
       stop: this.stop.signal,
@@ -110,7 +113,7 @@ class JobRun {
     this.deps.showLine?.(this.jobId, line)
   }
 
-  private tell(deps: JobDependencies, events: Event[]): void {
+  private publish(deps: JobDependencies, events: Event[]): void {
     for (const { type: event, at, data } of events)
       if (event !== 'job_progress') this.log.add(JSON.stringify({ type: 'baton', at, event, data }))
     deps.publish(events)
@@ -131,7 +134,7 @@ class JobRun {
         this.readWantedState()
         this.clock.tick()
       } catch (error) {
-        this.deps.log('warn', 'a job could not be looked at', { job: this.jobId, reason: reasonOf(error) })
+        this.deps.log('warn', 'a job could not be checked', { job: this.jobId, reason: reasonOf(error) })
       }
     }, CHECK_MS)
     try {
@@ -248,7 +251,7 @@ class JobRun {
       } else if (next.do === 'hand-off') {
         const then = await this.handOver(host, live, outcome)
         if (then !== 'as-it-is') return then
-        prompt = '[baton] Go on with the job where you were.'
+        prompt = '[baton] Continue the job where you stopped.'
       } else return this.recordLeaving(host, next, outcome)
     }
   }
@@ -303,7 +306,10 @@ class JobRun {
     if (decision === 'continue') {
       host.runsWhenFull = true
       host.put({ state: 'working' })
-      const data = { ...handoffFields(this.job, attempt, null), reason: 'a hook on_context_threshold said: continue' }
+      const data = {
+        ...handoffFields(this.job, attempt, null),
+        reason: 'a hook on_context_threshold answered continue',
+      }
       recordJob(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
       return 'as-it-is'
     }
@@ -320,7 +326,7 @@ class JobRun {
             silenceMs: this.job.spec.silenceMs,
             mustStop: () => host.mustStop(),
             describeUnreportedCalls: (hides) => this.prompts.describeUnreportedCalls(attempt, hides),
-            reason: outcome.how === 'too-old' ? 'the session has worked as long as one session may' : undefined,
+            reason: outcome.how === 'too-old' ? 'the session reached session.max_duration' : undefined,
             writeByCode: (reason) => this.prompts.writeBrief(attempt, reason),
             open: (at) => this.openAgain(host, at),
             onBriefGiven: () => this.nextClient.start(attempt),
@@ -393,7 +399,7 @@ class JobRun {
       if (at === null) return await this.open(host, { how: 'resume' }, sessionId)
       return await this.open(host, { how: 'fork', from: sessionId, at }, this.deps.newSessionId())
     } catch (error) {
-      this.deps.log('warn', 'a session could not be opened again', { job: this.jobId, reason: reasonOf(error) })
+      this.deps.log('warn', 'a session could not be reopened', { job: this.jobId, reason: reasonOf(error) })
       return null
     }
   }

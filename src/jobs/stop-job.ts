@@ -38,7 +38,11 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
   const { store } = deps
   if (!requestStop(deps, jobId, 'cancel')) {
     const { state } = store.job(jobId)!
-    throw new BatonError(`Job ${jobId} is ${state} already.`, 'baton jobs show tells how it ended.', EXIT.refused)
+    throw new BatonError(
+      `Job ${jobId} is already ${state}.`,
+      `Run baton jobs show ${jobId} to see how it ended.`,
+      EXIT.refused,
+    )
   }
   const began = Date.now()
   const isRun = (): boolean => {
@@ -54,14 +58,14 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
     }
     if (passed > LONGEST_MS)
       throw new BatonError(
-        `Job ${jobId} has no processes any more, but process ${store.job(jobId)!.runner?.pid} has not ended it yet.`,
-        'baton jobs show tells when it has.',
+        `Job ${jobId} is not cancelled yet: process ${store.job(jobId)!.runner?.pid} still finishes it.`,
+        `Run baton jobs show ${jobId} to see when it has ended.`,
       )
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
   const job = store.job(jobId)!
   if (isOver(job.state)) return job
-  return endJob(deps, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' })
+  return endJob(deps, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'the user cancelled it' })
 }
 
 /** Time for the current batch, which may take 8 s, and for the client's exit. */
@@ -77,8 +81,10 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
   const { state } = store.job(jobId)!
   if (state === 'paused' || !requestStop(deps, jobId, 'pause'))
     throw new BatonError(
-      `Job ${jobId} is ${state} already.`,
-      state === 'paused' ? 'baton jobs resume goes on with it.' : 'baton jobs show tells how it ended.',
+      `Job ${jobId} is already ${state}.`,
+      state === 'paused'
+        ? `Run baton jobs resume ${jobId} to continue it.`
+        : `Run baton jobs show ${jobId} to see how it ended.`,
       EXIT.refused,
     )
   const began = Date.now()
@@ -88,8 +94,8 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
     if (job.runner === null || !isAlive(job.runner)) return carryOutStop(deps, jobId)
     if (Date.now() - began > PAUSE_MS)
       throw new BatonError(
-        `Job ${jobId} has not paused yet: process ${job.runner.pid} still ends its work.`,
-        'baton jobs show tells when it has; baton jobs cancel ends it at once.',
+        `Job ${jobId} is not paused yet: process ${job.runner.pid} still finishes its work.`,
+        `Run baton jobs show ${jobId} to see when it has paused, or baton jobs cancel ${jobId} to end it at once.`,
       )
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }

@@ -1,4 +1,4 @@
-import type { JobDetail, JobShown } from '../contract/api/jobs.js'
+import type { JobDetail, JobView } from '../contract/api/jobs.js'
 import type { Usage } from '../contract/reading.js'
 import type { AttemptRecord, CheckResult, JobRecord, JobRetry } from '../contract/records/job.js'
 import { isAlive } from '../lib/process-info.js'
@@ -12,7 +12,7 @@ export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[]
 }
 
 /** Returns a job as commands and routes show it. */
-export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobShown {
+export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobView {
   const { spec, workspace } = job
   return {
     job_id: job.jobId,

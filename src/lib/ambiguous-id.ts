@@ -13,7 +13,7 @@ export function ambiguousId(kind: string, written: string, ids: readonly string[
   const names = ids.slice(0, SHOWN).map((id) => id.slice(0, length))
   return new BatonError(
     `${ids.length} ${kind} begin with "${written}".`,
-    `Give more of the id: ${names.join(', ')}${ids.length > SHOWN ? ', …' : ''}.`,
+    `Give more characters of the id: ${names.join(', ')}${ids.length > SHOWN ? ', …' : ''}.`,
     EXIT.usage,
   )
 }

@@ -22,7 +22,8 @@ export function reasonOf(error: unknown): string {
 
 /** Returns the message of a thrown value together with its hint, if it has one. */
 export function adviceOf(error: unknown): string {
-  return error instanceof BatonError && error.hint !== '' ? `${error.message}; ${error.hint}` : reasonOf(error)
+  if (!(error instanceof BatonError) || error.hint === '') return reasonOf(error)
+  return /[.!?]$/.test(error.message) ? `${error.message} ${error.hint}` : `${error.message}; ${error.hint}`
 }
 
 /** Returns the error code of a thrown value, such as `ENOENT`. Undefined when it has none. */

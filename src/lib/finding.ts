@@ -24,8 +24,10 @@ export const oneFault = (detail: string, fix: string, repair?: Fault['repair']):
   faults: [{ detail, fix, ...(repair ? { repair } : {}) }],
 })
 
-/** Formats the hint for a fault that `baton doctor --fix` can repair. */
-export const fixHint = (what: string): string => `Run baton doctor --fix: it ${what}.`
+/**
+ * Formats the hint for a fault that `baton doctor --fix` can repair. `purpose` is an infinitive.
+ */
+export const fixHint = (purpose: string): string => `Run baton doctor --fix to ${purpose}.`
 
 /** Joins names: `a`, `a and b`, `a, b and c`. */
 export function joinNames(names: readonly string[]): string {

@@ -27,13 +27,17 @@ export function gitState(folder: string, withinMs = scaleTimeout(PATIENCE_MS)): 
   const repository = gitFolderOf(folder)
   if (repository === null || isInsideBareRepository(folder) || !isReadableByGit(repository)) return null
   const end = performance.now() + withinMs
-  const left = (): number => Math.max(1, Math.ceil(end - performance.now()))
-  const named = git(folder, ['config', '--show-scope', '--name-only', '-z', '--get-regexp', NAMED_SETTINGS], left())
+  const remainingMs = (): number => Math.max(1, Math.ceil(end - performance.now()))
+  const named = git(
+    folder,
+    ['config', '--show-scope', '--name-only', '-z', '--get-regexp', NAMED_SETTINGS],
+    remainingMs(),
+  )
   // A truncated list hides filters, and git before 2.31 ignores settings from the environment.
   // In both cases git might start a program that the repository names.
   if (named === null || !named.includes(`command\0${PROBE}\0`)) return null
   const safe = [...SAFE_SETTINGS, ...filterKeysIn(named).map((key) => [key, ''] as const)]
-  const status = git(folder, STATUS, left(), safe)
+  const status = git(folder, STATUS, remainingMs(), safe)
   if (status === null) return null
   const entries = status.split('\0')
   const head = (name: string): string | null =>
@@ -44,7 +48,7 @@ export function gitState(folder: string, withinMs = scaleTimeout(PATIENCE_MS)): 
   const log =
     commit === null || commit === '(initial)'
       ? ''
-      : (git(folder, ['log', `-${MOST_RECENT}`, '--format=%h%x00%s'], left(), safe) ?? '')
+      : (git(folder, ['log', `-${MOST_RECENT}`, '--format=%h%x00%s'], remainingMs(), safe) ?? '')
   const recent = log.split('\n').flatMap((line) => {
     const [id, subject] = line.split('\0')
     return id && subject !== undefined ? [{ id, subject }] : []

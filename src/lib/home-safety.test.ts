@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { batonHome } from './home.js'
 import { judgeHome } from './home-safety.js'
+import { shellWords } from './shell-words.js'
 
 const judge = (path: string) => judgeHome(batonHome({ BATON_HOME: path, HOME: '/me' }))
 
@@ -12,7 +13,7 @@ test.each(['/', '//', '/./', '/..', '/usr/..'])(
   (path) => {
     expect(judge(path)).toMatchObject({
       message: `Baton's home (${path}) is the root of the file system.`,
-      hint: 'Set BATON_HOME to a folder that is for Baton alone.',
+      hint: 'Set BATON_HOME to a folder that only Baton uses.',
     })
   },
 )
@@ -47,4 +48,12 @@ test.runIf(process.getuid?.() === 0)('a home that is a symbolic link of another 
   expect(judge(join(dir, 'link'))).toBeNull()
   lchownSync(join(dir, 'link'), 65_534, 65_534)
   expect(judge(join(dir, 'link'))?.message).toContain('is a symbolic link of another user')
+})
+
+test('a hint about a path with a quote is a command that the shell reads as that path', () => {
+  const dir = mkdtempSync(join(tmpdir(), "baton-test-home-safety-it's "))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  chmodSync(dir, 0o777)
+  const command = /Run (chmod o-w .*), or/.exec(judge(join(dir, 'home'))?.hint ?? '')?.[1]
+  expect(shellWords(command!, {})).toEqual(['chmod', 'o-w', dir])
 })

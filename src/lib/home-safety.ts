@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
 import type { Home } from './home.js'
 import { makePrivateFolder } from './private-folder.js'
+import { quoteForShell } from './shell-words.js'
 
 type Folders = Pick<Home, 'root' | 'server' | 'spool' | 'outbox' | 'live'>
 
@@ -35,7 +36,7 @@ export function judgeHome(home: Folders): BatonError | null {
     if (isFileSystemRoot(root))
       return unusable(
         `Baton's home (${root}) is the root of the file system`,
-        'Set BATON_HOME to a folder that is for Baton alone.',
+        'Set BATON_HOME to a folder that only Baton uses.',
       )
     const linked = judgeLink(root)
     if (linked) return linked
@@ -43,7 +44,7 @@ export function judgeHome(home: Folders): BatonError | null {
       // A linked home is the user's choice.
       // A linked spool is refused: hooks write no signals through it.
       if (path === home.spool && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-        return unsafe(`${path} is a symbolic link`, 'Remove the link; hooks make the folder again.')
+        return unsafe(`${path} is a symbolic link`, `Run rm ${quoteForShell(path)}. Hooks create the folder again.`)
       const stat = statSync(path, { throwIfNoEntry: false })
       const fault = stat && judgeFolder(path, stat)
       if (fault) return fault
@@ -69,25 +70,29 @@ function judgeLink(root: string): BatonError | null {
   if (parent && (parent.mode & 0o002) !== 0 && (parent.mode & 0o1000) === 0)
     return unsafe(
       `other users can write to ${dirname(root)} and replace the home`,
-      `Run chmod o-w '${dirname(root)}', or set BATON_HOME to a folder elsewhere.`,
+      `Run chmod o-w ${quoteForShell(dirname(root))}, or set BATON_HOME to another folder.`,
     )
   return null
 }
 
 function judgeFolder(path: string, stat: Stats): BatonError | null {
   const uid = process.getuid?.() ?? stat.uid
-  if (!stat.isDirectory()) return unusable(`${path} is not a folder`, 'Move it away, or set BATON_HOME to a folder.')
+  if (!stat.isDirectory())
+    return unusable(
+      `${path} is not a folder`,
+      `Run mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)}, or set BATON_HOME to another folder.`,
+    )
   if (stat.uid !== uid)
     return unsafe(`${path} belongs to another user (uid ${stat.uid})`, 'Set BATON_HOME to a folder of your own.')
   if ((stat.mode & 0o022) !== 0)
-    return unsafe(`other users can write to ${path}`, `Run chmod go-w '${path}' or baton doctor --fix.`)
+    return unsafe(`other users can write to ${path}`, `Run chmod go-w ${quoteForShell(path)} or baton doctor --fix.`)
   return null
 }
 
 const unusable = (why: string, hint: string): BatonError => new BatonError(`${why}.`, hint)
 
 const unsafe = (why: string, hint: string): BatonError =>
-  new BatonError(`Baton does not use this home: ${why}.`, hint, EXIT.refused)
+  new BatonError(`Baton refuses to use this home: ${why}.`, hint, EXIT.refused)
 
 /**
  * Creates the home's folders if they are missing.
@@ -105,7 +110,7 @@ export function openHomeFolder(home: Folders): void {
     if (codeOf(error) === 'EEXIST') return
     throw unusable(
       `Baton's home ${home.root} cannot be used (${reasonOf(error)})`,
-      'Check its owner and mode, or set BATON_HOME to a writable folder.',
+      'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
     )
   }
 }

@@ -39,7 +39,7 @@ export async function httpPost({ url, method, headers, body, timeoutMs, signal }
     if (late.aborted) throw new Error(`no answer within ${timeoutMs} ms`)
     if (signal?.aborted) throw new Error('was stopped')
     const cause = error instanceof Error ? error.cause : undefined
-    throw new Error(`cannot be reached: ${codeOf(cause) ?? (cause ? reasonOf(cause) : reasonOf(error))}`)
+    throw new Error(`is not reachable: ${codeOf(cause) ?? (cause ? reasonOf(cause) : reasonOf(error))}`)
   }
 }
 
@@ -58,6 +58,6 @@ async function bodyOf(response: Response): Promise<string> {
 export function refusalReason({ status }: Reply): string | null {
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400)
-    return `answered ${status}: redirects are not followed, write the address it leads to`
+    return `answered ${status}, a redirect, which Baton does not follow; use the address it redirects to`
   return `answered ${status}`
 }

@@ -85,10 +85,10 @@ describe('reading', () => {
     ['{\n "a": [\n1,\n]}', 3, 'comma before ]'],
     ["{\n 'a': 1}", 2, 'double quotes'],
     ['{"a": 1,\n\n"b" 2}', 3, 'colon'],
-    ['{"a":\n"x\ny"}', 2, 'not closed'],
+    ['{"a":\n"x\ny"}', 2, 'no closing quote'],
     ['{"a": tru}', 1, '`tru`'],
     ['{"a": {', 1, 'too early'],
-    ['{}\n{}', 2, 'follows'],
+    ['{}\n{}', 2, 'after the end'],
   ])('the JSON reader reports the line and the reason for %j', (text, line, words) => {
     try {
       readJson(text)

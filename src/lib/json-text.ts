@@ -48,7 +48,7 @@ export function readJson(text: string): JsonNode {
   const reader = new Reader(text)
   const root = reader.value(0)
   reader.skip()
-  if (reader.at < text.length) reader.fail('something follows the end of the JSON')
+  if (reader.at < text.length) reader.fail('there is text after the end of the JSON')
   return root
 }
 
@@ -71,7 +71,7 @@ class Reader {
   }
 
   value(depth: number): JsonNode {
-    if (depth > MAX_DEPTH) this.fail('nested too deeply')
+    if (depth > MAX_DEPTH) this.fail('the JSON is nested too deeply')
     this.skip()
     const c = this.text[this.at]
     if (c === '{') return this.container('object', '}', depth)
@@ -84,7 +84,7 @@ class Reader {
   skip(): void {
     while (' \t\n\r'.includes(this.text[this.at] ?? '-')) this.at++
     const two = this.text.slice(this.at, this.at + 2)
-    if (two === '//' || two === '/*') this.fail('a comment, which JSON does not allow')
+    if (two === '//' || two === '/*') this.fail('comments are not allowed in JSON')
   }
 
   fail(reason: string): never {
@@ -104,7 +104,7 @@ class Reader {
       this.skip()
       if (this.text[this.at] !== close) continue
       this.at = comma
-      this.fail(`a comma before ${close}, which JSON does not allow`)
+      this.fail(`a comma before ${close} is not allowed in JSON`)
     }
     return { kind, start, end: ++this.at, parts } as JsonObject | JsonArray
   }
@@ -125,14 +125,14 @@ class Reader {
     for (;;) {
       const c = this.text.charCodeAt(this.at)
       if (c === 0x22) break
-      if (!(c >= 0x20)) this.fail('a string is not closed on its line')
+      if (!(c >= 0x20)) this.fail('the string has no closing quote on its line')
       this.at += c === 0x5c ? 2 : 1
     }
     try {
       return JSON.parse(this.text.slice(start, ++this.at))
     } catch {
       this.at = start
-      this.fail('a string with an escape that JSON does not know')
+      this.fail('the string contains an invalid escape')
     }
   }
 
@@ -145,7 +145,7 @@ class Reader {
       this.at += found.length
       return value
     } catch {
-      this.fail(found ? `\`${found.slice(0, 40)}\` is not JSON` : 'a value is missing here')
+      this.fail(found ? `\`${found.slice(0, 40)}\` is not valid JSON` : 'a value is missing here')
     }
   }
 }

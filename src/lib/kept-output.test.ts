@@ -15,13 +15,13 @@ test('output that fits is kept completely, however it was split into chunks', ()
 })
 
 test('longer output keeps its beginning and end and reports how many bytes are missing', () => {
-  expect(kept(2, 3, 'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
-  expect(kept(2, 3, ...'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
-  expect(kept(0, 3, 'abcdef').text()).toBe('… 3 bytes left out …\ndef')
+  expect(kept(2, 3, 'abcdefghij').text()).toBe('ab\n… 5 bytes omitted …\nhij')
+  expect(kept(2, 3, ...'abcdefghij').text()).toBe('ab\n… 5 bytes omitted …\nhij')
+  expect(kept(0, 3, 'abcdef').text()).toBe('… 3 bytes omitted …\ndef')
 })
 
 test('output is never cut inside a character', () => {
-  expect(kept(3, 3, 'ééééé').text()).toBe('é\n… 4 bytes left out …\né')
+  expect(kept(3, 3, 'ééééé').text()).toBe('é\n… 4 bytes omitted …\né')
 })
 
 test('output of 288,890 bytes is held in about 2,000', () => {

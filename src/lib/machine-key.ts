@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { FileChanged, removeLeftovers, writeFileAtomic } from './atomic-file.js'
 import { BatonError, codeOf, reasonOf } from './errors.js'
 import { makePrivateFolder } from './private-folder.js'
+import { quoteForShell } from './shell-words.js'
 
 /** Thrown when the key that signs briefs is missing, unreadable or damaged. */
 export class KeyTrouble extends BatonError {}
@@ -29,7 +30,7 @@ export function machineKey(file: string): Buffer {
     const theirs = error instanceof FileChanged ? readKey(file) : null
     if (theirs !== null) return theirs
     throw new KeyTrouble(
-      `The key that signs briefs cannot be kept in ${file} (${reasonOf(error)}).`,
+      `The key that signs briefs cannot be stored in ${file} (${reasonOf(error)}).`,
       'Check the owner, mode and free space of its folder, or set BATON_HOME to a writable one.',
     )
   }
@@ -39,13 +40,13 @@ export function machineKey(file: string): Buffer {
 function readKey(file: string): Buffer | null {
   let text: string
   try {
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file')
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('the path is not a file')
     text = readFileSync(file, 'latin1')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw new KeyTrouble(
       `The key ${file}, which signs briefs, cannot be read (${reasonOf(error)}).`,
-      'Check its owner and mode: it has to be a file that belongs to you, mode 600.',
+      `Run chmod 600 ${quoteForShell(file)}. The key must be a file that belongs to you.`,
     )
   }
   if (!WHOLE.test(text)) throw damaged(file, text.length)
@@ -54,10 +55,11 @@ function readKey(file: string): Buffer | null {
 }
 
 function damaged(file: string, bytes: number): KeyTrouble {
-  const what = bytes < BYTES * 2 ? `${bytes} bytes where ${BYTES * 2 + 1} belong` : 'it does not hold a key'
+  const what = bytes < BYTES * 2 ? `it has ${bytes} bytes instead of ${BYTES * 2 + 1}` : 'it does not contain a key'
   return new KeyTrouble(
-    `The key ${file}, which signs briefs, is damaged (${what}). It was left as it is.`,
-    `Put it back from a backup. Without one, move it aside (mv '${file}' '${file}.damaged'): a new one is made, and briefs kept until now count as untrusted.`,
+    `The key ${file}, which signs briefs, is damaged (${what}). It is unchanged.`,
+    `Restore it from a backup. Without one, run mv ${quoteForShell(file)} ${quoteForShell(`${file}.damaged`)}: ` +
+      'Baton then creates a new key and no longer trusts its older briefs.',
   )
 }
 
@@ -66,6 +68,6 @@ function closeToOthers(file: string): void {
     const mode = statSync(file).mode & 0o777
     if ((mode & 0o077) !== 0) chmodSync(file, mode & 0o700)
   } catch {
-    return // another user owns the file; reading it was all that was needed
+    return // Another user owns the file. Baton only needs to read it.
   }
 }

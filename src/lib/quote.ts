@@ -3,12 +3,14 @@ const ESCAPES = /\u001b(?:\[[0-?]{0,50}[ -/]{0,5}[@-~]?|\][^\u0007\u001b\n]{0,30
 /**
  * Invisible characters: controls, direction marks, zero-width letters. Line ends and tabs are kept.
  */
-const UNSEEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
+const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
 const OTHER_LINE_ENDS = /[\u2028\u2029]/g
 /** Tags that clients put around their own text. */
-const OWN_TAG =
-  /<(?=\/?\s{0,5}(?:antml:|system|assistant|human|user-|command-|local-command|task-|tool|function|hook|bash-|persisted|new-diagnostics|session-|baton))/gi
+const OWN_TAG = new RegExp(
+  String.raw`<(?=\/?\s{0,5}(?:antml:|system|assistant|human|user-|command-|local-command|task-|tool|function|` +
+    'hook|bash-|persisted|new-diagnostics|session-|baton))',
+  'gi',
+)
 const ANY_TAG = /<(?=[/!?]?\s{0,5}[a-z])/gi
 
 /** Returns the user's text without anything that could pass for text of the client or of Baton. */

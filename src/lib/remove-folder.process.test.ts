@@ -10,7 +10,9 @@ test('a folder is removed completely while another process still writes into it'
   const folder = mkdtempSync(join(tmpdir(), 'baton-remove-'))
   const writes = `const fs = require('node:fs')
     console.log('on')
-    for (let n = 0; n < 500; n++) try { fs.mkdirSync(${JSON.stringify(folder)} + '/a/b', { recursive: true }); fs.writeFileSync(${JSON.stringify(folder)} + '/a/b/' + n, '') } catch {}`
+    const folder = ${JSON.stringify(folder)} + '/a/b'
+    for (let n = 0; n < 500; n++)
+      try { fs.mkdirSync(folder, { recursive: true }); fs.writeFileSync(folder + '/' + n, '') } catch {}`
   const writer = spawn(process.execPath, ['-e', writes], { stdio: ['ignore', 'pipe', 'ignore'] })
   const gone = once(writer, 'close')
   await once(writer.stdout, 'data')

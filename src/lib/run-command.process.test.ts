@@ -39,7 +39,7 @@ test('a command that does not read its input still succeeds', async () => {
 
 test('a command that cannot be started reports the reason and does not throw', async () => {
   expect((await run(['no-such-program-here'])).trouble).toContain('ENOENT')
-  expect((await run('true', { cwd: join(folder, 'gone') })).trouble).toContain('is not there')
+  expect((await run('true', { cwd: join(folder, 'gone') })).trouble).toContain('does not exist')
   expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, endedBy: 'SIGKILL', trouble: null })
 })
 

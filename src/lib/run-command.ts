@@ -67,7 +67,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   })
   if (options.signal?.aborted) return end({ stopped: true })
   // Checked first: the error of `spawn` would name the program as missing, not the folder.
-  if (!existsSync(options.cwd)) return end({ trouble: `the folder ${options.cwd} is not there` })
+  if (!existsSync(options.cwd)) return end({ trouble: `the folder ${options.cwd} does not exist` })
   const [program, ...args] = typeof options.command === 'string' ? ['/bin/sh', '-c', options.command] : options.command
   let child: ReturnType<typeof spawn>
   try {
@@ -171,7 +171,7 @@ export class KeptOutput {
     const head = Buffer.concat(this.first)
     const tail = this.end()
     if (this.dropped === 0) return Buffer.concat([head, tail]).toString('utf8')
-    const cut = `… ${this.dropped} bytes left out …\n`
+    const cut = `… ${this.dropped} bytes omitted …\n`
     const before = head.length === 0 ? '' : `${head.toString('utf8').replace(/\uFFFD$/, '')}\n`
     return `${before}${cut}${tail.toString('utf8').replace(/^\uFFFD+/, '')}`
   }

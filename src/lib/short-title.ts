@@ -23,6 +23,14 @@ export function shortTitle(text: string): string | null {
   return title === '' ? null : title
 }
 
+/**
+ * True for a prompt about the work, which can serve as a title.
+ * Baton's own prompts, notices of the client and commands without arguments say nothing about it.
+ */
+export function isRequest(prompt: string): boolean {
+  return !/^\s*(?:\[baton\]|<|\/\S+\s*$|$)/i.test(prompt)
+}
+
 /** Names a piece of work by its agent and work item, or else by its prompt. */
 export function workTitle(work: { agentName: string | null; workItem: string | null; prompt: string }): string | null {
   const { agentName, workItem, prompt } = work

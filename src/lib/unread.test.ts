@@ -31,5 +31,5 @@ test('a queue can be iterated only once', async () => {
   const unread = new UnboundedQueue<string>()
   unread.close()
   for await (const _ of unread);
-  await expect(unread[Symbol.asyncIterator]().next()).rejects.toThrow('read once')
+  await expect(unread[Symbol.asyncIterator]().next()).rejects.toThrow('only once')
 })

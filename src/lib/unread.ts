@@ -25,7 +25,7 @@ export class UnboundedQueue<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    if (this.read) throw new Error('the messages of a session may be read once')
+    if (this.read) throw new Error('the messages of a session can be read only once')
     this.read = true
     for (;;) {
       const batch = this.items.reverse()

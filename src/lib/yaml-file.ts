@@ -68,7 +68,7 @@ export function readYaml(path: string): YamlRead {
       ...unusable(path, {
         line: null,
         reason: 'is larger than 64 kB',
-        hint: 'shorten the file: an agent can have its prompt in a file of its own, `prompt_file`',
+        hint: 'shorten the file; an agent can have its prompt in its own file: `prompt_file`',
       }),
       bytes: null,
       owner,
@@ -101,12 +101,12 @@ function limitExceededBy(text: string): { reason: string; hint: string } | null 
   const lexemes: string[] = []
   for (const lexeme of new Lexer().lex(text)) {
     if (lexemes.push(lexeme) > MAX_LEXEMES)
-      return { reason: 'has more than 6,000 tokens (about 800 keys)', hint: 'remove keys that are not needed' }
+      return { reason: 'has more than 6,000 YAML tokens (about 800 keys)', hint: 'remove keys that you do not need' }
   }
   const parser = new Parser()
   for (const lexeme of lexemes) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > MAX_DEPTH) return { reason: `nests more than ${MAX_DEPTH} deep`, hint: '' }
+    if (parser.stack.length > MAX_DEPTH) return { reason: `is nested more than ${MAX_DEPTH} levels deep`, hint: '' }
   }
   return null
 }
@@ -135,22 +135,26 @@ function parse(path: string, text: string): YamlFile {
       if (isAlias(node)) {
         aliases++
         if (anchors.has(node.source)) return
-        const reason = `\`*${node.source}\` refers to an anchor that is not there`
-        faults.push({ line: lineAt(node), reason, hint: `in quotes it is a text: '*${node.source}'` })
+        const reason = `\`*${node.source}\` refers to an anchor that does not exist`
+        faults.push({ line: lineAt(node), reason, hint: `for a string, add quotes: '*${node.source}'` })
         return
       }
       if (node.anchor) anchors.add(node.anchor)
       if (!isMap(node)) return
       for (const key of repeatedKeys(node))
-        faults.push({ line: lineAt(key), reason: 'Map keys must be unique', hint: 'write the key once' })
+        faults.push({ line: lineAt(key), reason: 'Map keys must be unique', hint: 'remove one of the two keys' })
     },
   })
   if (faults.length === 0 && aliases > MAX_ALIASES)
-    faults.push({ line: null, reason: `has more than ${MAX_ALIASES} aliases`, hint: 'write the values out' })
+    faults.push({
+      line: null,
+      reason: `has more than ${MAX_ALIASES} aliases`,
+      hint: 'write the values without aliases',
+    })
   if (faults.length > 0) return unusable(path, ...faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)))
   const value: unknown = document.toJS()
   if (isCircular(value))
-    return unusable(path, { line: null, reason: 'an anchor holds itself', hint: 'write the values out' })
+    return unusable(path, { line: null, reason: 'an anchor contains itself', hint: 'write the values without aliases' })
   return { path, value, faults, lineOf: (key) => lineOf(document, lines, key) }
 }
 
@@ -182,7 +186,7 @@ const HINTS: Partial<Record<string, string>> = {
 function unusable(path: string, ...faults: YamlFile['faults']): YamlFile {
   const rest = faults.length - MAX_FAULTS
   const listed = faults.slice(0, MAX_FAULTS)
-  if (rest > 0) listed.push({ line: null, reason: `and ${rest.toLocaleString('en')} more errors`, hint: '' })
+  if (rest > 0) listed.push({ line: null, reason: `${rest.toLocaleString('en')} more errors`, hint: '' })
   return { path, value: undefined, faults: listed, lineOf: () => null }
 }
 

@@ -45,7 +45,7 @@ export function hasClient(record: SessionRecord): boolean {
   return record.transcriptPath !== null || record.process !== null
 }
 
-const TOLD = 'told by the caller'
+const TOLD = 'given by the caller'
 const ASSUMED = 'assumed, because neither model nor window is known'
 
 function limitsFromCaller(point: number, window: number | null): Limits {

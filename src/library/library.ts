@@ -1,6 +1,6 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
 import { clients } from '../agents/clients.js'
-import { archivesOf, finishArchives } from '../app/archives.js'
+import { archiveSession, archivesOf, NO_PROGRESS, notStored } from '../app/archives.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ConfigProblem } from '../contract/policy.js'
@@ -196,7 +196,7 @@ export class Tracker {
     app.drain()
     const record = app.find(id)
     if (record !== null) return record
-    throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
+    throw new BatonError(`There is no session or seat ${id}.`, 'Run baton status --all to list them.', EXIT.notFound)
   }
 
   private stateOf(app: App, record: SessionRecord | null): UsageState {
@@ -207,14 +207,14 @@ export class Tracker {
 
   private store<T>(work: (app: App) => T): T {
     if (this.app === null)
-      throw new BatonError('This tracker is closed.', 'Open another one with Tracker.open().', EXIT.usage)
+      throw new BatonError('This tracker is closed.', 'Open a new one with Tracker.open().', EXIT.usage)
     try {
       return work(this.app)
     } catch (error) {
       if (error instanceof BatonError) throw error
       throw new BatonError(
         `The store ${this.app.home.store} could not be used (${reasonOf(error)}).`,
-        'Run baton doctor to see what is wrong.',
+        'Run baton doctor to find the cause.',
       )
     }
   }
@@ -227,38 +227,13 @@ function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeate
   else if (spend && !repeated) turnOutput.set(sessionId, (turnOutput.get(sessionId) ?? 0) + spend.output)
 }
 
-/**
- * Archives a session's transcript. Throws a BatonError when archiving is turned off or the bytes
- * could not be stored.
- */
+/** Archives a session's transcript. Throws a BatonError when the bytes could not be stored. */
 function archiveNow(app: App, record: SessionRecord): Archive {
-  const { sessionId, agent, project, model, transcriptPath: transcript } = record
-  const seat = app.store.seat(record.seatId)?.name ?? record.seatId
-  if (!app.policyOf({ agent, project, model, seat }).policy.archive.enabled)
-    throw new BatonError(
-      'Archiving is turned off here (archive.enabled).',
-      'baton config explain says where.',
-      EXIT.refused,
-    )
-  const planned = app.store.transaction(() =>
-    app.planArchive({ sessionId, agent, project, trigger: 'request', transcript }),
-  )
-  if (planned === null)
-    throw new BatonError(
-      `Session ${sessionId} has no transcript.`,
-      'Only sessions of a client have one.',
-      EXIT.notFound,
-    )
   const archives = archivesOf(app)
   try {
-    finishArchives(app, archives)
-    const stored = app.store.archive(planned.archiveId)
-    const archive = stored && archives.view([stored])[0]
-    if (archive && archive.status !== 'failed') return archive
-    throw new BatonError(
-      `${planned.archiveId} was not stored: ${archive?.reason ?? 'it was forgotten meanwhile'}.`,
-      'baton doctor says what is wrong.',
-    )
+    const requested = archiveSession({ app, archives, progress: NO_PROGRESS }, record)
+    if (requested.archive.status === 'failed') throw notStored(requested)
+    return requested.archive
   } finally {
     archives.close()
   }
@@ -273,11 +248,11 @@ function writeBriefNow(app: App, { sessionId }: SessionRecord, reason: string | 
   const brief = store.transaction(() => {
     const record = store.session(sessionId)!
     const context = sessionContext(deps, deps.agents[record.agent]!, record)
-    return keepOwnBrief(context, material, { reason: reason ?? 'A program asked for it.' })
+    return keepOwnBrief(context, material, { reason: reason ?? 'A program requested it.' })
   })
   const text = deps.sources().keeper.read(brief)
   if (text !== null) return { ...viewBrief(brief), text }
-  throw new BatonError(`The text of ${brief.briefId} is gone (${brief.path}).`, 'Write the brief again.')
+  throw new BatonError(`The text of ${brief.briefId} is missing (${brief.path}).`, 'Write the brief again.')
 }
 
 interface RecordedReport {

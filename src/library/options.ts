@@ -43,11 +43,12 @@ export function resolveOptions(options: TrackerOptions): ResolvedOptions {
   const window = tokens('window', options.window)
   const compaction = tokens('compaction', options.compaction)
   if (window !== null && compaction !== null && compaction > window) {
-    throw new RangeError(`compaction (${compaction}) lies beyond the window (${window})`)
+    throw new RangeError(`compaction (${compaction}) must not be above window (${window})`)
   }
   if (window !== null && window <= COMPACTS_BEFORE && compaction === null) {
     throw new RangeError(
-      `a window of ${window} leaves nothing before its compaction point (${COMPACTS_BEFORE} before its end): give compaction too`,
+      `window (${window}) is too small for the default compaction point, ` +
+        `${COMPACTS_BEFORE} tokens before its end: give compaction too`,
     )
   }
   return {
@@ -64,8 +65,8 @@ export function resolveOptions(options: TrackerOptions): ResolvedOptions {
 export function checkId(id: unknown): string {
   if (typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_LENGTH) return id
   throw new BatonError(
-    `${JSON.stringify(id)} is not a session id.`,
-    `Give the agent's own id of the session, or any text of 1 to ${MAX_ID_LENGTH} characters.`,
+    `${JSON.stringify(id)} is not a valid session id.`,
+    `Give the agent's id of the session, or any string of 1 to ${MAX_ID_LENGTH} characters.`,
     EXIT.usage,
   )
 }

@@ -1,4 +1,4 @@
-import type { BriefShown } from '../contract/api/briefs.js'
+import type { BriefView } from '../contract/api/briefs.js'
 
 /** Steps and minutes to each level and to compaction, if the session keeps growing as it did. */
 export interface SessionForecast {
@@ -17,6 +17,6 @@ export interface SessionForecast {
 }
 
 /** A brief with its text. */
-export interface WrittenBrief extends BriefShown {
+export interface WrittenBrief extends BriefView {
   text: string
 }

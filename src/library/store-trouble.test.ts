@@ -72,7 +72,7 @@ test.skipIf(process.getuid?.() === 0)('a store that cannot be written is refused
   chmodSync(path, 0o400)
   chmodSync(home.home, 0o500)
   try {
-    expect(refusal(() => home.open().updateUsage(usage)).message).toContain('cannot be written')
+    expect(refusal(() => home.open().updateUsage(usage)).message).toContain('is not writable')
   } finally {
     chmodSync(home.home, 0o700)
   }

@@ -42,8 +42,11 @@ function compile(sources: Record<string, string>): { ok: boolean; output: string
 
 test('a TypeScript program that uses every call compiles against the declarations', () => {
   const program = `
-    import { BatonError, isEvent, Tracker, type AnswerUsage, type Archive, type Event, type SessionForecast, type WrittenBrief, type ConfigProblem, type TrackerOptions, type UsageState, type UsageSummary, type UsageUpdate } from 'baton-cli'
-    const options: TrackerOptions = { home: '/h', session: 's', project: '/p', model: 'm', window: 200_000, compaction: 150_000, seat: 'a', env: { A: undefined } }
+    import { BatonError, isEvent, Tracker, type AnswerUsage, type Archive, type Event, type SessionForecast,
+      type WrittenBrief, type ConfigProblem, type TrackerOptions, type UsageState, type UsageSummary,
+      type UsageUpdate } from 'baton-cli'
+    const options: TrackerOptions = { home: '/h', session: 's', project: '/p', model: 'm', window: 200_000,
+      compaction: 150_000, seat: 'a', env: { A: undefined } }
     const tracker: Tracker = Tracker.open(options)
     const usage: AnswerUsage = { input_tokens: 1, output_tokens: 2, cache_creation: 3, cache_read: 4, answer_id: 'x' }
     const update: UsageUpdate = tracker.updateUsage(usage)
@@ -80,9 +83,11 @@ test('a TypeScript program that uses every call compiles against the declaration
     const hint: string = new BatonError('a', 'b').hint
     tracker.close()
     declare const console: { log(text: string): void }
-    export { archive, brief, crossed, earlier, forecast, say, fresh, hint, id, level, pause, problems, seen, spent, used }
+    export { archive, brief, crossed, earlier, forecast, say, fresh, hint, id, level, pause, problems, seen, spent,
+      used }
     // the usage object of the API, as its own package types it
-    declare const api: { input_tokens: number; output_tokens: number; cache_creation_input_tokens: number | null; cache_read_input_tokens: number | null; cache_creation: { ephemeral_5m_input_tokens: number } | null }
+    declare const api: { input_tokens: number; output_tokens: number; cache_creation_input_tokens: number | null;
+      cache_read_input_tokens: number | null; cache_creation: { ephemeral_5m_input_tokens: number } | null }
     tracker.updateUsage(api)
   `
   expect(compile({ 'program.ts': program })).toEqual({ ok: true, output: '' })

@@ -1,4 +1,4 @@
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { ResolvedLevel } from '../contract/level.js'
 import type { CompactionMode, Source } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'

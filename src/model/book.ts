@@ -51,7 +51,7 @@ function toPart(conversation: Conversation, script: Script, name: string): Part 
     when: conversation.when ?? null,
     defaults,
     cycles: cycles.map((steps) => unroll(steps, defaults)),
-    rest: conversation.rest ?? { text: 'Nothing is left in the script (cycle {{cycle}}, step {{step}}).' },
+    rest: conversation.rest ?? { text: 'The script has no more steps (cycle {{cycle}}, step {{step}}).' },
     summary: conversation.summary ?? script.summary ?? { text: 'A scripted summary of {{step}} steps.' },
     replies: conversation.replies ?? script.replies ?? [],
     maximum: conversation.maximum ?? script.maximum ?? null,

@@ -38,7 +38,7 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
     filled.text = `<analysis>\nScripted.\n</analysis>\n\n<summary>\n${summary}\n</summary>`
     return {
       ...common,
-      ...told(part, answer, null),
+      ...stepAnswer(part, answer, null),
       step: null,
       reply: null,
       filled,
@@ -55,7 +55,7 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
     const own = { ...mark, step: reply, reply: true }
     return {
       ...common,
-      ...told(part, answer, part.maximum),
+      ...stepAnswer(part, answer, part.maximum),
       step: null,
       reply,
       filled,
@@ -68,7 +68,7 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
   const filled = fill(answer, place)
   return {
     ...common,
-    ...told(part, answer, part.maximum),
+    ...stepAnswer(part, answer, part.maximum),
     step,
     reply: null,
     filled,
@@ -77,7 +77,11 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
   }
 }
 
-function told(part: Part, answer: Answer, maximum: number | null): Pick<Decision, 'answer' | 'fails' | 'delayMs'> {
+function stepAnswer(
+  part: Part,
+  answer: Answer,
+  maximum: number | null,
+): Pick<Decision, 'answer' | 'fails' | 'delayMs'> {
   const { step, used } = answer
   const tooLong: Fail[] =
     maximum !== null && used > maximum ? [{ kind: 'too-long', message: tooLongText(used, maximum) }] : []
@@ -162,7 +166,7 @@ export function locate(request: ApiRequest, shelf: Shelf, book: Book): Position 
     } else if (own) {
       if (!own.reply) step = own.step + 1
       kept = null
-    } else if (kept !== null && says(turn, script, cycle - 1, kept)) {
+    } else if (kept !== null && isSaidAlready(turn, script, cycle - 1, kept)) {
       kept++
     } else if (!isFiller(turn) && !isReply(turn, script)) {
       step++
@@ -190,7 +194,7 @@ const isSummary = (turn: Turn): boolean =>
 /** True for the text that the client inserts as an answer to keep the roles alternating. */
 const isFiller = (turn: Turn): boolean => spoken(turn) === 'No response requested.'
 
-function says(turn: Turn, part: Part, cycle: number, step: number): boolean {
+function isSaidAlready(turn: Turn, part: Part, cycle: number, step: number): boolean {
   return cycle >= 0 && spoken(turn) === fill(answerAt(part, cycle, step), { cycle, step, cwd: null }).text?.trim()
 }
 

@@ -25,7 +25,8 @@ const call = (
 }
 const summary = (cycle: number, steps: number): Turn =>
   user(
-    `This session is being continued from a previous conversation.\nSummary:\nx ${summaryMark({ part: 0, cycle, steps })}`,
+    'This session is being continued from a previous conversation.\nSummary:\n' +
+      `x ${summaryMark({ part: 0, cycle, steps })}`,
   )
 
 const steps = [{ bash: 'a' }, { bash: 'b' }, 'Turn one.', 'Turn two.']
@@ -67,7 +68,8 @@ test('a kept text is recognised because it is the next answer of the old cycle',
 
 test('each compaction begins the next cycle, and a quoted older summary does not count', () => {
   const second = user(
-    `This session is being continued from a previous conversation. ${summaryMark({ part: 0, cycle: 1, steps: 2 })} then ${summaryMark({ part: 0, cycle: 2, steps: 3 })}`,
+    `This session is being continued from a previous conversation. ${summaryMark({ part: 0, cycle: 1, steps: 2 })} ` +
+      `then ${summaryMark({ part: 0, cycle: 2, steps: 3 })}`,
   )
   expect(at({ steps }, [second])).toBe('2.0')
   expect(at({ steps }, [user(`an old brief: ${summaryMark({ part: 0, cycle: 1, steps: 2 })}`)])).toBe('0.0')

@@ -18,7 +18,10 @@ export interface Mark {
 
 /** Returns an id for a tool call. `serial` makes it unique across sessions. */
 export function toolId(mark: Mark, index: number, serial: string): string {
-  return `toolu_${mark.shelf === 'main' ? 'm' : 's'}${mark.part}c${mark.cycle}${mark.reply ? 'r' : 's'}${mark.step}k${index}x${serial}`
+  return (
+    `toolu_${mark.shelf === 'main' ? 'm' : 's'}${mark.part}c${mark.cycle}${mark.reply ? 'r' : 's'}${mark.step}` +
+    `k${index}x${serial}`
+  )
 }
 
 export function readToolId(id: string): Mark | null {

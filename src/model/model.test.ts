@@ -84,7 +84,7 @@ test('the scripted model continues over turns and says when its script has no st
     texts.push((await converse(m, messages))[0]!.content[0]!.text)
     messages.push(prompt(next))
   }
-  expect(texts).toEqual(['One.', 'Two.', ...[3, 4].map((n) => `Nothing is left in the script (cycle 1, step ${n}).`)])
+  expect(texts).toEqual(['One.', 'Two.', ...[3, 4].map((n) => `The script has no more steps (cycle 1, step ${n}).`)])
   expect(m.log().map((e) => e.answer!.used)).toEqual([20_008, 21_008, 22_008, 23_008])
 })
 

@@ -180,7 +180,7 @@ class RequestHandler {
       })
       const timer = setTimeout(() => {
         stop()
-        reject(new Error(`no such request within ${ms} ms; ${this.log.all().length} came`))
+        reject(new Error(`no matching request within ${ms} ms; ${this.log.all().length} other requests arrived`))
       }, ms)
     })
   }

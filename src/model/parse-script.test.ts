@@ -56,7 +56,7 @@ test('an unknown key in a script is reported with its path and the nearest known
 
 test('a key unlike any known one is reported with the list of known keys', () => {
   expect(problems({ conversations: [{ when: { zzzzzzzz: 'x' } }] })).toEqual([
-    'a.json: conversations[0].when.zzzzzzzz: unknown key, known are prompt, seen, model',
+    'a.json: conversations[0].when.zzzzzzzz: unknown key, known keys are prompt, seen, model',
   ])
 })
 

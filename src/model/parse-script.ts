@@ -46,7 +46,10 @@ function problem(issue: v.BaseIssue<unknown>): ScriptProblem {
   if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
     const known = knownKeys(path.slice(0, -1).map((p) => p.key))
     const like = nearestName(String(path.at(-1)?.key), known)
-    return { key, reason: like ? `unknown key, did you mean "${like}"?` : `unknown key, known are ${known.join(', ')}` }
+    return {
+      key,
+      reason: like ? `unknown key, did you mean "${like}"?` : `unknown key, known keys are ${known.join(', ')}`,
+    }
   }
   // Report the inner reason: a failed union only says what it expected as a whole.
   const inner = issue.issues?.find((i) => i.kind === 'validation')

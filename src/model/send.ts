@@ -16,10 +16,10 @@ export function delay(response: ServerResponse, ms: number): Promise<boolean> {
 export function unlessGone(response: ServerResponse, event: Promise<unknown>): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false)
   return new Promise((resolve) => {
-    const left = (): void => resolve(false)
-    response.once('close', left)
+    const onClose = (): void => resolve(false)
+    response.once('close', onClose)
     void event.then(() => {
-      response.off('close', left)
+      response.off('close', onClose)
       resolve(true)
     })
   })

@@ -11,7 +11,9 @@ const TEXTS: Record<Trigger, string> = {
   request: 'on request',
 }
 
-/** Returns when a transcript was archived, in words; a trigger of a newer Baton as it is written. */
+/**
+ * Returns when a transcript was archived, in words; a trigger of a newer Baton as it is written.
+ */
 export function archiveTriggerText(trigger: string): string {
   return Object.hasOwn(TEXTS, trigger) ? TEXTS[trigger as Trigger] : trigger
 }

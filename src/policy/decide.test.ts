@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Action, Crossing } from '../contract/level.js'
 import { type DecisionContext, decideOnCrossings } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
+import { ADVICE } from './texts.js'
 
 const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
 const about: DecisionContext = {
@@ -73,7 +74,7 @@ describe('the user', () => {
 
   test('the user is told that the session will be handed off, and how to cancel it', () => {
     const { user } = judge(handoff, { mayHandOver: true })!
-    expect(user).toContain('a fresh session continues after this turn')
+    expect(user).toContain('fresh session')
     expect(user).toContain('baton handoffs cancel 01234567')
   })
 
@@ -87,27 +88,26 @@ describe('the user', () => {
 
 describe('what the agent is advised beside the request for a brief', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
-  const advice = 'write down goal'
 
   test('the agent gets numbers without advice when a brief is requested, and the user gets them too', () => {
     const decision = judge(handoff, { mayHandOver: true })!
     expect(decision.agent).toContain('"handoff"')
     expect(decision.agent).toContain('120,000 tokens')
-    expect(decision.agent).not.toContain(advice)
+    for (const advice of Object.values(ADVICE)) expect(decision.agent).not.toContain(advice)
     expect(decision.user).toContain('72% full')
   })
 
   test('the agent gets no advice at a later level while the brief is still requested', () => {
     const critical = [sampleLevel('critical', ['agent'], 'urgent')]
-    expect(judge(critical, { handingOver: true })!.agent).not.toContain(advice)
-    expect(judge(critical, { mayHandOver: true })!.agent).toContain(advice)
+    expect(judge(critical, { handingOver: true })!.agent).not.toContain(ADVICE.urgent)
+    expect(judge(critical, { mayHandOver: true })!.agent).toContain(ADVICE.urgent)
   })
 
   test('the agent gets advice when no brief is requested: handoffs are not allowed or guarded', () => {
-    expect(judge(handoff)!.agent).toContain(advice)
+    expect(judge(handoff)!.agent).toContain(ADVICE.important)
     const stopped = judge(handoff, { mayHandOver: true, lately: { ...NOTHING, sinceHandoff: 1 } })!
     expect(stopped.guard).not.toBeNull()
-    expect(stopped.agent).toContain(advice)
+    expect(stopped.agent).toContain(ADVICE.important)
   })
 })
 
@@ -124,7 +124,7 @@ describe('guards', () => {
   test('a guard stops a handoff after too little new work in the cycle', () => {
     expect(guard(sampleTrack(120_000, { cycle: 2, base: 100_001 }))).toMatchObject({
       name: 'min_new_tokens',
-      reason: 'only 19,999 new tokens in this cycle, 20,000 wanted',
+      reason: expect.stringMatching(/\b19,999\b.*\b20,000\b/),
     })
     expect(guard(sampleTrack(120_000, { cycle: 2, base: 100_000 }))).toBeNull()
     expect(guard(sampleTrack(120_000, { cycle: 2, base: null }))?.reason).toMatch(/^only 0 new/)

@@ -1,4 +1,4 @@
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import { percentOf } from './percent.js'
 
 type GaugeColour = 'green' | 'yellow' | 'red'

@@ -22,25 +22,27 @@ export function guardHandoff(
   if (lately.failures >= guards.breakerAfter) {
     return {
       name: 'breaker_after',
-      reason: `${lately.failures} handoffs of this seat failed one after the other; /handoff or baton handoffs request tries again`,
+      reason: `the last ${lately.failures} handoffs of this seat failed`,
     }
   }
   if (lately.sinceHandoff !== null && lately.sinceHandoff < guards.cooldownSeconds) {
+    const seconds = Math.round(lately.sinceHandoff)
     return {
       name: 'cooldown_seconds',
-      reason: `the last handoff of this seat was ${Math.round(lately.sinceHandoff)} s ago, ${guards.cooldownSeconds} s wanted`,
+      reason: `the last handoff of this seat was ${seconds} s ago; the minimum is ${guards.cooldownSeconds} s`,
     }
   }
   if ((track.cycle > 1 || lately.sinceHandoff !== null) && work < guards.minNewTokens) {
+    const minimum = formatTokens(guards.minNewTokens)
     return {
       name: 'min_new_tokens',
-      reason: `only ${formatTokens(work)} new tokens in this cycle, ${formatTokens(guards.minNewTokens)} wanted`,
+      reason: `only ${formatTokens(work)} new tokens in this cycle; the minimum is ${minimum}`,
     }
   }
   if (lately.resets >= guards.maxUnattendedPerHour) {
     return {
       name: 'max_unattended_per_hour',
-      reason: `${lately.resets} resets of this seat in the last hour, ${guards.maxUnattendedPerHour} allowed`,
+      reason: `${lately.resets} resets of this seat in the last hour; the maximum is ${guards.maxUnattendedPerHour}`,
     }
   }
   return null

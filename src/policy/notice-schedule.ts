@@ -70,11 +70,11 @@ function settle(
   if (notice.state === 'sending' && notice.crashed) return failNotice(notice, 'the process that sent it died, twice')
   if (notice.tries >= MOST_TRIES) return failNotice(notice, notice.trouble ?? 'the process that sent it died')
   if (now.getTime() - Date.parse(notice.dueAt ?? notice.at) > LATEST_MS)
-    return dropNotice(notice, 'nobody came to send it within an hour')
+    return dropNotice(notice, 'no process sent it within an hour')
   const reason = outdated(notice)
   if (reason !== null) return dropNotice(notice, reason)
   const isReplaced = newer.some((one) => one.sessionId === notice.sessionId && one.jobId === notice.jobId)
-  return isReplaced && REPLACED_BY_NEWER.has(notice.kind) ? dropNotice(notice, 'a newer one says more') : null
+  return isReplaced && REPLACED_BY_NEWER.has(notice.kind) ? dropNotice(notice, 'a newer notice replaced it') : null
 }
 
 /** Kinds for which only the newest notice of a session matters. */

@@ -4,7 +4,7 @@ import type { NoticeData, NoticeKind, NoticeRecord, NotifyTarget } from '../cont
 import type { Track } from '../contract/records/session.js'
 import type { PlanLimit } from '../contract/signal.js'
 import { percentOf } from './percent.js'
-import { fullnessInShort } from './texts.js'
+import { activityText, fullnessInShort } from './texts.js'
 
 /** Content of a notice, before its targets are known. */
 export interface NoticeContent {
@@ -90,10 +90,10 @@ export function levelNotice(track: Track, level: ResolvedLevel): NoticeContent {
 
 /** `dueAt`: when the brief is used without approval. Null when it waits for approval. */
 export function reviewNotice(handoffId: string, briefId: string, dueAt: string | null): NoticeContent {
-  const otherwise = dueAt === null ? '' : `; used by itself at ${localTime(dueAt)}`
+  const otherwise = dueAt === null ? '' : `, used without an answer at ${localTime(dueAt)}`
   return {
     kind: 'review',
-    text: `a handoff brief waits for your review${otherwise}: baton handoffs approve ${shortId(briefId)}`,
+    text: `a handoff brief waits for your review${otherwise}: baton handoffs approve ${shortBriefId(briefId)}`,
     data: { handoff_id: handoffId, brief_id: briefId, due_at: dueAt },
   }
 }
@@ -108,7 +108,7 @@ export function permissionNotice(subagent: boolean): NoticeContent {
 export function silenceNotice(toolCalls: number, minutes: number): NoticeContent {
   return {
     kind: 'silence',
-    text: `no readings arrive (${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}, ${minutes} min): run baton doctor`,
+    text: `no context readings (${activityText(toolCalls, minutes)}): run baton doctor`,
     data: { tool_calls: toolCalls, minutes },
   }
 }
@@ -242,7 +242,7 @@ export function noticeLine(notices: readonly Pick<NoticeRecord, 'name' | 'text' 
 const MOST_TOGETHER = 3
 
 /** Shortens a brief id to the first characters of its random part, which commands accept. */
-function shortId(briefId: string): string {
+export function shortBriefId(briefId: string): string {
   return briefId.replace(/^brief_/, '').slice(0, 8)
 }
 

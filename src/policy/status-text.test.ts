@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { StatusLineSettings } from '../contract/status-line.js'
 import { percentOf, remainingPercent } from './percent.js'
 import { type StatusFacts, statusText } from './status-text.js'
@@ -198,11 +198,11 @@ describe('segments', () => {
   })
 
   test.each([
-    ['requested', null, 'handoff: brief asked for'],
-    ['checked', null, 'handoff: brief ready'],
+    ['requested', null, 'handoff: brief requested'],
+    ['checked', null, 'handoff after this turn'],
     ['review', null, 'handoff waits for approval'],
-    ['waiting', null, 'handoff after this turn'],
-    ['clearing', null, 'handoff under way'],
+    ['waiting', null, 'handoff: type /clear'],
+    ['clearing', null, 'handoff in progress'],
     ['done', null, ''],
     ['review', '2026-03-01T11:59:00.000Z', 'handoff in 0s unless cancelled'],
   ] as const)('a handoff in state %s until %s is shown as "%s"', (state, dueAt, text) => {

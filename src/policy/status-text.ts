@@ -1,4 +1,4 @@
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import type { PlanLimit } from '../contract/signal.js'
 import type { Segment, StatusLineSettings } from '../contract/status-line.js'
@@ -134,18 +134,18 @@ function handoffText({ state, dueAt, offered }: NonNullable<StatusFacts['handoff
   if (offered) return 'handoff brief ready'
   switch (state) {
     case 'requested':
-      return 'handoff: brief asked for'
+      return 'handoff: brief requested'
     case 'written':
     case 'checked':
-      return 'handoff: brief ready'
+      return 'handoff after this turn'
     case 'review':
       return dueAt === null ? 'handoff waits for approval' : `handoff in ${timeUntil(dueAt, now)} unless cancelled`
     case 'waiting':
-      return 'handoff after this turn'
+      return 'handoff: type /clear'
     case 'clearing':
     case 'confirmed':
     case 'started':
-      return 'handoff under way'
+      return 'handoff in progress'
     case 'done':
     case 'failed':
     case 'cancelled':

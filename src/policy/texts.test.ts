@@ -90,9 +90,16 @@ describe('what is said', () => {
 
   test('the text for the agent says what happens at the compaction point', () => {
     const said = (limits: Limits) => agentText(sampleTrack(1, { limits }), sampleLevel('one'))
-    expect(said(sampleLimits(167_000))).toContain('replaces the earlier conversation by a summary')
-    expect(said(sampleLimits(167_000, 'reactive'))).toContain('when the API refuses a request')
-    expect(said(sampleLimits(177_000, 'off'))).toContain('refuses to go on, because compaction is off')
+    const [proactive, reactive, off] = [
+      said(sampleLimits(167_000)),
+      said(sampleLimits(167_000, 'reactive')),
+      said(sampleLimits(177_000, 'off')),
+    ]
+    expect(proactive).toMatch(/summary/)
+    expect(proactive).not.toMatch(/refuse/)
+    expect(reactive).toMatch(/refuses.*summary/)
+    expect(off).toMatch(/refuses.*compaction is off/)
+    expect(off).not.toMatch(/summary/)
   })
 
   test('the text for the user is one line with the commands for this session', () => {
@@ -123,8 +130,7 @@ describe('what is said', () => {
   })
 
   test('the text about silence names the session, the duration and what to do', () => {
-    expect(silenceText(sampleSpeaker, 20, 3)).toBe(
-      '[baton] Enabled, but no reading has arrived for session 01234567 (20 tool calls, 3 min). Run baton doctor.',
-    )
+    const text = silenceText(sampleSpeaker, 20, 3)
+    expect(text).toMatch(/^\[baton\] .*\b01234567\b.*\b20 tool calls\b.*\b3 min\b.*baton doctor$/)
   })
 })

@@ -1,4 +1,5 @@
 import type { ResolvedLevel } from '../contract/level.js'
+import type { CompactionMode } from '../contract/reading.js'
 import type { Track } from '../contract/records/session.js'
 import { formatTokens, percentText, shortenTokens } from './numbers.js'
 import { percentOf } from './percent.js'
@@ -28,7 +29,8 @@ export function fullness(track: Track): string {
   const about = limits.exact ? '' : 'about '
   const end = limits.mode === 'off' ? 'the refusal point (compaction is off)' : 'the compaction point'
   const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${formatTokens(limits.window!)} window`
-  return `${tokens} tokens used, ${percentText(ofPoint)} of ${end} (${about}${formatTokens(limits.point!)})${window}${overflowReason(track, ofPoint)}`
+  const share = `${percentText(ofPoint)} of ${end} (${about}${formatTokens(limits.point!)})`
+  return `${tokens} tokens used, ${share}${window}${overflowReason(track, ofPoint)}`
 }
 
 /** Explains a percentage above 100. Empty up to 100. */
@@ -40,20 +42,19 @@ function overflowReason(track: Track, ofPoint: number): string {
   return '; above 100% because the next request will be compacted or refused'
 }
 
-/** Describes what the client does at the compaction point. */
-function consequenceText(track: Track): string {
-  if (track.limits.mode === 'off') return 'Past that point the client refuses to go on, because compaction is off.'
-  if (track.limits.mode === 'reactive')
-    return 'This model is compacted when the API refuses a request: earlier conversation is then replaced by a summary.'
-  return 'At that point the client replaces the earlier conversation by a summary.'
+/** Sentences that say what the client does at the compaction point. */
+export const CONSEQUENCES: Record<CompactionMode, string> = {
+  proactive: 'At that point a summary replaces the earlier conversation.',
+  reactive: 'When the API refuses a request, a summary replaces the earlier conversation.',
+  off: 'Past that point the client refuses every request, because compaction is off.',
 }
 
-const ADVICE = {
-  sequential: 'Prefer narrow reads, finish steps you begin, and keep in mind what must survive.',
+/** Advice to the agent by mode, for messages without a request for a brief. */
+export const ADVICE = {
+  sequential: 'Prefer narrow reads. Finish the steps you begin.',
   important:
-    'Bring the current step to a clean end and write down goal, decisions, changed files and the next exact step where they survive.',
-  urgent:
-    'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
+    'Finish the current step. Then note goal, decisions, changed files and the next exact step where they survive.',
+  urgent: 'Finish or stop the current step now. Note goal, decisions, changed files and the next exact step.',
 } as const
 
 /**
@@ -70,9 +71,11 @@ export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffIn
   const advice = {
     none: ` ${ADVICE[level.mode]}`,
     asked: '',
-    offered: ' The user was offered a handoff to a fresh session; continue with the work until they ask for it.',
+    offered: ' Baton offered the user a handoff to a fresh session. Continue the work until the user asks for it.',
   }[handoff]
-  return `[baton] Context level "${level.name}": ${fullness(track)}. ${consequenceText(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
+  const figures = `[baton] Context level "${level.name}": ${fullness(track)}.`
+  const end = CONSEQUENCES[track.limits.mode]
+  return `${figures} ${end}${advice} (Sent once per level. \`baton off\` stops these notices.)`
 }
 
 /**
@@ -106,16 +109,23 @@ export function userText(
   const id = speaker.sessionId.slice(0, 8)
   const next = {
     none: '',
-    asked: ` · the agent writes a brief, and a fresh session continues after this turn; stop it: baton handoffs cancel ${id}`,
-    offered:
-      ' · in a large window each step costs several times as much as in a fresh session: type /handoff to hand off; `handoff.large_window: auto` does it at this level, the preset `full-window` removes the early levels',
+    asked: ` · after this turn a fresh session continues from a brief · stop it: baton handoffs cancel ${id}`,
+    offered: [
+      ' · each step now costs several times as much as in a fresh session',
+      'hand off: /handoff',
+      'hand off by itself: handoff.large_window: auto',
+      'no early levels: preset full-window',
+    ].join(' · '),
   }[handoff]
-  return `[baton] ${level.name}: ${fullnessInShort(track)}${next} · details: baton show ${id} · turn off: baton off ${id}`
+  return (
+    `[baton] ${level.name}: ${fullnessInShort(track)}${next} · details: baton show ${id} · turn off: baton off ` +
+    `${id}`
+  )
 }
 
 /** Returns the text for the user when a guard stopped the handoff of a level. */
 export function guardText(guard: { name: string; reason: string }): string {
-  return `No handoff this time: ${guard.reason} (guards.${guard.name}); baton handoffs request asks for one all the same`
+  return `no automatic handoff: ${guard.reason} (guards.${guard.name}) · request one: baton handoffs request`
 }
 
 export function parentText(track: Track, level: ResolvedLevel, speaker: TextSubject): string {
@@ -133,17 +143,19 @@ export function compactedHereText(speaker: TextSubject, detail: string): string 
 
 export function lossText(speaker: TextSubject, loss: { total: number; kept: number; back: number }): string {
   const lost = loss.total - loss.kept
-  const back =
-    loss.back === lost
-      ? lost === 1
-        ? 'the other was put back'
-        : 'the others were put back'
-      : `${loss.back} of the ${lost} lost were put back`
-  return `[baton] The summary carries ${loss.kept} of ${loss.total} facts; ${back}. What it dropped: baton recall --lost --session ${speaker.sessionId.slice(0, 8)}`
+  const covered = `The summary covers ${loss.kept} of ${loss.total} facts.`
+  const counts = `${covered} Baton put back ${loss.back} of the other ${lost}.`
+  return `[baton] ${counts} Details: baton recall --lost --session ${speaker.sessionId.slice(0, 8)}`
 }
 
 export function silenceText(speaker: TextSubject, toolCalls: number, minutes: number): string {
-  return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}, ${minutes} min). Run baton doctor.`
+  const activity = activityText(toolCalls, minutes)
+  return `[baton] No context readings for session ${speaker.sessionId.slice(0, 8)} (${activity}). Run: baton doctor`
+}
+
+/** Formats the activity without a reading: `20 tool calls in 3 min`. */
+export function activityText(toolCalls: number, minutes: number): string {
+  return `${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'} in ${minutes} min`
 }
 
 function nameOf(speaker: TextSubject): string {

@@ -46,7 +46,7 @@ export function announceServer(serverFile: string, { url, hooks, makePipe, log }
     try {
       if (makePipe) pipe = openFullPipe(alive, makePipe)
     } catch (error) {
-      log('warn', 'run/alive cannot be made, so hooks work without the server', { reason: reasonOf(error) })
+      log('warn', 'run/alive cannot be created, so hooks work without the server', { reason: reasonOf(error) })
     }
     writeFileAtomic(serverFile, announcementLine(hooks), { mode: 0o600 })
     rmSync(join(folder, 'slow'), { force: true })

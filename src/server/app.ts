@@ -28,7 +28,7 @@ function makeApp(
   app.use(
     bodyLimit({
       maxSize: MAX_BODY,
-      onError: (c) => c.json({ error: 'The body is too large', hint: 'Send less' }, 413),
+      onError: (c) => c.json({ error: 'The body is too large.', hint: 'Send a smaller body.' }, 413),
     }),
   )
   mount(app, routeHandlers(deps))
@@ -36,10 +36,12 @@ function makeApp(
     c.json(await describeRoutes(deps.version, Object.keys(deps.engine.deps.agents))),
   )
   app.route('/', contextUsage(deps))
-  app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: '/api/openapi.json names the routes' }, 404))
+  app.notFound((c) =>
+    c.json({ error: `There is no route ${c.req.path}.`, hint: 'See /api/openapi.json for all routes.' }, 404),
+  )
   app.onError((error, c) => {
     deps.log('error', 'a request failed', { path: c.req.path, reason: error.message })
-    return c.json({ error: 'The request failed', hint: 'See the log file; baton doctor names it' }, 500)
+    return c.json({ error: 'The request failed.', hint: 'Run baton doctor to find the log file with the cause.' }, 500)
   })
   return app
 }

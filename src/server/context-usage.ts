@@ -37,7 +37,10 @@ export function contextUsage(deps: ServerDependencies): Hono {
   app.get('/sessions/:id', (c) => {
     const record = deps.find(c.req.param('id'))
     if (!record)
-      return c.json({ error: `No session or seat ${c.req.param('id')}`, hint: 'baton status --all lists them' }, 404)
+      return c.json(
+        { error: `There is no session or seat ${c.req.param('id')}.`, hint: 'Run baton status --all to list them.' },
+        404,
+      )
     const session = deps.view(record)
     return c.json({
       ...session,

@@ -1,5 +1,5 @@
 import type { UseCases } from '../app/app.js'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { RawSignal } from '../contract/signal.js'

@@ -27,19 +27,22 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
   // Only the token buys a ticket: otherwise a key could be renewed for ever.
   app.post(ROUTES.ticket.path, (c) => {
     if (c.env.by !== 'token')
-      return c.json({ error: 'A ticket is given for the token', hint: 'baton open asks for one' }, 401)
+      return c.json({ error: 'A ticket needs the token.', hint: 'Run baton open, which requests a ticket.' }, 401)
     const { ticket, expiresAt } = tickets.make(now())
     return c.json({ ticket, expires_at: expiresAt, page_url: pageUrl })
   })
 
   // Any user of the machine may call this route, so the body is limited to 4 kB to save memory.
-  const limit = bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large' }, 413) })
+  const limit = bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large.' }, 413) })
   app.post(ROUTES.enter.path, limit, async (c) => {
     if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
-      return c.json({ error: 'The body has to be JSON', hint: 'Content-Type: application/json' }, 400)
+      return c.json({ error: 'The body must be JSON.', hint: 'Content-Type: application/json' }, 400)
     const given = v.safeParse(ROUTES.enter.body, await c.req.json().catch(() => null))
     if (!given.success)
-      return c.json({ error: 'Give a ticket or the token', hint: '{"ticket": "…"} or {"token": "…"}' }, 400)
+      return c.json(
+        { error: 'The body has neither a ticket nor the token.', hint: 'Send {"ticket": "…"} or {"token": "…"}.' },
+        400,
+      )
     const good =
       'ticket' in given.output ? tickets.take(given.output.ticket, now()) : sameSecret(given.output.token, token)
     // All users of a machine share one address: delay wrong tries, and accept right ones meanwhile.
@@ -47,13 +50,16 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
       const wait = failures.failed(c.env.address, now())
       if (wait > 0) {
         await delay()
-        return c.json({ error: 'Too many wrong tries', hint: `Try again in ${wait} s` }, 429, {
+        return c.json({ error: 'Too many failed attempts.', hint: `Try again in ${wait} s.` }, 429, {
           'Retry-After': String(wait),
         })
       }
-      const spent = 'The ticket is spent or its minute is over'
+      const spent = 'The ticket was used before, or it is older than a minute.'
       return c.json(
-        { error: 'ticket' in given.output ? spent : 'That is not the token', hint: 'baton open lets a browser in' },
+        {
+          error: 'ticket' in given.output ? spent : 'The token is wrong.',
+          hint: 'Run baton open to open the page in a browser.',
+        },
         401,
       )
     }

@@ -40,10 +40,10 @@ export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged 
   // A name that merely resolves to this machine is DNS rebinding. Beyond loopback the server may
   // have any name.
   if (isLoopback(bound.host) && !isLoopback(name) && name !== bound.host)
-    return forbidden(`host ${name || '(none)'} is not this server`)
+    return forbidden(`The host ${name || '(none)'} is not this server.`)
   if (head.origin !== undefined && head.origin !== `http://${head.host ?? ''}`)
-    return forbidden(`origin ${head.origin} is not this server`)
-  if (isForeign(head)) return forbidden('another page may not ask')
+    return forbidden(`The origin ${head.origin} is not this server.`)
+  if (isForeign(head)) return forbidden('Pages of other origins may not call this server.')
   // A browser whose key has expired still sends it when it comes back for another one.
   if (isEntrance(head)) return { status: null, caller: NOBODY }
   const caller = readCaller(head.authorization, bound.token, now())
@@ -62,7 +62,7 @@ export function needsToken({ method, path }: Pick<RequestHead, 'method' | 'path'
 }
 
 const HINT =
-  'baton open lets a browser in; programs send Authorization: Bearer with the token in run/server of Baton’s data folder.'
+  'Run baton open for a browser. Programs send Authorization: Bearer with the token from run/server in Baton’s home.'
 export const TOKEN_NEEDED = { status: 401, reason: 'This route needs the token.', hint: HINT } as const
 
 const forbidden = (reason: string): Judged => ({ status: 403, reason })

@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/harness/wait.js'
 import { readAnnouncement } from '../lib/announced-server.js'
-import { TOKEN_LINE, trialServer } from '../testing/http-server.js'
+import { startTestServer, TOKEN_LINE } from '../testing/http-server.js'
 import { keepLease } from './keep-lease.js'
 
 const NEVER_MS = 3_600_000
 
 async function start(lease: { everyMs: number; seconds: number; mostUnknown: number }) {
-  const trial = await trialServer({ lease })
-  const file = join(dirname(trial.app.home.server), 'lease')
+  const fixture = await startTestServer({ lease })
+  const file = join(dirname(fixture.app.home.server), 'lease')
   const sockets: Socket[] = []
   let isEnded = false
   const end = async (): Promise<void> => {
-    if (!isEnded) await trial.end()
+    if (!isEnded) await fixture.end()
     isEnded = true
   }
   onTestFinished(async () => {
@@ -25,7 +25,7 @@ async function start(lease: { everyMs: number; seconds: number; mostUnknown: num
   /** Opens a connection, sends a text and waits until the server has read it, if it answers. */
   const open = (text: string): Promise<Socket> =>
     new Promise((resolve, reject) => {
-      const socket = connect(Number(new URL(trial.url).port), '127.0.0.1', () => {
+      const socket = connect(Number(new URL(fixture.url).port), '127.0.0.1', () => {
         if (text === '') resolve(socket)
         else socket.write(text)
       })
@@ -33,7 +33,7 @@ async function start(lease: { everyMs: number; seconds: number; mostUnknown: num
       socket.on('error', reject)
       sockets.push(socket)
     })
-  return { trial, open, end, file, until: () => Number(readFileSync(file, 'utf8')) }
+  return { fixture, open, end, file, until: () => Number(readFileSync(file, 'utf8')) }
 }
 
 test('a started server has a lease, and an ended one has none', async () => {
@@ -78,8 +78,9 @@ test('the lease is renewed when a flood of unknown callers is over', () => {
 
 test('callers that know the hello or the token do not end the lease', async () => {
   const server = await start({ everyMs: NEVER_MS, seconds: 15, mostUnknown: 1 })
-  const { hello } = readAnnouncement(server.trial.app.home.server)!
-  const signal = `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`
+  const { hello } = readAnnouncement(server.fixture.app.home.server)!
+  const signal =
+    `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n` + `${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`
   for (let n = 0; n < 10; n++) {
     await server.open(`BATON ${hello}\r\n`)
     await server.open(signal)

@@ -46,7 +46,7 @@ export function keepLease(write: (until: number) => void, log: Log, limits: Leas
       if (++unknown <= limits.mostUnknown || isFlooded) return
       isFlooded = true
       write(0)
-      log('warn', 'unknown programs open too many connections, so hooks work without the server', {
+      log('warn', 'other programs open too many connections, so hooks work without the server', {
         connections: unknown,
       })
     },

@@ -143,7 +143,7 @@ async function listenForPage(
     })
     return server
   } catch (error) {
-    log('info', 'the page has no address of its own', { reason: String(error) })
+    log('info', 'the page gets no separate address', { reason: String(error) })
     return null
   }
 }
@@ -161,7 +161,7 @@ function alreadyServed(serverFile: string): BatonError {
   const { url, pid } = readServingUrl(serverFile) ?? { url: null, pid: null }
   return new BatonError(
     `Baton already serves this home${url === null ? '' : ` at ${url} (process ${pid})`}.`,
-    'Use that server (baton open), end it first, or set another BATON_HOME for this one.',
+    'Run baton open to use that server, stop it, or set another BATON_HOME.',
     EXIT.refused,
     pid === null ? {} : { pid },
   )
@@ -176,26 +176,26 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
 
 /** Returns the error for the user. Null when the user can do nothing about the code. */
 function refusal(code: string | undefined, host: string, port: number): BatonError | null {
-  const instead = 'use --port or BATON_PORT.'
+  const instead = 'choose another port with --port or BATON_PORT.'
   switch (code) {
     case 'EADDRINUSE':
       return new BatonError(
         `Cannot listen on port ${port}: another program uses it.`,
-        `If that is another Baton, baton doctor shows it. Otherwise ${instead}`,
+        `Run baton doctor to see whether it is another Baton, or ${instead}`,
         EXIT.refused,
       )
     case 'EACCES':
       return new BatonError(
         `Cannot listen on port ${port}: ports below 1024 need root.`,
-        'Use a higher one, such as --port 8420.',
+        'Use --port 8420.',
         EXIT.refused,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new BatonError(
-        `${host} is no address of this machine.`,
-        'Give --host one that it has (0.0.0.0: all of them), or leave it out to stay on 127.0.0.1.',
+        `Cannot listen on ${host}: it is not an address of this machine.`,
+        'Give --host an address of this machine (0.0.0.0 for all), or omit it to use 127.0.0.1.',
         EXIT.usage,
       )
     default:

@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
-import type { MessageShown } from '../contract/api/messages.js'
+import type { MessageView } from '../contract/api/messages.js'
 import { BatonError, EXIT, type ExitCode } from '../lib/errors.js'
 import { mount, type RouteRequest, type ServerEnv } from './mount.js'
 
-const MESSAGE: MessageShown = {
+const MESSAGE: MessageView = {
   message_id: 'm1',
   seat_id: 'seat_1',
   session_id: null,
@@ -71,16 +71,16 @@ describe('parsing requests', () => {
   })
 
   test.each([
-    ['{"text":""}', 'text: must be something, not nothing.'],
-    ['{"text":5}', 'text: must be a text.'],
+    ['{"text":""}', 'text: must be a value that is not empty.'],
+    ['{"text":5}', 'text: must be a string.'],
     ['{}', 'text: missing.'],
     ['', 'text: missing.'],
     ['{"text":"a","mode":"loud"}', 'mode: must be one of ("sequential" | "important" | "urgent").'],
-    ['{"text":"a","to":"b"}', 'to: not known here.'],
+    ['{"text":"a","to":"b"}', 'to: unknown key.'],
     ['[]', 'text: missing.'],
     ['null', 'the body: must be an object.'],
     ['"text"', 'the body: must be an object.'],
-    ['{"text":', 'The body is no valid JSON.'],
+    ['{"text":', 'The body is not valid JSON.'],
   ])('the body %s is refused with the reason', async (text, error) => {
     const { post, asked } = mountRoutes()
     expect(await post(text)).toMatchObject({ status: 400, body: { error } })

@@ -49,14 +49,22 @@ const pathOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 function idOf(id: string | undefined): string {
   if (id === undefined) return ''
   if (id.length <= 300 && !/[\x00-\x1f\x7f/\\]|\.\./.test(id)) return id
-  throw new BatonError('That cannot be an id.', 'Ids hold neither slashes nor control characters.', EXIT.usage)
+  throw new BatonError(
+    'The id in the path is not valid.',
+    'Ids contain neither slashes nor control characters.',
+    EXIT.usage,
+  )
 }
 
 /** Parses the query. Unknown keys are ignored: programs and proxies add their own. */
 function queryOf(spec: RouteSpec, c: Context): unknown {
   const parsed = v.safeParse(v.object(spec.query ?? {}), c.req.query(), { abortEarly: true })
   if (parsed.success) return parsed.output
-  throw new BatonError(`${firstIssue(parsed.issues)}.`, '/api/openapi.json says what may stand there.', EXIT.usage)
+  throw new BatonError(
+    `${firstIssue(parsed.issues)}.`,
+    'See /api/openapi.json for the parameters of this route.',
+    EXIT.usage,
+  )
 }
 
 async function bodyOf(spec: RouteSpec, c: Context): Promise<unknown> {
@@ -65,11 +73,7 @@ async function bodyOf(spec: RouteSpec, c: Context): Promise<unknown> {
     abortEarly: true,
   })
   if (parsed.success) return parsed.output
-  throw new BatonError(
-    `${firstIssue(parsed.issues)}.`,
-    '/api/openapi.json says what may stand in the body.',
-    EXIT.usage,
-  )
+  throw new BatonError(`${firstIssue(parsed.issues)}.`, 'See /api/openapi.json for the body of this route.', EXIT.usage)
 }
 
 function problemOf({ message, hint }: BatonError): Problem {
@@ -92,18 +96,18 @@ function firstIssue(issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[
   const { type, received, expected, path, message } = near ?? issue
   const name = path?.map(({ key }) => String(key)).join('.') ?? ''
   const key = name === '' ? 'the body' : name
-  if (expected === 'never') return `${key}: not known here`
+  if (expected === 'never') return `${key}: unknown key`
   if (received === 'undefined') return `${key}: missing`
   if (type === 'picklist') return `${key}: must be one of ${expected}`
   return `${key}: ${KINDS.has(type) ? `must be ${KINDS.get(type)}` : shortenIssue(message)}`
 }
 
 const KINDS = new Map<string, string>([
-  ['string', 'a text'],
+  ['string', 'a string'],
   ['number', 'a number'],
   ['boolean', 'true or false'],
   ['strict_object', 'an object'],
-  ['min_length', 'something, not nothing'],
+  ['min_length', 'a value that is not empty'],
 ])
 
 /** Shortens Valibot's text, as `Invalid length: Expected <=5 but received 7`, to `must be <=5`. */
@@ -119,7 +123,11 @@ async function readJson(request: Request, most: number): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new BatonError('The body is no valid JSON.', 'It is cut off, or not quoted as JSON wants it.', EXIT.usage)
+    throw new BatonError(
+      'The body is not valid JSON.',
+      'Check that the body is complete and that its quotes are correct.',
+      EXIT.usage,
+    )
   }
 }
 
@@ -137,4 +145,4 @@ async function textOf(request: Request, most: number): Promise<string> {
 }
 
 const tooLarge = (most: number): BatonError =>
-  new BatonError('The body is too large.', `At most ${most / 1024 / 1024} MB are taken.`, EXIT.usage, { status: 413 })
+  new BatonError('The body is too large.', `The limit is ${most / 1024 / 1024} MB.`, EXIT.usage, { status: 413 })

@@ -93,7 +93,9 @@ async function check(
   asked: { path: string; body?: unknown; headers?: Record<string, string> },
 ) {
   const reply = await server.ask(method, asked.path, asked.body, asked.headers)
-  const where = `${method} ${asked.path} ${JSON.stringify(asked.body) ?? ''} → ${reply.status} ${JSON.stringify(reply.body)?.slice(0, 200)}`
+  const where =
+    `${method} ${asked.path} ${JSON.stringify(asked.body) ?? ''} → ${reply.status} ` +
+    `${JSON.stringify(reply.body)?.slice(0, 200)}`
   const described = operation.responses[reply.status]?.content?.['application/json']?.schema
   expect(described, `${where} (${path} does not say so)`).toBeDefined()
   expect(faultsIn(reply.body, described!), where).toEqual([])

@@ -52,7 +52,7 @@ export async function describeRoutes(version: string, agents: readonly string[])
     info: {
       title: 'Baton',
       version,
-      description: 'Sessions of coding agents, what happens to them, and what may be done about it.',
+      description: 'Sessions of coding agents, their events, and the actions on them.',
     },
     paths,
     components: {
@@ -72,13 +72,13 @@ type SchemaOf = (schema: GenericSchema, typeMode: 'input' | 'output') => JsonSch
 const SECURITY = { open: [{}], token: [{ token: [] }] } as const
 
 const REFUSALS: Record<number, string> = {
-  400: 'What was asked is wrong; the error names the key',
+  400: 'The request is invalid; the error names the key',
   401: 'The token is missing or wrong',
-  403: 'From another origin, or for another host',
-  404: 'There is no such thing',
-  409: 'Not now, or not any more; the error says why',
+  403: 'The request is from another origin or for another host',
+  404: 'Not found',
+  409: 'Not possible in the current state; the error says why',
   413: 'The body is too large',
-  415: 'The body is not called JSON',
+  415: 'The content type of the body is not JSON',
 }
 
 function operation(name: RouteName, spec: RouteSpec, schemaOf: SchemaOf): Operation {
@@ -122,9 +122,11 @@ const isOptional = ({ type }: GenericSchema): boolean => type === 'optional'
 
 const LIVE: Operation = {
   operationId: 'live',
-  summary: 'What is so now, then everything as it happens, as server-sent events',
+  summary: 'The current state, then every change, as server-sent events',
   description:
-    'First `event: snapshot` with a Snapshot. Then unnamed messages, each with an Event and its id; `event: session`, `job` and `brief` with a changed row; `event: gone` with a Gone. The schemas are among the components.',
+    'First `event: snapshot` with a Snapshot. Then unnamed messages, each with an Event and its id; ' +
+    '`event: session`, `job` and `brief` with a changed row; `event: gone` with a Gone. ' +
+    'The components contain the schemas.',
   security: SECURITY.token,
   parameters: [{ name: 'last_event_id', in: 'query', required: false, schema: { type: 'string' } }],
   responses: { 200: { description: 'The stream', content: { 'text/event-stream': { schema: { type: 'string' } } } } },
@@ -132,7 +134,8 @@ const LIVE: Operation = {
 
 /** Routes that older context monitors of the same user call without the token. */
 const SAME_USER = [{ token: [] }, {}] as const
-const MONITOR_NOTE = 'Without the token only for processes of the same user, where the system can tell.'
+const MONITOR_NOTE =
+  'Without the token, only for processes of the same user, on systems that report the user of a connection.'
 
 const json = (description: string, schema: JsonSchema) => ({ description, content: { 'application/json': { schema } } })
 const refusal = (status: 400 | 401 | 403 | 404, schemaOf: SchemaOf) =>
@@ -171,7 +174,7 @@ function monitoredSession(schemaOf: SchemaOf): Operation {
 function contextReport(schemaOf: SchemaOf): Operation {
   return {
     operationId: 'contextUsage',
-    summary: 'A report of an older context monitor: figures, or that the client has compacted',
+    summary: 'A report of an older context monitor: token figures or a compaction',
     description: `${MONITOR_NOTE} Figures count as an estimate and never lead to a handoff.`,
     security: SAME_USER,
     requestBody: {
@@ -192,9 +195,11 @@ const NOT_TAKEN: JsonSchema = { type: 'object', properties: { error: { type: 'st
 function signal(agents: readonly string[]): Operation {
   return {
     operationId: 'signal',
-    summary: 'What a client tells its hook, as it wrote it; the answer is what the hook prints',
+    summary: 'The payload of a client’s hook, unchanged; the response is what the hook prints',
     description:
-      '`kind` is `status-line` or the name of the client’s event. `X-Baton-Signal` is an idempotency key: a signal given twice under it counts once. `X-Env-NAME` carries a variable of the client’s environment.',
+      '`kind` is `status-line` or the name of the client’s event. ' +
+      '`X-Baton-Signal` is an idempotency key: a signal sent twice with it counts once. ' +
+      '`X-Env-NAME` contains a variable of the client’s environment.',
     security: SECURITY.token,
     parameters: [
       { name: 'agent', in: 'path', required: true, schema: { enum: agents } },
@@ -204,13 +209,13 @@ function signal(agents: readonly string[]): Operation {
     requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
     responses: {
       200: {
-        description: 'The text that the hook or status line prints; empty where there is nothing to say',
+        description: 'The text that the hook or status line prints; empty when there is none',
         content: { 'text/plain': { schema: { type: 'string' } } },
       },
-      400: json('The body is no signal of this agent', NOT_TAKEN),
+      400: json('The body is not a signal of this agent', NOT_TAKEN),
       401: json(REFUSALS[401]!, NOT_TAKEN),
       403: json(REFUSALS[403]!, NOT_TAKEN),
-      404: json('There is no such agent', NOT_TAKEN),
+      404: json('Unknown agent', NOT_TAKEN),
       503: json('The signal could not be stored; send it again', NOT_TAKEN),
     },
   }

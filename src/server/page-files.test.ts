@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { AUTHORIZED, speak, statusLine, TOKEN_LINE, type TrialOptions, trialServer } from '../testing/http-server.js'
+import {
+  AUTHORIZED,
+  speak,
+  startTestServer,
+  statusLine,
+  type TestServerOptions,
+  TOKEN_LINE,
+} from '../testing/http-server.js'
 import { addressOf, encodingFor } from './page-files.js'
 
-type Trial = Awaited<ReturnType<typeof trialServer>>
-const trials: Trial[] = []
+type TestServer = Awaited<ReturnType<typeof startTestServer>>
+const fixtures: TestServer[] = []
 let web: string
 beforeEach(() => {
   web = mkdtempSync(join(tmpdir(), 'baton-test-page-'))
@@ -22,20 +29,20 @@ beforeEach(() => {
   writeFileSync(join(web, 'secret'), 'not a file of the page')
 })
 afterEach(async () => {
-  for (const trial of trials.splice(0)) await trial.end()
+  for (const fixture of fixtures.splice(0)) await fixture.end()
   rmSync(web, { recursive: true, force: true })
 })
-const start = async (options: TrialOptions = {}): Promise<Trial> => {
-  const trial = await trialServer({ web, ...options })
-  trials.push(trial)
-  return trial
+const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
+  const fixture = await startTestServer({ web, ...options })
+  fixtures.push(fixture)
+  return fixture
 }
 const DOCUMENT = '<!doctype html><title>Baton</title>'
 const HTML = { Accept: 'text/html,application/xhtml+xml' }
 
 test('every address of the page sends the document, or session data to a caller that wants no HTML', async () => {
-  const trial = await start()
-  await trial.post('/signals/claude-code/status-line', statusLine('s1', 50_000, 1))
+  const fixture = await start()
+  await fixture.post('/signals/claude-code/status-line', statusLine('s1', 50_000, 1))
   for (const path of [
     '/',
     '/sessions/s1',
@@ -47,30 +54,33 @@ test('every address of the page sends the document, or session data to a caller 
     '/settings',
     '/?x',
   ])
-    expect(await (await fetch(`${trial.url}${path}`, { headers: HTML })).text(), path).toContain('<title>Baton')
-  expect((await trial.get('/sessions/s1')).body).toMatchObject({ session_id: 's1' })
-  const list = await trial.get('/sessions', { Accept: 'application/json' })
+    expect(await (await fetch(`${fixture.url}${path}`, { headers: HTML })).text(), path).toContain('<title>Baton')
+  expect((await fixture.get('/sessions/s1')).body).toMatchObject({ session_id: 's1' })
+  const list = await fixture.get('/sessions', { Accept: 'application/json' })
   expect(list.body).toMatchObject({ sessions: [{ session_id: 's1' }] })
 })
 
 test('an unknown address sends the page with status 404 to a browser and an error to a program', async () => {
-  const trial = await start()
+  const fixture = await start()
   for (const path of ['/no/page', '/sesions', '/assets/gone.js']) {
-    const shown = await fetch(`${trial.url}${path}`, { headers: HTML })
+    const shown = await fetch(`${fixture.url}${path}`, { headers: HTML })
     expect([shown.status, shown.headers.get('etag'), await shown.text()], path).toEqual([404, null, DOCUMENT])
-    const told = await trial.get(path)
-    expect([told.status, told.body.error], path).toEqual([404, `Nothing at ${path}`])
+    const told = await fixture.get(path)
+    expect([told.status, told.body.error], path).toEqual([404, expect.stringContaining(path)])
   }
   for (const path of ['/api/nothing', '/signals/x', '/hooks', '/health/x'])
-    expect((await fetch(`${trial.url}${path}`, { headers: HTML })).headers.get('content-type'), path).toContain('json')
+    expect((await fetch(`${fixture.url}${path}`, { headers: HTML })).headers.get('content-type'), path).toContain(
+      'json',
+    )
 })
 
 test('page files have a security policy, caching rules and an ETag', async () => {
-  const trial = await start()
-  const document = await fetch(trial.url, { headers: HTML })
+  const fixture = await start()
+  const document = await fetch(fixture.url, { headers: HTML })
   expect(Object.fromEntries(document.headers)).toMatchObject({
     'content-security-policy':
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src " +
+      "'self'; worker-src 'self'; " +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'cache-control': 'no-cache',
     'content-type': 'text/html; charset=utf-8',
@@ -80,22 +90,23 @@ test('page files have a security policy, caching rules and an ETag', async () =>
     'cross-origin-resource-policy': 'same-origin',
   })
   const etag = document.headers.get('etag')!
-  expect((await fetch(trial.url, { headers: { ...HTML, 'If-None-Match': `"other", W/${etag}` } })).status).toBe(304)
-  expect((await fetch(trial.url, { headers: { ...HTML, 'If-None-Match': '"other"' } })).status).toBe(200)
-  const asset = await fetch(`${trial.url}/assets/index-a1b2.js`)
+  expect((await fetch(fixture.url, { headers: { ...HTML, 'If-None-Match': `"other", W/${etag}` } })).status).toBe(304)
+  expect((await fetch(fixture.url, { headers: { ...HTML, 'If-None-Match': '"other"' } })).status).toBe(200)
+  const asset = await fetch(`${fixture.url}/assets/index-a1b2.js`)
   expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   expect(await asset.text()).toBe('console.log(1)')
-  const data = await fetch(`${trial.url}/api/sessions`, { headers: AUTHORIZED })
+  const data = await fetch(`${fixture.url}/api/sessions`, { headers: AUTHORIZED })
   expect(data.headers.get('cache-control')).toBe('no-store')
   expect(data.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
 })
 
 test('a page file is sent in the encoding a browser accepts, and HEAD sends only the headers', async () => {
-  const trial = await start()
+  const fixture = await start()
   const head = (encoding: string) =>
     speak(
-      trial.url,
-      `HEAD /assets/index-a1b2.js HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: ${encoding}\r\nConnection: close\r\n\r\n`,
+      fixture.url,
+      `HEAD /assets/index-a1b2.js HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: ${encoding}\r\n` +
+        'Connection: close\r\n\r\n',
     )
   expect(await head('gzip, deflate, br')).toMatch(/^HTTP\/1.1 200.*Content-Encoding: br\r\n.*\r\n\r\n$/s)
   expect(await head('gzip')).toMatch(/^HTTP\/1.1 200.*Content-Encoding: gzip\r\n.*\r\n\r\n$/s)
@@ -108,7 +119,7 @@ test('a page file is sent in the encoding a browser accepts, and HEAD sends only
 })
 
 test('no path leads out of the folder of page files', async () => {
-  const trial = await start()
+  const fixture = await start()
   writeFileSync(join(web, '..', 'baton-test-beside'), 'beside')
   for (const path of [
     '/../baton-test-beside',
@@ -127,7 +138,7 @@ test('no path leads out of the folder of page files', async () => {
     '/...//...//etc/passwd',
   ]) {
     const heard = await speak(
-      trial.url,
+      fixture.url,
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
     )
     expect(heard, path).toMatch(/^HTTP\/1.1 (400|404)/)
@@ -136,9 +147,9 @@ test('no path leads out of the folder of page files', async () => {
 })
 
 test('a server without page files still answers other requests', async () => {
-  const trial = await start({ web: join(web, 'nowhere') })
-  expect((await fetch(trial.url, { headers: { ...HTML, ...AUTHORIZED } })).status).toBe(404)
-  expect((await trial.get('/health')).status).toBe(200)
+  const fixture = await start({ web: join(web, 'nowhere') })
+  expect((await fetch(fixture.url, { headers: { ...HTML, ...AUTHORIZED } })).status).toBe(404)
+  expect((await fixture.get('/health')).status).toBe(200)
 })
 
 test('addresses of pages are distinguished from those of data', () => {

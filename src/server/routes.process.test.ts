@@ -139,7 +139,7 @@ describe('routes of a brief', () => {
     expect((await ask('GET', `/api/briefs/${briefId}`)).body.status).toBe('superseded')
     expect(await ask('PUT', `/api/briefs/${briefId}`, { text: 'once more' })).toMatchObject({
       status: 409,
-      body: { error: expect.stringContaining('superseded') },
+      body: { error: expect.stringContaining(briefId) },
     })
     expect((await ask('POST', `/api/briefs/${edited.body.brief_id}/cancel`)).body.status).toBe('cancelled')
     expect((await ask('DELETE', '/api/sessions/s1/handoff')).status).toBe(404)

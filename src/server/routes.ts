@@ -114,7 +114,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
 function namedSession(deps: Pick<ServerDependencies, 'find'>, id: string): SessionRecord {
   const record = deps.find(id)
   if (record) return record
-  throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
+  throw new BatonError(`There is no session or seat ${id}.`, 'Run baton status --all to list them.', EXIT.notFound)
 }
 
 function sinceOf(written: string | undefined): EventQuery {
@@ -122,5 +122,5 @@ function sinceOf(written: string | undefined): EventQuery {
   if (/^\d{1,15}$/.test(written)) return { afterId: Number(written) }
   const time = Date.parse(written)
   if (!Number.isNaN(time)) return { since: new Date(time).toISOString() }
-  throw new BatonError(`since: cannot be "${written}".`, 'since= takes an event id or an ISO time', EXIT.usage)
+  throw new BatonError(`since: cannot be "${written}".`, 'Use an event id or an ISO time.', EXIT.usage)
 }

@@ -47,7 +47,7 @@ export function serveHttp(
       // An upgrade may have removed the files of the running server.
       opened = null
       deps.log('error', 'the routes could not be loaded', { reason: String(error) })
-      answer(response, 500, { error: 'Baton was changed under the running server: start it again' })
+      answer(response, 500, { error: 'Baton was updated while the server runs. Restart the server.' })
     }
   }
   const receive = makeReceiver(take)
@@ -56,7 +56,7 @@ export function serveHttp(
   const listener: RequestListener = (request, response) => {
     // Refuse two Host headers: programs differ in which one they use.
     if ((request.headersDistinct.host?.length ?? 0) > 1) {
-      answer(response, 400, { error: 'two hosts are named' })
+      answer(response, 400, { error: 'the request names two hosts' })
       return
     }
     const path = (request.url ?? '').split('?', 1)[0]!
@@ -75,7 +75,8 @@ export function serveHttp(
   const route = (request: IncomingMessage, response: ServerResponse, path: string, caller: Caller): void => {
     // The client waits with its body until the server asks for it.
     if (request.headers.expect !== undefined) response.writeContinue()
-    if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
+    if (!METHODS.has(request.method ?? ''))
+      answer(response, 405, { error: `the method ${request.method} is not supported` })
     else if (path === '/health' && isReadRequest(request)) answer(response, 200, { ok: true })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
       receive(request, (status, body) => send(response, status, body, {}))

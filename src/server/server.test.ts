@@ -1,19 +1,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 import type { Event } from '../contract/records/event.js'
-import { speak, statusLine, TOKEN_LINE, TRIAL_TOKEN, trialServer } from '../testing/http-server.js'
+import { speak, startTestServer, statusLine, TEST_TOKEN, TOKEN_LINE } from '../testing/http-server.js'
 
-type Trial = Awaited<ReturnType<typeof trialServer>>
-const trials: Trial[] = []
-const start = async (options: Parameters<typeof trialServer>[0] = {}): Promise<Trial> => {
-  const trial = await trialServer(options)
-  trials.push(trial)
-  return trial
+type TestServer = Awaited<ReturnType<typeof startTestServer>>
+const fixtures: TestServer[] = []
+const start = async (options: Parameters<typeof startTestServer>[0] = {}): Promise<TestServer> => {
+  const fixture = await startTestServer(options)
+  fixtures.push(fixture)
+  return fixture
 }
 afterEach(async () => {
-  for (const trial of trials.splice(0)) await trial.end()
+  for (const fixture of fixtures.splice(0)) await fixture.end()
 })
 
 const batch = (session: string) => ({
@@ -23,73 +23,78 @@ const batch = (session: string) => ({
   hook_event_name: 'PostToolBatch',
   tool_calls: [{ tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_1', tool_response: 'ok' }],
 })
-const sessions = async (trial: Trial): Promise<Session[]> =>
-  (await trial.get('/api/sessions')).body.sessions as Session[]
-const events = async (trial: Trial, query = ''): Promise<Event[]> =>
-  (await trial.get(`/api/events${query}`)).body.events as Event[]
+const sessions = async (fixture: TestServer): Promise<Session[]> =>
+  (await fixture.get('/api/sessions')).body.sessions as Session[]
+const events = async (fixture: TestServer, query = ''): Promise<Event[]> =>
+  (await fixture.get(`/api/events${query}`)).body.events as Event[]
 
 describe('signals', () => {
   test('a status line is answered with its text, and the next hook once with the warning', async () => {
-    const trial = await start()
-    const line = await trial.post('/signals/claude-code/status-line', statusLine('s1', 125_008, 1000))
+    const fixture = await start()
+    const line = await fixture.post('/signals/claude-code/status-line', statusLine('s1', 125_008, 1000))
     expect(await line.text()).toContain('74.9%')
-    const first = (await (await trial.post('/signals/claude-code/PostToolBatch', batch('s1'))).json()) as Record<
+    const first = (await (await fixture.post('/signals/claude-code/PostToolBatch', batch('s1'))).json()) as Record<
       string,
       { additionalContext: string }
     >
     expect(first.hookSpecificOutput?.additionalContext).toContain('[baton] Context level "warning"')
-    expect(await (await trial.post('/signals/claude-code/PostToolBatch', batch('s1'))).text()).toBe('')
-    const types = (await events(trial)).map((event) => event.type)
+    expect(await (await fixture.post('/signals/claude-code/PostToolBatch', batch('s1'))).text()).toBe('')
+    const types = (await events(fixture)).map((event) => event.type)
     expect(types.filter((type) => type === 'level_crossed')).toHaveLength(2)
     expect(types.filter((type) => type === 'context_warning')).toHaveLength(1)
     expect(types).toContain('message_delivered')
   })
 
   test('a signal is accepted whole, in pieces, chunked, and with a split head', async () => {
-    const trial = await start()
+    const fixture = await start()
     const json = (session: string) => JSON.stringify(statusLine(session, 50_008, 1))
     const head = (extra: string) =>
-      `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n${extra}\r\n\r\n`
+      `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n` +
+      `${extra}\r\n\r\n`
     const length = (text: string) => `Content-Length: ${Buffer.byteLength(text)}`
     const ways: Record<string, string[]> = {
       whole: [head(length(json('whole'))) + json('whole')],
       pieces: [head(length(json('pieces'))), json('pieces').slice(0, 40), json('pieces').slice(40)],
       torn: [head(length(json('torn'))).slice(0, 30), head(length(json('torn'))).slice(30) + json('torn')],
       chunked: [
-        `${head('Transfer-Encoding: chunked')}${Buffer.byteLength(json('chunked')).toString(16)}\r\n${json('chunked')}\r\n0\r\n\r\n`,
+        `${head('Transfer-Encoding: chunked')}${Buffer.byteLength(json('chunked')).toString(16)}\r\n` +
+          `${json('chunked')}\r\n0\r\n\r\n`,
       ],
       'one-byte-first': ['P', head(length(json('one-byte-first'))).slice(1) + json('one-byte-first')],
     }
     for (const [name, chunks] of Object.entries(ways)) {
-      const heard = await speak(trial.url, ...chunks)
+      const heard = await speak(fixture.url, ...chunks)
       expect(heard.startsWith('HTTP/1.1 200'), `${name}: ${heard}`).toBe(true)
       expect(heard, name).toContain('29.9%')
     }
-    expect((await sessions(trial)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
+    expect((await sessions(fixture)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
   })
 
   test('several requests on one connection are answered in order, signals and others', async () => {
-    const trial = await start()
+    const fixture = await start()
     const request = (session: string, after = 'keep-alive') => {
       const body = JSON.stringify(statusLine(session, 50_008, 1))
-      return `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: ${after}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      return (
+        `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\n` +
+        `Connection: ${after}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      )
     }
     const health = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
     const answers = (heard: string): string[] => heard.match(/HTTP\/1\.1 \d{3}/g) ?? []
     // Send them separately, all at once, and split inside the second.
-    const apart = await speak(trial.url, request('a'), request('b'), request('c', 'close'))
+    const apart = await speak(fixture.url, request('a'), request('b'), request('c', 'close'))
     expect(answers(apart)).toEqual(Array(3).fill('HTTP/1.1 200'))
-    const atOnce = await speak(trial.url, request('d') + request('e') + request('f', 'close'))
+    const atOnce = await speak(fixture.url, request('d') + request('e') + request('f', 'close'))
     expect(answers(atOnce)).toEqual(Array(3).fill('HTTP/1.1 200'))
     const both = request('g') + request('h', 'close')
-    expect(answers(await speak(trial.url, both.slice(0, -60), both.slice(-60)))).toHaveLength(2)
+    expect(answers(await speak(fixture.url, both.slice(0, -60), both.slice(-60)))).toHaveLength(2)
     for (const chunks of [[request('i'), health], [request('i') + health]]) {
-      const heard = await speak(trial.url, ...chunks)
+      const heard = await speak(fixture.url, ...chunks)
       expect(answers(heard)).toEqual(Array(2).fill('HTTP/1.1 200'))
       expect(heard).toContain('"ok":true')
     }
     expect(
-      (await sessions(trial))
+      (await sessions(fixture))
         .map(({ session_id }) => session_id)
         .sort()
         .join(''),
@@ -97,7 +102,7 @@ describe('signals', () => {
   })
 
   test('a signal with a malformed session id is refused and stores nothing', async () => {
-    const trial = await start()
+    const fixture = await start()
     const odd = [
       '',
       'x'.repeat(201),
@@ -114,13 +119,13 @@ describe('signals', () => {
     ]
     for (const id of odd) {
       const told = [
-        await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1)),
-        await trial.post('/signals/claude-code/SessionStart', {
+        await fixture.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1)),
+        await fixture.post('/signals/claude-code/SessionStart', {
           session_id: id,
           hook_event_name: 'SessionStart',
           cwd: '/x',
         }),
-        await trial.post('/signals/claude-code/PreCompact', {
+        await fixture.post('/signals/claude-code/PreCompact', {
           session_id: id,
           hook_event_name: 'PreCompact',
           trigger: 'auto',
@@ -131,53 +136,56 @@ describe('signals', () => {
         JSON.stringify(id).slice(0, 40),
       ).toEqual([400, 400, 400])
     }
-    expect((await trial.get('/api/sessions?all=1')).body.sessions).toEqual([])
+    expect((await fixture.get('/api/sessions?all=1')).body.sessions).toEqual([])
     for (const id of ['x'.repeat(200), 'Ärger mit Ü', 'a.b', 'session-1'])
-      expect((await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1))).status, id).toBe(200)
-    expect((await trial.get('/api/sessions?all=1')).body.sessions).toHaveLength(4)
+      expect((await fixture.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1))).status, id).toBe(200)
+    expect((await fixture.get('/api/sessions?all=1')).body.sessions).toHaveLength(4)
   })
 
   test('a request that is not a signal is refused with a fitting status and stores nothing', async () => {
-    const trial = await start()
-    expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
-    expect((await trial.post('/signals/claude-code/Stop', '{}')).status).toBe(400)
-    expect((await trial.post('/signals/codex/Stop', '{}')).status).toBe(404)
-    expect((await trial.post('/signals/__proto__/Stop', '{}')).status).toBe(404)
-    expect(await sessions(trial)).toEqual([])
+    const fixture = await start()
+    expect((await fixture.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
+    expect((await fixture.post('/signals/claude-code/Stop', '{}')).status).toBe(400)
+    expect((await fixture.post('/signals/codex/Stop', '{}')).status).toBe(404)
+    expect((await fixture.post('/signals/__proto__/Stop', '{}')).status).toBe(404)
+    expect(await sessions(fixture)).toEqual([])
   })
 
   test('a signal from another origin or host is refused by signal door and HTTP server', async () => {
-    const trial = await start()
+    const fixture = await start()
     const body = JSON.stringify(statusLine('s1', 50_000, 1))
     const request = (extra: string) =>
-      `POST /signals/claude-code/status-line HTTP/1.1\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${extra}\r\n\r\n${body}`
-    expect(await speak(trial.url, request('Host: evil.example'))).toMatch(/^HTTP\/1.1 403/)
-    expect(await speak(trial.url, request('Host: 127.0.0.1\r\nOrigin: http://evil.example'))).toMatch(/^HTTP\/1.1 403/)
-    expect(await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).toMatch(
+      'POST /signals/claude-code/status-line HTTP/1.1\r\nConnection: close\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n${extra}\r\n\r\n${body}`
+    expect(await speak(fixture.url, request('Host: evil.example'))).toMatch(/^HTTP\/1.1 403/)
+    expect(await speak(fixture.url, request('Host: 127.0.0.1\r\nOrigin: http://evil.example'))).toMatch(
       /^HTTP\/1.1 403/,
     )
-    expect(await sessions(trial)).toEqual([])
+    expect(await speak(fixture.url, 'GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 403/,
+    )
+    expect(await sessions(fixture)).toEqual([])
   })
 
   test('a signal sent twice under one id counts once', async () => {
-    const trial = await start()
+    const fixture = await start()
     const send = () =>
-      trial.post('/signals/claude-code/PostToolBatch', batch('s1'), { 'X-Baton-Signal': 's1.1.1.1.PostToolBatch' })
+      fixture.post('/signals/claude-code/PostToolBatch', batch('s1'), { 'X-Baton-Signal': 's1.1.1.1.PostToolBatch' })
     expect((await send()).status).toBe(200)
     expect((await send()).status).toBe(200)
-    expect(trial.app.store.session('s1')?.silence.toolCalls).toBe(1)
+    expect(fixture.app.store.session('s1')?.silence.toolCalls).toBe(1)
   })
 
   test('a large signal is read from the spool by its id, and its file is removed', async () => {
-    const trial = await start()
+    const fixture = await start()
     const id = 's9.1.1.1.status-line'
-    trial.app.drain()
-    const spool = trial.app.home.spool
+    fixture.app.drain()
+    const spool = fixture.app.home.spool
     const { mkdirSync } = await import('node:fs')
     mkdirSync(spool, { recursive: true })
     const body = JSON.stringify(statusLine('s9', 100_200, 1, { pad: 'x'.repeat(200_000) }))
     writeFileSync(join(spool, id), `claude-code\nstatus-line\n1\nHOME=/nowhere\n\n\n${body}\n#end\n`)
-    const answer = await trial.post('/signals/claude-code/status-line', '', {
+    const answer = await fixture.post('/signals/claude-code/status-line', '', {
       'X-Baton-Signal': id,
       'X-Baton-Spooled': '1',
     })
@@ -186,12 +194,12 @@ describe('signals', () => {
   })
 
   test('a hundred concurrent signals of twenty sessions are not mixed up', async () => {
-    const trial = await start()
+    const fixture = await start()
     const all = Array.from({ length: 100 }, (_, i) =>
-      trial.post('/signals/claude-code/status-line', statusLine(`s${i % 20}`, 20_000 + i * 100, i + 1)),
+      fixture.post('/signals/claude-code/status-line', statusLine(`s${i % 20}`, 20_000 + i * 100, i + 1)),
     )
     for (const response of await Promise.all(all)) expect(response.status).toBe(200)
-    const found = await sessions(trial)
+    const found = await sessions(fixture)
     expect(found).toHaveLength(20)
     for (const session of found) {
       const n = Number(session.session_id.slice(1))
@@ -202,11 +210,11 @@ describe('signals', () => {
 
 describe('routes for figures', () => {
   test('health, sessions, readings and events since an id or a time can be read', async () => {
-    const trial = await start()
-    await trial.post('/signals/claude-code/status-line', statusLine('abcd-1', 90_000, 1))
-    expect((await trial.get('/health')).body).toEqual({ ok: true })
-    expect((await trial.get('/api/access')).body).toEqual({ expires_at: null, version: 'test', pid: process.pid })
-    const one = (await trial.get('/api/sessions/abcd-1')).body
+    const fixture = await start()
+    await fixture.post('/signals/claude-code/status-line', statusLine('abcd-1', 90_000, 1))
+    expect((await fixture.get('/health')).body).toEqual({ ok: true })
+    expect((await fixture.get('/api/access')).body).toEqual({ expires_at: null, version: 'test', pid: process.pid })
+    const one = (await fixture.get('/api/sessions/abcd-1')).body
     expect(one).toMatchObject({
       session_id: 'abcd-1',
       used_tokens: 90_000,
@@ -215,19 +223,19 @@ describe('routes for figures', () => {
       level: 'notice',
     })
     expect(one.levels).toHaveLength(4)
-    expect((await trial.get('/api/sessions/abcd-1/readings')).body.readings).toMatchObject([
+    expect((await fixture.get('/api/sessions/abcd-1/readings')).body.readings).toMatchObject([
       { used_tokens: 90_000, cycle: 1 },
     ])
-    const all = await events(trial)
+    const all = await events(fixture)
     expect(all.length).toBeGreaterThan(3)
-    expect((await events(trial, `?since=${all[1]!.id}`)).map((event) => event.id)).toEqual(
+    expect((await events(fixture, `?since=${all[1]!.id}`)).map((event) => event.id)).toEqual(
       all.slice(2).map((event) => event.id),
     )
-    expect(await events(trial, '?since=2001-01-01')).toHaveLength(all.length)
-    expect(await events(trial, '?since=2999-01-01')).toEqual([])
-    expect((await trial.get('/api/events?since=yesterday-ish')).status).toBe(400)
-    expect((await trial.get('/api/sessions/none')).status).toBe(404)
-    expect((await trial.get('/nothing')).status).toBe(404)
+    expect(await events(fixture, '?since=2001-01-01')).toHaveLength(all.length)
+    expect(await events(fixture, '?since=2999-01-01')).toEqual([])
+    expect((await fixture.get('/api/events?since=yesterday-ish')).status).toBe(400)
+    expect((await fixture.get('/api/sessions/none')).status).toBe(404)
+    expect((await fixture.get('/nothing')).status).toBe(404)
   })
 })
 
@@ -240,119 +248,119 @@ describe('the endpoint of older context monitors', () => {
     context_window_size: 200_000,
     ...extra,
   })
-  const known = async (): Promise<Trial> => {
-    const trial = await start()
-    await trial.post('/signals/claude-code/SessionStart', {
+  const known = async (): Promise<TestServer> => {
+    const fixture = await start()
+    await fixture.post('/signals/claude-code/SessionStart', {
       session_id: 's1',
       cwd: '/nowhere',
       hook_event_name: 'SessionStart',
       source: 'startup',
       model: 'claude-opus-4-6',
     })
-    return trial
+    return fixture
   }
   /** Sends a report without the token, as the scripts of monitors do. */
-  const report = (trial: Trial, body: unknown) =>
-    fetch(`${trial.url}/hooks/context-usage`, {
+  const report = (fixture: TestServer, body: unknown) =>
+    fetch(`${fixture.url}/hooks/context-usage`, {
       method: 'POST',
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-  const send = async (trial: Trial, body: unknown) =>
-    (await (await report(trial, body)).json()) as Record<string, unknown>
+  const send = async (fixture: TestServer, body: unknown) =>
+    (await (await report(fixture, body)).json()) as Record<string, unknown>
 
   test('a monitor is answered ok, unknown_session, compaction_logged, or 204 for unreadable reports', async () => {
-    const trial = await known()
-    expect(await send(trial, usage('s1', 51, 102_000))).toMatchObject({ status: 'ok', used_percentage: 51 })
-    expect(await send(trial, usage('nobody', 51, 102_000))).toEqual({ status: 'unknown_session' })
-    expect(await send(trial, { used_percentage: 3 })).toEqual({ status: 'unknown_session' })
-    expect(await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })).toEqual({
+    const fixture = await known()
+    expect(await send(fixture, usage('s1', 51, 102_000))).toMatchObject({ status: 'ok', used_percentage: 51 })
+    expect(await send(fixture, usage('nobody', 51, 102_000))).toEqual({ status: 'unknown_session' })
+    expect(await send(fixture, { used_percentage: 3 })).toEqual({ status: 'unknown_session' })
+    expect(await send(fixture, { session_id: 's1', event: 'compaction', trigger: 'auto' })).toEqual({
       status: 'compaction_logged',
     })
-    expect((await report(trial, 'not json')).status).toBe(204)
-    expect((await trial.get('/sessions/s1')).body).toMatchObject({
+    expect((await report(fixture, 'not json')).status).toBe(204)
+    expect((await fixture.get('/sessions/s1')).body).toMatchObject({
       id: 's1',
       tokens_used: null,
       compactions: 0,
       last_handoff_path: null,
       session_id: 's1',
     })
-    expect((await fetch(`${trial.url}/sessions/nobody`)).status).toBe(404)
-    expect((await fetch(`${trial.url}/sessions/s1`)).status).toBe(200)
+    expect((await fetch(`${fixture.url}/sessions/nobody`)).status).toBe(404)
+    expect((await fetch(`${fixture.url}/sessions/s1`)).status).toBe(200)
   })
 
   test('a monitor’s reports cross a level once a cycle, and again only after a compaction', async () => {
-    const trial = await known()
+    const fixture = await known()
     const crossings = async () =>
-      (await events(trial)).filter((event) => event.type === 'level_crossed').map((event) => event.data.level)
-    await send(trial, usage('s1', 55, 110_000))
-    await send(trial, usage('s1', 40, 80_000))
-    await send(trial, usage('s1', 56, 112_000))
+      (await events(fixture)).filter((event) => event.type === 'level_crossed').map((event) => event.data.level)
+    await send(fixture, usage('s1', 55, 110_000))
+    await send(fixture, usage('s1', 40, 80_000))
+    await send(fixture, usage('s1', 56, 112_000))
     expect(await crossings()).toEqual(['notice'])
-    await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })
-    await send(trial, usage('s1', 52, 104_000))
+    await send(fixture, { session_id: 's1', event: 'compaction', trigger: 'auto' })
+    await send(fixture, usage('s1', 52, 104_000))
     expect(await crossings()).toEqual(['notice', 'notice'])
   })
 
   test('a monitor’s reading older than its last one is dropped, even on a clock that is years off', async () => {
-    const trial = await known()
-    await send(trial, usage('s1', 30, 60_000, { timestamp: '2011-01-01T00:00:10Z' }))
-    await send(trial, usage('s1', 35, 70_000, { timestamp: '2011-01-01T00:00:20Z' }))
-    await send(trial, usage('s1', 90, 180_000, { timestamp: '2011-01-01T00:00:05Z' }))
-    expect((await trial.get('/sessions/s1')).body).toMatchObject({ tokens_used: 70_000, level: null })
+    const fixture = await known()
+    await send(fixture, usage('s1', 30, 60_000, { timestamp: '2011-01-01T00:00:10Z' }))
+    await send(fixture, usage('s1', 35, 70_000, { timestamp: '2011-01-01T00:00:20Z' }))
+    await send(fixture, usage('s1', 90, 180_000, { timestamp: '2011-01-01T00:00:05Z' }))
+    expect((await fixture.get('/sessions/s1')).body).toMatchObject({ tokens_used: 70_000, level: null })
   })
 
   test('a monitor’s report of null or 0 stores nothing, because the model has not answered yet', async () => {
-    const trial = await known()
-    expect(await send(trial, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({
+    const fixture = await known()
+    expect(await send(fixture, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({
       status: 'no_usage',
     })
-    expect((await trial.get('/sessions/s1')).body.tokens_used).toBeNull()
+    expect((await fixture.get('/sessions/s1')).body.tokens_used).toBeNull()
   })
 
   test('a monitor’s report must hold whole numbers of a possible size, and is never called exact', async () => {
-    const trial = await known()
+    const fixture = await known()
     const wrong = [
       ...[-1, 0.5, 1e9, Number.MAX_SAFE_INTEGER, '50000', [50_000], null, true].map((tokens) => [tokens, null]),
       ...[-1, 101, '50'].map((percent) => [null, percent]),
       [-1, 101],
     ]
     for (const [tokens, percent] of wrong)
-      expect(await send(trial, { session_id: 's1', used_percentage: percent, total_input_tokens: tokens })).toEqual({
+      expect(await send(fixture, { session_id: 's1', used_percentage: percent, total_input_tokens: tokens })).toEqual({
         status: 'no_usage',
       })
-    expect(await send(trial, usage('s1', 25, 50_000))).toMatchObject({ status: 'ok' })
-    expect((await trial.get('/sessions/s1')).body).toMatchObject({
+    expect(await send(fixture, usage('s1', 25, 50_000))).toMatchObject({ status: 'ok' })
+    expect((await fixture.get('/sessions/s1')).body).toMatchObject({
       used_tokens: 50_000,
       source: 'monitor',
       exact: false,
     })
-    expect(await send(trial, { session_id: '', used_percentage: 3 })).toEqual({ status: 'unknown_session' })
+    expect(await send(fixture, { session_id: '', used_percentage: 3 })).toEqual({ status: 'unknown_session' })
   })
 
   test('a monitor’s report moves neither window nor compaction point', async () => {
-    const trial = await known()
-    const limits = () => trial.app.store.session('s1')!.track.limits
+    const fixture = await known()
+    const limits = () => fixture.app.store.session('s1')!.track.limits
     const before = limits()
-    await send(trial, { ...usage('s1', 25, 50_000), context_window_size: 60_000 })
+    await send(fixture, { ...usage('s1', 25, 50_000), context_window_size: 60_000 })
     expect(limits()).toEqual(before)
   })
 
   test('a monitor finds a session by its seat', async () => {
-    const trial = await known()
-    const seat = trial.app.store.session('s1')!.seatId
-    expect(await send(trial, usage(seat, 20, 40_000))).toMatchObject({ status: 'ok' })
-    expect((await trial.get(`/sessions/${seat}`)).body).toMatchObject({ session_id: 's1', tokens_used: 40_000 })
+    const fixture = await known()
+    const seat = fixture.app.store.session('s1')!.seatId
+    expect(await send(fixture, usage(seat, 20, 40_000))).toMatchObject({ status: 'ok' })
+    expect((await fixture.get(`/sessions/${seat}`)).body).toMatchObject({ session_id: 's1', tokens_used: 40_000 })
   })
 })
 
 describe('starting and ending', () => {
   test('a server announces itself to the launcher and removes the announcement when it ends', async () => {
-    const trial = await trialServer()
-    const file = trial.app.home.server
+    const fixture = await startTestServer()
+    const file = fixture.app.home.server
     expect(readFileSync(file, 'utf8')).toMatch(
-      new RegExp(`^${new URL(trial.url).port} ${TRIAL_TOKEN} ${process.pid} [0-9a-f]{16} [0-9a-f]{16}\n$`),
+      new RegExp(`^${new URL(fixture.url).port} ${TEST_TOKEN} ${process.pid} [0-9a-f]{16} [0-9a-f]{16}\n$`),
     )
-    await trial.end()
+    await fixture.end()
     expect(existsSync(file)).toBe(false)
   })
 })
@@ -362,10 +370,10 @@ test('a response that takes longer than the idle timeout is still delivered', as
   const opened = new Promise<void>((resolve) => {
     open = resolve
   })
-  const trial = await start({ stillMs: 500, opened })
-  const answer = trial.get('/api/jobs')
+  const fixture = await start({ stillMs: 500, opened })
+  const answer = fixture.get('/api/jobs')
   // The server closes this connection, opened later than the request above, because it is idle.
-  const idle = await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
+  const idle = await speak(fixture.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
   expect(idle).not.toContain('200')
   open()
   expect(await answer).toEqual({ status: 200, body: { jobs: [] } })

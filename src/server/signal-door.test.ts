@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readAnnouncement } from '../lib/announced-server.js'
-import { statusLine, TRIAL_TOKEN, trialServer } from '../testing/http-server.js'
+import { startTestServer, statusLine, TEST_TOKEN } from '../testing/http-server.js'
 
-let server: Awaited<ReturnType<typeof trialServer>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 beforeAll(async () => {
-  server = await trialServer()
+  server = await startTestServer()
 })
 afterAll(() => server.end())
 
@@ -14,7 +14,7 @@ const LINE = 'POST /signals/claude-code/status-line HTTP/1.1'
 const HEADERS = [
   'Host: 127.0.0.1',
   'Connection: close',
-  `Authorization: Bearer ${TRIAL_TOKEN}`,
+  `Authorization: Bearer ${TEST_TOKEN}`,
   `Content-Length: ${BODY.length}`,
 ]
 const request = (line = LINE, headers: readonly string[] = HEADERS, end = '\r\n', body = BODY): string =>
@@ -94,7 +94,7 @@ const ODD: Record<string, string> = {
   'a host that is not this machine': request(LINE, ['Host: evil.example', ...HEADERS.slice(1)]),
   'a wrong token': request(
     LINE,
-    HEADERS.map((header) => header.replace(TRIAL_TOKEN, 'wrong')),
+    HEADERS.map((header) => header.replace(TEST_TOKEN, 'wrong')),
   ),
 }
 
@@ -145,7 +145,7 @@ describe('a connection that begins with a preface', () => {
     ['a wrong hello', () => `BATON ${'0'.repeat(16)}\r\n`],
     ['the hello in upper case', () => `BATON ${known().hello.toUpperCase()}x\r\n`],
     ['the proof instead of the hello', () => `BATON ${known().proof}\r\n`],
-    ['the token instead of the hello', () => `BATON ${TRIAL_TOKEN.padEnd(16).slice(0, 16)}\r\n`],
+    ['the token instead of the hello', () => `BATON ${TEST_TOKEN.padEnd(16).slice(0, 16)}\r\n`],
     ['a bare line feed', () => `BATON ${known().hello}\n\n`],
     ['a second preface', () => `BATON ${known().hello}\r\nBATON ${known().hello}\r\n\r\n`],
   ])('learns no second proof and gets no answer with %s', async (_, bytes) => {

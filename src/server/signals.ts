@@ -74,13 +74,13 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
       work()
     } catch (error) {
       deps.log('error', 'a signal could not be answered', { reason: String(error) })
-      reply(503, '{"error":"not taken"}')
+      reply(503, '{"error":"not stored"}')
     }
   }
 
   const finish = (one: Waiting, taken: Taken): void => {
     if (taken.failed) {
-      one.reply(503, '{"error":"not taken"}')
+      one.reply(503, '{"error":"not stored"}')
       return
     }
     one.drop?.()
@@ -114,7 +114,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     try {
       return deps.engine.take(raw, { deliver, again: true }).answer
     } catch (error) {
-      deps.log('warn', 'looking again failed', { reason: String(error) })
+      deps.log('warn', 'a scheduled check of a session failed', { reason: String(error) })
       return ''
     }
   }
@@ -123,7 +123,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     const { path } = request
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
     if (!Object.hasOwn(deps.engine.deps.agents, agent)) {
-      reply(404, JSON.stringify({ error: `no agent ${agent}` }))
+      reply(404, JSON.stringify({ error: `unknown agent ${agent}` }))
       return
     }
     guarded(reply, () => enqueue(agent, kind, request, reply))
@@ -135,7 +135,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
     const spooled = headers['x-baton-spooled'] && options.signalId ? deps.spooled(options.signalId) : null
-    if (headers['x-baton-spooled'] && !spooled && body.length === 0) throw new Error('a spooled signal is not there')
+    if (headers['x-baton-spooled'] && !spooled && body.length === 0) throw new Error('a spooled signal is missing')
     const raw = spooled?.raw ?? {
       agent,
       kind,
@@ -219,7 +219,7 @@ export function makeReceiver(take: Take, most = MAX_BYTES_IN_FLIGHT): (request: 
       held += chunk.length
       chunks.push(chunk)
       if (size > MAX_BODY) refuse(413, '{"error":"too large"}')
-      else if (held > most) refuse(503, '{"error":"not taken: too much arrives at once"}')
+      else if (held > most) refuse(503, '{"error":"not stored: too many signals at once"}')
     })
     request.on('error', () => request.destroy())
     request.once('close', release)

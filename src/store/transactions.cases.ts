@@ -72,7 +72,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    test('other connections can write while a transaction reads unlocked, and the transaction sees their writes', () => {
+    test('other connections can write during an unlocked read, which sees their writes', () => {
       const place = newPlace()
       const store = place.open()
       const other = place.open()
@@ -124,7 +124,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
           store.addEvent(sampleEvent('reading'))
           return store.readUnlocked(`file ${++runs}`, () => 'read')
         }
-        expect(() => store.transaction(work)).toThrow('out of date')
+        expect(() => store.transaction(work)).toThrow('data changed')
         expect(runs).toBeLessThan(100)
         expect(store.events()).toEqual([])
       }),

@@ -14,7 +14,7 @@ import { openStore } from '../store/sqlite/sqlite.js'
 export const line = (value: object): string => `${JSON.stringify(value)}\n`
 
 /** Creates an archive in its own folder for one test. */
-export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
+export function createArchiveHome(changes: Partial<ArchivesDependencies> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-archive-'))
   const root = join(dir, 'baton')
   const store = openStore(join(root, 'baton.db'), { busyMs: 20_000 })
@@ -27,7 +27,7 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
     newId: () => `${process.pid.toString(16)}${(++ids).toString(16).padStart(10, '0')}`,
     log: silentLog,
     readerOf: () => readSimpleLine,
-    legacy: { agent: 'trial', projectOfLine: () => null },
+    legacy: { agent: 'fixture', projectOfLine: () => null },
     ...changes,
   }
   const archives = makeArchives(deps)
@@ -67,14 +67,16 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
         subagents?: string[]
         bytes?: number
         project?: string
+        title?: string
       } = {},
     ): ArchiveRecord | null {
       now += 1
       return store.transaction(() =>
         planArchive(planDependencies, {
           sessionId,
-          agent: 'trial',
+          agent: 'fixture',
           project: options.project ?? '/shop',
+          ...(options.title === undefined ? {} : { title: options.title }),
           trigger: options.trigger ?? 'auto',
           transcript: options.transcript === undefined ? path(sessionId) : options.transcript,
           subagents: () => (options.subagents ?? []).map((name) => ({ name, path: path(name) })),
@@ -100,4 +102,4 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
   }
 }
 
-export type Trial = ReturnType<typeof newTrial>
+export type ArchiveHome = ReturnType<typeof createArchiveHome>

@@ -56,7 +56,7 @@ export interface RunOptions {
  * Creates a home, a project and a state folder for tests of the built command.
  * Only PATH comes from the machine.
  */
-export function newTrial() {
+export function createTestHome() {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))
   const user = join(dir, 'me')
   const project = join(user, 'shop')
@@ -151,7 +151,7 @@ export function newTrial() {
   }
 }
 
-export type Trial = ReturnType<typeof newTrial>
+export type TestHome = ReturnType<typeof createTestHome>
 
 /**
  * Commands that read the terminal or standard input, keep running, or start others by this

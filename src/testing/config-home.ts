@@ -15,7 +15,7 @@ export function trustFile(trustFolder: string, path: string): void {
 }
 
 /** Creates a folder with a user's home and a project, isolated from the machine. */
-export function trialHome() {
+export function createConfigHome() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-config-'))
   const user = join(folder, 'me')
   const project = join(user, 'shop')

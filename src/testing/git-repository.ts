@@ -10,7 +10,7 @@ import { tearDownWorkspace } from '../jobs/workspace/tear-down.js'
  * Creates a real repository with one commit in its own folder, isolated from the machine's
  * settings.
  */
-export function trialRepository({ name = 'repo', commits = true } = {}) {
+export function createTestRepository({ name = 'repo', commits = true } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-workspace-')))
   const root = join(folder, name)
   const bin = join(folder, 'bin')

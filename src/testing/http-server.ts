@@ -13,12 +13,12 @@ import type { ServerInput } from '../server/dependencies.js'
 import type { LeaseLimits } from '../server/keep-lease.js'
 import { type Listening, listen } from '../server/listen.js'
 
-export const TRIAL_TOKEN = 'the-token-of-a-trial'
+export const TEST_TOKEN = 'the-token-of-a-test'
 /** Header of a caller that knows the token, for raw requests and for `fetch`. */
-export const TOKEN_LINE = `Authorization: Bearer ${TRIAL_TOKEN}`
-export const AUTHORIZED = { Authorization: `Bearer ${TRIAL_TOKEN}` }
+export const TOKEN_LINE = `Authorization: Bearer ${TEST_TOKEN}`
+export const AUTHORIZED = { Authorization: `Bearer ${TEST_TOKEN}` }
 
-export interface TrialOptions {
+export interface TestServerOptions {
   now?: () => Date
   /** Folder of the page's files. */
   web?: string
@@ -33,7 +33,7 @@ export interface TrialOptions {
 }
 
 /** Starts a server on its own home and any free port. */
-export async function trialServer(options: TrialOptions = {}) {
+export async function startTestServer(options: TestServerOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const app = openApp({
@@ -52,7 +52,7 @@ export async function trialServer(options: TrialOptions = {}) {
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
-    token: TRIAL_TOKEN,
+    token: TEST_TOKEN,
     serverFile: app.home.server,
     ...(options.stillMs === undefined ? {} : { stillMs: options.stillMs }),
     ...(options.arrivalMs === undefined ? {} : { arrivalMs: options.arrivalMs }),

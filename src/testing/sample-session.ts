@@ -1,4 +1,4 @@
-import type { Session } from '../contract/api/session.js'
+import type { Session } from '../contract/api/session-view.js'
 
 /** Returns a session with all fields set. */
 export function aSession(change: Partial<Session> = {}): Session {

@@ -18,7 +18,7 @@ import { aJob } from './sample-job.js'
 export let folder: string
 export let store: Store
 
-export function useTrialJobs(): void {
+export function useJobStore(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'baton-run-job-'))
     store = openStore(join(folder, 'baton.db'))

@@ -17,7 +17,9 @@ export interface StepsLeft {
 
 /** Standard deviations on either side of the mean that contain four of five cases. */
 const FOUR_OF_FIVE = 1.28
-/** Share of the mean that single steps are expected to differ by, also where the few known did not. */
+/**
+ * Share of the mean that single steps are expected to differ by, also where the few known did not.
+ */
 const LEAST_SPREAD = 0.5
 /** Upper limit; a larger number only says that the target is far. */
 const FURTHEST = 1_000_000
@@ -37,8 +39,8 @@ export function growthOf({ seen, perStep }: Pick<Track, 'seen' | 'perStep'>): Gr
  * Returns the tokens per step to forecast with after a new reading, given what was used before it.
  *
  * The mean of the recorded readings falls with every step that is smaller than the mean, so a
- * forecast by the mean alone showed more steps left after a third of all steps. The earlier value is
- * therefore kept while it may still be true: until the mean is above it, or so far below it that
+ * forecast by the mean alone showed more steps left after a third of all steps. The earlier value
+ * is therefore kept while it may still be true: until the mean is above it, or so far below it that
  * four of five such climbs would not show it.
  */
 export function holdGrowth(seen: readonly number[], held: number | null | undefined): number | null {
@@ -60,6 +62,15 @@ function measureGrowth(seen: readonly number[]): Growth | null {
 }
 
 /**
+ * Returns the whole steps in which `tokens` more are used. 0 when none are left, else at least 1.
+ */
+export function stepsIn(tokens: number, perStep: number): number {
+  return tokens <= 0 ? 0 : wholeSteps(tokens / perStep)
+}
+
+const wholeSteps = (steps: number): number => Math.min(FURTHEST, Math.max(1, Math.ceil(steps)))
+
+/**
  * Estimates the steps until `tokens` more are used. Two things make the estimate uncertain:
  * single steps differ, which evens out over many steps,
  * and the growth comes from a few steps, which does not even out.
@@ -68,8 +79,13 @@ export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growt
   if (tokens <= 0) return { steps: 0, low: 0, high: 0 }
   const steps = tokens / perStep
   const unsure = (FOUR_OF_FIVE * spread * Math.sqrt(steps + steps ** 2 / known)) / perStep
-  const whole = (value: number): number => Math.min(FURTHEST, Math.max(1, Math.ceil(value)))
-  return { steps: whole(steps), low: whole(steps - unsure), high: whole(steps + unsure) }
+  return { steps: stepsIn(tokens, perStep), low: wholeSteps(steps - unsure), high: wholeSteps(steps + unsure) }
+}
+
+/** Returns the rounded tokens per step that every view of a session shows. Null while unknown. */
+export function tokensPerStep(track: Pick<Track, 'seen' | 'perStep'>): number | null {
+  const growth = growthOf(track)
+  return growth === null ? null : Math.round(growth.perStep)
 }
 
 /**

@@ -93,7 +93,7 @@ export function restartClocks(track: Track): Track {
 }
 
 /** Sources that were readable for a reading. */
-export interface ReadableSources {
+interface ReadableSources {
   /** True when the transcript was readable: in a new cycle it alone may report the first number. */
   transcript: boolean
 }

@@ -36,14 +36,14 @@ beforeEach(() => {
 })
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL')
-  for (const { pid, child } of calls())
+  for (const { pid, child } of readCalls())
     for (const one of [pid, child]) if (one !== null && alive(one)) process.kill(one, 'SIGKILL')
   app.remove()
 })
 
 const settingsDir = () => join(app.folder, 'settings of forks')
 const log = () => join(app.folder, 'forks')
-const calls = (): Called[] =>
+const readCalls = (): Called[] =>
   existsSync(log())
     ? readFileSync(log(), 'utf8')
         .trim()
@@ -81,18 +81,18 @@ function requestFork(does: string, client: { pid?: number; args?: string[]; list
   claimForks(app.engine.deps, self)
 }
 
-test('a fork runs the session’s program in its folder and environment, marked, silent and without tools', async () => {
+test('a fork runs the session’s program in its folder, marked, silent and without tools', async () => {
   const theirs = join(app.folder, 'private.json')
   writeFileSync(theirs, '{"env":{"A":"secret-1"},"hooks":{"Stop":[]}}')
   requestFork('answers', { args: ['--model', 'opus[1m]', '--settings', theirs] })
   await runFork()
   expect(lastHandoff()).toMatchObject({ fork: { outcome: 'wrote', tries: 1 } })
   expect(app.store.briefs()).toMatchObject([{ author: 'fork' }])
-  const [called, ...more] = calls()
+  const [called, ...more] = readCalls()
   expect(more).toEqual([])
   expect(called).toMatchObject({ cwd: s.project, env: { BATON_DISABLE: '1', BATON_FORK: lastHandoff().handoffId } })
   expect(Object.keys(called!.env)).toEqual(['BATON_DISABLE', 'BATON_FORK'])
-  expect(called!.prompt).toContain('This is a copy of the session')
+  expect(called!.prompt).toContain('a copy of the session')
   expect(called!.args).toEqual(
     expect.arrayContaining([
       `--resume=${s.id}`,
@@ -112,7 +112,7 @@ test('the settings of a fork are in no command line but in a private file that i
   writeFileSync(theirs, '{"env":{"A":"secret-1"}}')
   requestFork('answers', { args: ['--settings', theirs] })
   await runFork()
-  const [called] = calls()
+  const [called] = readCalls()
   expect(called!.settings).toMatchObject({ mode: 0o600, text: expect.stringContaining('secret-1') })
   expect(called!.args.join(' ')).not.toContain('secret-1')
   expect(statSync(settingsDir()).mode & 0o777).toBe(0o700)
@@ -122,7 +122,7 @@ test('the settings of a fork are in no command line but in a private file that i
 test('settings left by a killed driver are removed once the fork is not wanted any more, and not before', async () => {
   requestFork('stays')
   const running = runFork()
-  await until('it runs', () => calls().length === 1)
+  await until('it runs', () => readCalls().length === 1)
   const own = `${lastHandoff().handoffId}.json`
   writeFileSync(join(settingsDir(), 'handoff_gone.json'), '{}')
   removeLeftSettings(forkApp())
@@ -136,16 +136,16 @@ test('settings left by a killed driver are removed once the fork is not wanted a
 
 test.each([
   ['fails', 'the client ended with 3', undefined],
-  ['stays', /^it had not answered after \d+ seconds$/, 1_000],
+  ['stays', /^it did not answer within \d+ seconds$/, 1_000],
 ])('a fork that %s leaves only the reason behind', async (does, why, withinMs) => {
   requestFork(does)
   await runFork(withinMs)
   expect(lastHandoff()).toMatchObject({ state: 'waiting', fork: { outcome: expect.stringMatching(why) } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
-  for (const { pid, child } of calls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
+  for (const { pid, child } of readCalls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
 })
 
-test('without the session’s client no fork is started in a foreign environment, and Baton writes the brief', async () => {
+test('without the session’s client no fork is started, and Baton writes the brief', async () => {
   const path = process.env.PATH
   const found = join(app.folder, 'claude')
   writeFileSync(found, `#!/bin/sh\necho begun >> '${log()}'\n`, { mode: 0o755 })
@@ -157,14 +157,14 @@ test('without the session’s client no fork is started in a foreign environment
     process.env.PATH = path
   }
   expect(existsSync(log())).toBe(false)
-  expect(lastHandoff()).toMatchObject({ state: 'waiting', fork: { outcome: 'its client does not run any more' } })
+  expect(lastHandoff()).toMatchObject({ state: 'waiting', fork: { outcome: 'its client no longer runs' } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
 
 test('no fork is started like a process that the client does not list with the session', async () => {
   requestFork('answers', { listed: 'aaaaaaaa-0002' })
   await runFork()
-  expect(calls()).toEqual([])
+  expect(readCalls()).toEqual([])
   expect(lastHandoff()).toMatchObject({ fork: { outcome: "the client's registry does not list its process" } })
   expect(app.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
@@ -176,19 +176,19 @@ test('a fork runs in the folder where its client was started, not in one that a 
   const record = app.store.session(s.id)!
   app.store.putSession({ ...record, project: named, cwd: named })
   await runFork()
-  expect(calls()).toMatchObject([{ cwd: s.project }])
+  expect(readCalls()).toMatchObject([{ cwd: s.project }])
 })
 
 test('a fork that is not wanted any more is ended', async () => {
   requestFork('stays')
   const running = runFork()
-  await until('it runs', () => calls().length === 1)
+  await until('it runs', () => readCalls().length === 1)
   dropHandoff(app.engine.deps, { handoffId: lastHandoff().handoffId, caller: null })
   await running
   expect(lastHandoff().state).toBe('cancelled')
   expect(app.store.briefs()).toEqual([])
   expect(
-    calls()
+    readCalls()
       .flatMap(({ pid, child }) => [pid, child!])
       .filter(alive),
   ).toEqual([])
@@ -203,7 +203,7 @@ test('a fork left running by a killed driver is ended before another is begun', 
   })
   children.push(left)
   const running = runFork()
-  await until('another runs', () => calls().length === 1)
+  await until('another runs', () => readCalls().length === 1)
   expect(alive(left.pid!)).toBe(false)
   dropHandoff(app.engine.deps, { handoffId: lastHandoff().handoffId, caller: null })
   await running

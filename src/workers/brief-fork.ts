@@ -48,7 +48,7 @@ export async function forkForBrief(
   const isWanted = (): boolean => isForkWanted(deps, self, handoffId)
   const given =
     request === 'no more'
-      ? { answer: null, why: 'whoever saw to it was ended twice', isLast: true }
+      ? { answer: null, why: 'the process that ran it was killed twice', isLast: true }
       : await runFork(request, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: app.log }).finally(end)
   if (given === null) return
   app.log('info', 'a fork was asked for a brief', {
@@ -71,9 +71,9 @@ export function removeLeftSettings({ engine, home }: ForkApp): void {
 
 /** Ends the fork and all processes it has started. */
 async function endForkProcesses(mark: string): Promise<void> {
-  const left = (): number[] => processesMarkedWith(mark).filter((pid) => pid !== process.pid)
-  for (const pid of left()) await endGroup(pid, GRACE_MS)
-  for (const pid of left()) signalOne(pid)
+  const listRunning = (): number[] => processesMarkedWith(mark).filter((pid) => pid !== process.pid)
+  for (const pid of listRunning()) await endGroup(pid, GRACE_MS)
+  for (const pid of listRunning()) signalOne(pid)
 }
 
 function signalOne(pid: number): void {
@@ -94,7 +94,7 @@ interface Bounds {
 /** Runs the fork and returns its answer. Null when it is no longer wanted. */
 async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
   const forker = clients[request.agent]?.fork
-  if (!forker) return { answer: null, why: 'no session of this kind can be forked' }
+  if (!forker) return { answer: null, why: 'sessions of this agent cannot be forked' }
   const client = forker.client(request.client, request.sessionId)
   if (typeof client === 'string') return { answer: null, why: client }
   const { folder } = client
@@ -123,7 +123,7 @@ async function runFork(request: ForkRequest, mark: Record<string, string>, bound
     const look = setInterval(() => {
       if (!bounds.isWanted()) leave(null)
       else if (performance.now() - began > bounds.withinMs)
-        leave({ answer: null, why: `it had not answered after ${Math.round(bounds.withinMs / 1000)} seconds` })
+        leave({ answer: null, why: `it did not answer within ${Math.round(bounds.withinMs / 1000)} seconds` })
     }, LOOK_MS)
     child.once('error', (error) => {
       bounds.log('warn', 'a fork could not be started', { reason: String(error) })

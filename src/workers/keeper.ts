@@ -30,7 +30,7 @@ export function keep(app: App): void {
   } catch (error) {
     // A compaction that cannot be read must not stop the archiving of transcripts.
     const reason = reasonOf(error)
-    app.log('error', 'what compactions left to be done could not be caught up with', { reason })
+    app.log('error', 'pending work of compactions could not be done', { reason })
   }
   const swept = sweep(app)
   const archives = archivesOf(app)
@@ -58,7 +58,7 @@ function sweep(app: App): boolean {
     const limit = startTimeLimit(SWEEP_MS)
     const { planned, left } = app.engine.planUnarchived({ first: 'oldest', most: MOST_SWEPT, isOver: limit.isOver })
     if (planned.length + left.length > 0)
-      app.log('info', 'sessions that ended without a signal are archived', {
+      app.log('info', 'sessions that ended without a signal were archived', {
         sessions: planned.length,
         left: left.length,
       })
@@ -124,7 +124,7 @@ function startLater(time: string, { home, log }: Pick<App, 'home' | 'log'>): voi
   const args = ['-c', WAIT, 'baton-notify', seconds, process.execPath, process.argv[1]!, home.store]
   const child = spawn('/bin/sh', args, { detached: true, stdio: 'ignore', cwd: '/' })
   child.once('error', (error) =>
-    log('error', 'no process could be started to wait for a notice that is due later', { reason: reasonOf(error) }),
+    log('error', 'no process could be started that waits for a later notice', { reason: reasonOf(error) }),
   )
   child.unref()
 }

@@ -11,7 +11,7 @@ import { end } from '../../test/harness/processes.js'
 import { trustProject } from '../../test/harness/trust.js'
 import { until } from '../../test/harness/wait.js'
 import { processesWithVariable } from '../lib/process-info.js'
-import { newTrial } from '../testing/cli-home.js'
+import { createTestHome } from '../testing/cli-home.js'
 
 const ENGINE = join(REPOSITORY, 'dist', 'hook-engine.cjs')
 
@@ -39,26 +39,26 @@ async function prepareHome({ project = false, event = PERMISSION, at = new Date(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const trial = newTrial()
+  const fixture = createTestHome()
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const file = project ? join(trial.project, 'baton.yaml') : join(trial.env.BATON_HOME!, 'config.yaml')
-  trial.put(file, JSON.stringify({ notify: [{ via: 'webhook', url }] }))
-  if (project) trustProject(trial.env, trial.project)
-  const about = { session_id: 'aaaaaaaa-0001', cwd: trial.project, hook_event_name: event.kind }
-  const env = { HOME: trial.user, BATON_SEAT: 'api' }
+  const file = project ? join(fixture.project, 'baton.yaml') : join(fixture.env.BATON_HOME!, 'config.yaml')
+  fixture.put(file, JSON.stringify({ notify: [{ via: 'webhook', url }] }))
+  if (project) trustProject(fixture.env, fixture.project)
+  const about = { session_id: 'aaaaaaaa-0001', cwd: fixture.project, hook_event_name: event.kind }
+  const env = { HOME: fixture.user, BATON_SEAT: 'api' }
   const body = JSON.stringify({ ...about, ...event.body })
-  trial.fill(
+  fixture.fill(
     (app) =>
       app.engine.take({ agent: 'claude-code', kind: event.kind, body, env, at: at.getTime() }, { deliver: 'keep' }),
     { now: at },
   )
   const start = (env: Record<string, string> = {}): { child: ChildProcess; done: Promise<number | null> } => {
-    const child = spawn(process.execPath, [ENGINE, 'notify'], { env: { ...trial.env, ...env }, stdio: 'inherit' })
+    const child = spawn(process.execPath, [ENGINE, 'notify'], { env: { ...fixture.env, ...env }, stdio: 'inherit' })
     onTestFinished(() => (child.exitCode === null ? end(child.pid!) : undefined))
     return { child, done: new Promise((resolve) => child.once('exit', resolve)) }
   }
-  const notices = () => trial.fill(({ store }) => store.lastDeliveries())
-  return { trial, url, texts, bodies, start, notices }
+  const notices = () => fixture.fill(({ store }) => store.lastDeliveries())
+  return { fixture, url, texts, bodies, start, notices }
 }
 
 test('twenty processes that see the same notice send it once', async () => {
@@ -70,9 +70,9 @@ test('twenty processes that see the same notice send it once', async () => {
 })
 
 test('a process killed before it sends a notice is followed by one retry, and a second kill by none', async () => {
-  const { trial, texts, start, notices } = await prepareHome()
-  const gate = faultGate(trial.dir, 'NOTICE_CLAIMED')
-  const clock = makeClock(trial.dir)
+  const { fixture, texts, start, notices } = await prepareHome()
+  const gate = faultGate(fixture.dir, 'NOTICE_CLAIMED')
+  const clock = makeClock(fixture.dir)
   const killed = async (): Promise<void> => {
     const { child, done } = start({ ...clock.env, ...gate.env })
     await gate.reached()
@@ -92,9 +92,9 @@ test('a process killed before it sends a notice is followed by one retry, and a 
 })
 
 test('a process killed after it sent a notice is followed by at most one more notice', async () => {
-  const { trial, texts, start, notices } = await prepareHome()
-  const gate = faultGate(trial.dir, 'NOTICE_SENT')
-  const clock = makeClock(trial.dir)
+  const { fixture, texts, start, notices } = await prepareHome()
+  const gate = faultGate(fixture.dir, 'NOTICE_SENT')
+  const clock = makeClock(fixture.dir)
   const { child, done } = start({ ...clock.env, ...gate.env })
   await gate.reached()
   child.kill('SIGKILL')
@@ -109,11 +109,11 @@ test('a process killed after it sent a notice is followed by at most one more no
 })
 
 test('a notice of a project that is no longer trusted is not sent', async () => {
-  const { trial, texts, start } = await prepareHome({ project: true })
-  await trial.run(['trust', '--remove'])
+  const { fixture, texts, start } = await prepareHome({ project: true })
+  await fixture.run(['trust', '--remove'])
   await start().done
   expect(texts).toEqual([])
-  expect(trial.fill(({ store }) => store.nextNoticeAt())).toBeNull()
+  expect(fixture.fill(({ store }) => store.nextNoticeAt())).toBeNull()
 })
 
 /**
@@ -128,17 +128,23 @@ async function sleepUntilReset() {
     body: { rate_limits: { five_hour: { used_percentage: 100, resets_at: resets } } },
   }
   const home = await prepareHome({ event, at: new Date((resets - minutes * 60) * 1000) })
-  const { trial, start } = home
-  const clock = makeClock(trial.dir)
+  const { fixture, start } = home
+  const clock = makeClock(fixture.dir)
   clock.advance(-minutes * 60_000)
-  const gate = makeGate(trial.dir, 'date')
-  const bin = join(trial.dir, 'bin')
-  trial.put(join(bin, 'date'), `#!/bin/sh\ncat '${gate.path}' > /dev/null\nPATH='${trial.env.PATH}' exec date "$@"\n`)
+  const gate = makeGate(fixture.dir, 'date')
+  const bin = join(fixture.dir, 'bin')
+  fixture.put(
+    join(bin, 'date'),
+    `#!/bin/sh\ncat '${gate.path}' > /dev/null\nPATH='${fixture.env.PATH}' exec date "$@"\n`,
+  )
   chmodSync(join(bin, 'date'), 0o755)
-  const starts = join(trial.dir, 'starts')
-  trial.put(join(trial.dir, 'note-start.cjs'), `require('node:fs').appendFileSync(${JSON.stringify(starts)}, 'x')\n`)
-  const NODE_OPTIONS = `${clock.env.NODE_OPTIONS} --require ${join(trial.dir, 'note-start.cjs')}`
-  await start({ ...clock.env, NODE_OPTIONS, PATH: `${bin}:${trial.env.PATH}` }).done
+  const starts = join(fixture.dir, 'starts')
+  fixture.put(
+    join(fixture.dir, 'note-start.cjs'),
+    `require('node:fs').appendFileSync(${JSON.stringify(starts)}, 'x')\n`,
+  )
+  const NODE_OPTIONS = `${clock.env.NODE_OPTIONS} --require ${join(fixture.dir, 'note-start.cjs')}`
+  await start({ ...clock.env, NODE_OPTIONS, PATH: `${bin}:${fixture.env.PATH}` }).done
   await gate.reached()
   return {
     ...home,
@@ -161,18 +167,18 @@ test('without a server the reset of a limit is reported by a process that slept 
 })
 
 test('a process that slept until a reset starts nothing in a home that was purged meanwhile', async () => {
-  const { trial, starts, wakeSleeper } = await sleepUntilReset()
-  const sleepers = () => processesWithVariable(`BATON_HOME=${trial.env.BATON_HOME}`)
+  const { fixture, starts, wakeSleeper } = await sleepUntilReset()
+  const sleepers = () => processesWithVariable(`BATON_HOME=${fixture.env.BATON_HOME}`)
   expect([sleepers().length > 0, starts()]).toEqual([true, 1])
-  rmSync(trial.env.BATON_HOME!, { recursive: true })
+  rmSync(fixture.env.BATON_HOME!, { recursive: true })
   wakeSleeper()
   await until('the sleeping shell has ended', () => sleepers().length === 0)
-  expect([starts(), existsSync(trial.env.BATON_HOME!)]).toEqual([1, false])
+  expect([starts(), existsSync(fixture.env.BATON_HOME!)]).toEqual([1, false])
 })
 
 test('a process started to send notices does not create a purged home again', async () => {
-  const { trial, start } = await prepareHome()
-  rmSync(trial.env.BATON_HOME!, { recursive: true })
+  const { fixture, start } = await prepareHome()
+  rmSync(fixture.env.BATON_HOME!, { recursive: true })
   expect(await start().done).toBe(0)
-  expect(existsSync(trial.env.BATON_HOME!)).toBe(false)
+  expect(existsSync(fixture.env.BATON_HOME!)).toBe(false)
 })

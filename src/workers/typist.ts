@@ -84,7 +84,7 @@ export async function driveHandoffs(app: App): Promise<void> {
     if (driven.size === 0 && review === null && releaseHandoffs(deps, self, failed)) break
     const left = review === null ? LOOK_MS : review - app.now().getTime()
     if (left <= 0) {
-      app.engine.lookAtHandoffs()
+      app.engine.checkDueHandoffs()
       await sleep(REVIEW_OVER_MS)
       continue
     }
@@ -110,9 +110,9 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
       if (step === null) return
       const isGone = !isAlive(step.client)
       if (isGone || step.do === 'give-up') {
-        app.log('info', 'no more typing for a handoff', {
+        app.log('info', 'typing for a handoff was stopped', {
           handoff: id,
-          reason: isGone ? 'the client is gone' : 'its time is over',
+          reason: isGone ? 'the client no longer runs' : 'its time limit is reached',
         })
         return giveUpTyping(deps, self, id, isGone)
       }
@@ -172,7 +172,7 @@ async function tryToType(
   if (!terminal) return null
   const target = { sessionId: type.sessionId, mayStand: type.mayStand }
   if (type.remains !== null && (await removeStanding(terminal, type.remains, target)))
-    app.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
+    app.log('info', "Baton's text was removed from the composer", { handoff: id })
   const not =
     (await checkComposer(terminal, type.text, target, quiet)) ??
     (await checkComposerAfterQuiet(terminal, type.text, target, quiet))

@@ -420,7 +420,10 @@ mount -t tmpfs -o mode=755 none "$root"
 for entry in /*; do
   if [ -L "$entry" ]; then cp -P "$entry" "$root$entry"
   elif [ "$entry" = /run ]; then mkdir "$root$entry"
-  elif [ -d "$entry" ]; then mkdir "$root$entry"; mount --rbind "$entry" "$root$entry"; mount -o remount,bind,ro "$root$entry"
+  elif [ -d "$entry" ]; then
+    mkdir "$root$entry"
+    mount --rbind "$entry" "$root$entry"
+    mount -o remount,bind,ro "$root$entry"
   fi
 done
 mount --bind "$1" "$root$1"
@@ -529,7 +532,8 @@ function commandLinesAsOtherUser() {
       for (const pid of readdirSync('/proc')) {
         if (!/^\\d+$/.test(pid)) continue
         let line = ''
-        try { line = readFileSync('/proc/' + pid + '/cmdline', 'utf8').replaceAll('\\0', ' ').replaceAll('\\n', ' ') } catch {}
+        try { line = readFileSync('/proc/' + pid + '/cmdline', 'utf8') } catch {}
+        line = line.replaceAll('\\0', ' ').replaceAll('\\n', ' ')
         if (line !== '' && !seen.has(line)) { seen.add(line); console.log(line) }
       }
     }, 1)`)

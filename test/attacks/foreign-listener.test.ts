@@ -6,10 +6,10 @@ import { platform } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { announcementLine, findServer, proveServer, readAnnouncement } from '../../src/lib/announced-server.js'
-import { newTrial } from '../../src/testing/cli-home.js'
+import { createTestHome } from '../../src/testing/cli-home.js'
 import { attackAsOtherUser, isRoot, OTHER_UID } from '../harness/other-user.js'
 import { end } from '../harness/processes.js'
-import { eventJson, filesIn, runHook, SESSION, spoolTaken, type Trial } from '../harness/run-hook.js'
+import { eventJson, filesIn, runHook, SESSION, spoolTaken, type TestHome } from '../harness/run-hook.js'
 import { until } from '../harness/wait.js'
 
 const HELLO = 'a1'.repeat(8)
@@ -21,9 +21,13 @@ const SECRET = 'the words of the conversation'
 const LISTENERS = {
   'is silent': '',
   'sends garbage': `socket.end('\\0\\xff not what was expected \\r\\n'.repeat(3))`,
-  'sends without end': `const flood = () => { while (socket.writable && socket.write('x'.repeat(65536))) ; }; socket.on('drain', flood); flood()`,
+  'sends without end':
+    `const flood = () => { while (socket.writable && socket.write('x'.repeat(65536))) ; }; ` +
+    `socket.on('drain', flood); flood()`,
   'closes at once': `socket.destroy()`,
-  'replays an answer of the real server': `socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nX-Baton: 1\\r\\n\\r\\nevil\\n')`,
+  'replays an answer of the real server':
+    `const head = 'HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nX-Baton: 1'; ` +
+    `socket.write(head + '\\r\\n\\r\\nevil\\n')`,
   'replays an old proof': `socket.write('${'c3'.repeat(8)}\\r\\n')`,
   'echoes the hello': `socket.on('data', (data) => socket.write(data.subarray(6)))`,
 } as const
@@ -63,26 +67,26 @@ function listenerProcess(source: string, asOtherUser: boolean): ChildProcess {
   return child
 }
 
-async function installed(): Promise<Trial> {
-  const trial = newTrial()
-  expect(await trial.run(['install'])).toMatchObject({ code: 0 })
-  return trial
+async function installed(): Promise<TestHome> {
+  const fixture = createTestHome()
+  expect(await fixture.run(['install'])).toMatchObject({ code: 0 })
+  return fixture
 }
 
-const runFile = (trial: Trial, name: string): string => path.join(trial.env.BATON_HOME!, 'run', name)
+const runFile = (fixture: TestHome, name: string): string => path.join(fixture.env.BATON_HOME!, 'run', name)
 
 /**
  * Writes the announcement of a killed server. `pid` is the process that has the server's number
  * now.
  */
-function announceStale(trial: Trial, port: number, pid: number): void {
+function announceStale(fixture: TestHome, port: number, pid: number): void {
   const line = announcementLine({ port, token: TOKEN, pid, hello: HELLO, proof: PROOF })
-  writeFileSync(runFile(trial, 'server'), line, { mode: 0o600 })
+  writeFileSync(runFile(fixture, 'server'), line, { mode: 0o600 })
 }
 
 /** Makes hooks believe that the server lives, as it does in another network namespace. */
-function pretendAlive(trial: Trial): void {
-  const pipe = runFile(trial, 'alive')
+function pretendAlive(fixture: TestHome): void {
+  const pipe = runFile(fixture, 'alive')
   execFileSync('mkfifo', ['-m', '600', pipe])
   const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
   writeSync(descriptor, '.')
@@ -103,43 +107,43 @@ async function fillQueue(port: number): Promise<void> {
 const prompt = () => ({ input: eventJson('UserPromptSubmit', { prompt: SECRET }) })
 
 /** Checks that the hook worked without a server: no output, and the session is stored. */
-async function workedAlone(trial: Trial, run: Awaited<ReturnType<typeof runHook>>): Promise<void> {
+async function workedAlone(fixture: TestHome, run: Awaited<ReturnType<typeof runHook>>): Promise<void> {
   expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
-  await spoolTaken(trial.env.BATON_HOME!)
-  const { sessions } = (await trial.run(['status', '--all', '--json'])).json
+  await spoolTaken(fixture.env.BATON_HOME!)
+  const { sessions } = (await fixture.run(['status', '--all', '--json'])).json
   expect(sessions).toMatchObject([{ session_id: SESSION }])
 }
 
 for (const [name, behaviour] of Object.entries(LISTENERS)) {
   attackAsOtherUser(`a listener that ${name} on the port of a dead server gets nothing from a hook`, async () => {
-    const trial = await installed()
+    const fixture = await installed()
     const listener = await startListener(behaviour)
-    announceStale(trial, listener.port, process.pid)
-    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    announceStale(fixture, listener.port, process.pid)
+    await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
     expect(listener.received()).toBe('')
   })
 
   attackAsOtherUser(`a listener that ${name} gets the preface alone where hooks believe the server alive`, async () => {
-    const trial = await installed()
+    const fixture = await installed()
     const listener = await startListener(behaviour)
-    announceStale(trial, listener.port, process.pid)
-    pretendAlive(trial)
-    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    announceStale(fixture, listener.port, process.pid)
+    pretendAlive(fixture)
+    await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
     expect([``, `BATON ${HELLO}\r\n`]).toContain(listener.received())
   })
 
   attackAsOtherUser(`a listener that ${name} gets neither token nor conversation from baton statusline`, async () => {
-    const trial = await installed()
+    const fixture = await installed()
     const listener = await startListener(behaviour)
-    announceStale(trial, listener.port, process.pid)
+    announceStale(fixture, listener.port, process.pid)
     const input = JSON.stringify({ session_id: SESSION, cwd: '/', model: { id: SECRET }, context_window: null })
-    expect(await trial.run(['statusline'], { input })).toMatchObject({ code: 0 })
+    expect(await fixture.run(['statusline'], { input })).toMatchObject({ code: 0 })
     expect([``, `BATON ${HELLO}\r\n`]).toContain(listener.received())
   })
 }
 
 attackAsOtherUser('a listener with a full backlog, where connecting blocks for minutes, delays no hook', async () => {
-  const trial = await installed()
+  const fixture = await installed()
   // The listener accepts no connection: its queue holds two, and the kernel ignores further ones.
   const child = listenerProcess(
     `import { createServer } from 'node:net'
@@ -165,39 +169,39 @@ attackAsOtherUser('a listener with a full backlog, where connecting blocks for m
     onTestFinished(() => void socket.destroy())
   }
   await until('the queue is full', () => waiting >= 2)
-  announceStale(trial, port, process.pid)
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
-  expect(await findServer(runFile(trial, 'server'))).toBeNull()
+  announceStale(fixture, port, process.pid)
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
+  expect(await findServer(runFile(fixture, 'server'))).toBeNull()
 })
 
 test('a foreign listener of the same user that knows no proof gets the preface alone', async () => {
-  const trial = await installed()
+  const fixture = await installed()
   const listener = await startListener(LISTENERS['replays an answer of the real server'], false)
-  announceStale(trial, listener.port, process.pid)
-  pretendAlive(trial)
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  announceStale(fixture, listener.port, process.pid)
+  pretendAlive(fixture)
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
   await until('the preface', () => listener.received() !== '')
   expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
 })
 
 test('a status line hook sends a foreign listener the preface alone', async () => {
-  const trial = await installed()
+  const fixture = await installed()
   const listener = await startListener(LISTENERS['sends garbage'], false)
-  announceStale(trial, listener.port, process.pid)
-  pretendAlive(trial)
-  const run = await runHook(trial, 'status-line', { input: JSON.stringify({ session_id: SESSION, prompt: SECRET }) })
+  announceStale(fixture, listener.port, process.pid)
+  pretendAlive(fixture)
+  const run = await runHook(fixture, 'status-line', { input: JSON.stringify({ session_id: SESSION, prompt: SECRET }) })
   expect(run).toMatchObject({ code: 0, stderr: '' })
   await until('the preface', () => listener.received() !== '')
   expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
 })
 
 test('a payload too large for the connection is not announced to a foreign listener', async () => {
-  const trial = await installed()
+  const fixture = await installed()
   const listener = await startListener('', false)
-  announceStale(trial, listener.port, process.pid)
-  pretendAlive(trial)
+  announceStale(fixture, listener.port, process.pid)
+  pretendAlive(fixture)
   const input = eventJson('UserPromptSubmit', { prompt: SECRET.repeat(1_000) })
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', { input }))
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', { input }))
   await until('the preface', () => listener.received() !== '')
   expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
 })
@@ -208,23 +212,23 @@ for (const [name, pidOf] of [
   ['a pid that nobody has', () => 4_194_304],
 ] as const) {
   test(`a stale announcement with ${name} does not make a hook connect`, async () => {
-    const trial = await installed()
+    const fixture = await installed()
     const listener = await startListener(LISTENERS['is silent'], false)
-    announceStale(trial, listener.port, pidOf())
-    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    announceStale(fixture, listener.port, pidOf())
+    await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
     expect(listener.received()).toBe('')
   })
 }
 
 test('an attacker who stole the hello learns the proof of that server, and nothing after its restart', async () => {
-  const trial = await installed()
-  const first = trial.start(['serve', '--port', '0', '--json'])
+  const fixture = await installed()
+  const first = fixture.start(['serve', '--port', '0', '--json'])
   await first.firstLine()
-  const stolen = readAnnouncement(runFile(trial, 'server'))!
+  const stolen = readAnnouncement(runFile(fixture, 'server'))!
   await first.stop('SIGKILL')
-  const second = trial.start(['serve', '--port', '0', '--json'])
+  const second = fixture.start(['serve', '--port', '0', '--json'])
   await second.firstLine()
-  const current = readAnnouncement(runFile(trial, 'server'))!
+  const current = readAnnouncement(runFile(fixture, 'server'))!
   expect([current.hello, current.proof, current.token]).not.toContain(stolen.hello)
   expect(current.proof).not.toBe(stolen.proof)
   expect(await proveServer({ ...stolen, port: current.port })).toBe('stranger')
@@ -232,15 +236,15 @@ test('an attacker who stole the hello learns the proof of that server, and nothi
 })
 
 test('a hook notices the death of the server at once, also when a listener takes its port', async () => {
-  const trial = await installed()
-  const server = trial.start(['serve', '--port', '0', '--json'])
+  const fixture = await installed()
+  const server = fixture.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
-  const run = await runHook(trial, 'UserPromptSubmit', prompt())
+  const run = await runHook(fixture, 'UserPromptSubmit', prompt())
   expect(run).toMatchObject({ code: 0, stderr: '' })
-  expect(filesIn(path.join(trial.env.BATON_HOME!, 'spool'))).toEqual([])
-  const announced = readFileSync(runFile(trial, 'server'), 'utf8')
+  expect(filesIn(path.join(fixture.env.BATON_HOME!, 'spool'))).toEqual([])
+  const announced = readFileSync(runFile(fixture, 'server'), 'utf8')
   await server.stop('SIGKILL')
-  expect(readFileSync(runFile(trial, 'server'), 'utf8')).toBe(announced)
+  expect(readFileSync(runFile(fixture, 'server'), 'utf8')).toBe(announced)
   const source = `import { createServer } from 'node:net'
     const server = createServer((socket) => socket.on('data', (data) => process.stderr.write(data)))
     server.listen(${new URL(url).port}, '127.0.0.1', () => console.log('up'))`
@@ -249,7 +253,7 @@ test('a hook notices the death of the server at once, also when a listener takes
   child.stdout!.on('data', (data) => (said += data))
   child.stderr!.on('data', (data) => (received += data))
   await until('the port is taken', () => said !== '')
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
   expect(received).toBe('')
   await end(child.pid!)
 })
@@ -257,31 +261,31 @@ test('a hook notices the death of the server at once, also when a listener takes
 test.skipIf(platform() !== 'linux')(
   'a hook does not wait for a stopped server whose queue of connections is full',
   async () => {
-    const trial = await installed()
-    const server = trial.start(['serve', '--port', '0', '--json'])
+    const fixture = await installed()
+    const server = fixture.start(['serve', '--port', '0', '--json'])
     const { port } = new URL(JSON.parse(await server.firstLine()).url as string)
     server.child.kill('SIGSTOP')
     onTestFinished(() => void server.child.kill('SIGCONT'))
     // The server's lease has expired.
-    writeFileSync(runFile(trial, 'lease'), `${'1'.padStart(10, '0')}\n`)
+    writeFileSync(runFile(fixture, 'lease'), `${'1'.padStart(10, '0')}\n`)
     await fillQueue(Number(port))
-    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
   },
 )
 
 test('a hook does not take a regular file in place of the pipe for a living server', async () => {
-  const trial = await installed()
+  const fixture = await installed()
   const listener = await startListener(LISTENERS['is silent'], false)
-  announceStale(trial, listener.port, process.pid)
-  writeFileSync(runFile(trial, 'alive'), '.')
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  announceStale(fixture, listener.port, process.pid)
+  writeFileSync(runFile(fixture, 'alive'), '.')
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
   expect(listener.received()).toBe('')
 })
 
 test('a hook makes no file in place of a missing pipe', async () => {
-  const trial = await installed()
-  announceStale(trial, 1, process.pid)
-  rmSync(runFile(trial, 'alive'), { force: true })
-  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
-  expect(existsSync(runFile(trial, 'alive'))).toBe(false)
+  const fixture = await installed()
+  announceStale(fixture, 1, process.pid)
+  rmSync(runFile(fixture, 'alive'), { force: true })
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
+  expect(existsSync(runFile(fixture, 'alive'))).toBe(false)
 })

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { attackAsOtherUser, OTHER_UID } from '../harness/other-user.js'
 import { answerLine, makePipe, startVictim, type Victim } from './victim.js'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 480_000, hookTimeout: 480_000 })
 
 const GB = 1024 ** 3
 const MB = 1024 ** 2
@@ -176,7 +176,7 @@ describe.each([
     return id
   }
 
-  // One variant suffices for baton.yaml: the server, which would block every session.
+  // A test with the server suffices for baton.yaml, because it would block every session.
   const traps = Object.entries(TRAPS).filter(([what]) => server || !what.startsWith('a baton.yaml'))
   for (const [what, trap] of traps)
     test(`${what} blocks neither its own hooks nor another session, ${how}`, async () => {

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { KEY_MS, makeKey } from '../../src/server/access.js'
 import { fullServer, SECRET } from '../../src/server/fixtures/full-server.js'
 import { findOwners, makePeerCheck, readSocketTables } from '../../src/server/peer-user.js'
-import { newTrial, statusLineJson } from '../../src/testing/cli-home.js'
-import { speak, statusLine, TOKEN_LINE, TRIAL_TOKEN } from '../../src/testing/http-server.js'
+import { createTestHome, statusLineJson } from '../../src/testing/cli-home.js'
+import { speak, statusLine, TEST_TOKEN, TOKEN_LINE } from '../../src/testing/http-server.js'
 import {
   attackAsOtherUser,
   evaluateAsOtherUser,
@@ -128,32 +128,32 @@ attackAsOtherUser('another user gets no byte of the event stream', async () => {
   }
 })
 
-test('the token is accepted from the Authorization header alone, never from the address, a cookie or another header', async () => {
+test('the token is accepted from the Authorization header alone, not from address or cookie', async () => {
   const url = `${server.url}/api/sessions`
-  for (const query of [`token=${TRIAL_TOKEN}`, `access_token=${TRIAL_TOKEN}`, `authorization=Bearer%20${TRIAL_TOKEN}`])
+  for (const query of [`token=${TEST_TOKEN}`, `access_token=${TEST_TOKEN}`, `authorization=Bearer%20${TEST_TOKEN}`])
     expect((await fetch(`${url}?${query}`)).status, query).toBe(401)
-  const { key } = makeKey(TRIAL_TOKEN, new Date())
+  const { key } = makeKey(TEST_TOKEN, new Date())
   const others: Record<string, string>[] = [
-    { Cookie: `token=${TRIAL_TOKEN}` },
+    { Cookie: `token=${TEST_TOKEN}` },
     { Cookie: `baton.key=${key}; baton-files=${key}` },
-    { 'X-Token': TRIAL_TOKEN },
-    { 'Proxy-Authorization': `Bearer ${TRIAL_TOKEN}` },
-    { Authorization: TRIAL_TOKEN },
-    { Authorization: `Basic ${Buffer.from(`:${TRIAL_TOKEN}`).toString('base64')}` },
-    { Authorization: `Bearer ${TRIAL_TOKEN} ${TRIAL_TOKEN}` },
-    { Authorization: `Bearer ${TRIAL_TOKEN.toUpperCase()}` },
-    { Authorization: `Bearer ${TRIAL_TOKEN.slice(0, -1)}` },
+    { 'X-Token': TEST_TOKEN },
+    { 'Proxy-Authorization': `Bearer ${TEST_TOKEN}` },
+    { Authorization: TEST_TOKEN },
+    { Authorization: `Basic ${Buffer.from(`:${TEST_TOKEN}`).toString('base64')}` },
+    { Authorization: `Bearer ${TEST_TOKEN} ${TEST_TOKEN}` },
+    { Authorization: `Bearer ${TEST_TOKEN.toUpperCase()}` },
+    { Authorization: `Bearer ${TEST_TOKEN.slice(0, -1)}` },
   ]
   for (const headers of others) expect((await fetch(url, { headers })).status, JSON.stringify(headers)).toBe(401)
 })
 
 test('an expired key, a key with a later end and a key signed with another token are refused', async () => {
   const now = new Date()
-  const valid = makeKey(TRIAL_TOKEN, now).key
+  const valid = makeKey(TEST_TOKEN, now).key
   const later = Buffer.from(String(now.getTime() + 10 * KEY_MS)).toString('base64url')
   const forged = {
-    expired: makeKey(TRIAL_TOKEN, new Date(now.getTime() - KEY_MS - 1)).key,
-    'signed with another token': makeKey(`${TRIAL_TOKEN}x`, now).key,
+    expired: makeKey(TEST_TOKEN, new Date(now.getTime() - KEY_MS - 1)).key,
+    'signed with another token': makeKey(`${TEST_TOKEN}x`, now).key,
     'signed with nothing': makeKey('', now).key,
     'with a later end': `${later}.${valid.split('.')[1]}`,
     'without a signature': later,
@@ -164,22 +164,22 @@ test('an expired key, a key with a later end and a key signed with another token
   expect(await ask(valid)).toBe(200)
 })
 
-test('the token and the keys of a server that has ended are refused by the next one, for the API and for signals', async () => {
-  const trial = newTrial()
-  const first = trial.start(['serve', '--port', '0', '--json'])
+test('the token and the keys of an ended server are refused by the next one on every route', async () => {
+  const fixture = createTestHome()
+  const first = fixture.start(['serve', '--port', '0', '--json'])
   await first.firstLine()
-  const headers = trial.authorized()
+  const headers = fixture.authorized()
   const { key } = makeKey(headers.Authorization!.replace('Bearer ', ''), new Date())
   await first.stop()
-  const second = trial.start(['serve', '--port', '0', '--json'])
+  const second = fixture.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await second.firstLine())
-  const body = statusLineJson({ session: 'forged', project: trial.project, used: 90_000 })
+  const body = statusLineJson({ session: 'forged', project: fixture.project, used: 90_000 })
   expect((await fetch(`${url}/api/sessions`, { headers })).status).toBe(401)
   expect((await fetch(`${url}/api/sessions`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(401)
   expect((await fetch(`${url}/signals/claude-code/status-line`, { method: 'POST', headers, body })).status).toBe(401)
   const chunked = { method: 'POST', headers, body: new Blob([body]).stream(), duplex: 'half' } as RequestInit
   expect((await fetch(`${url}/signals/claude-code/status-line`, chunked)).status).toBe(401)
-  expect((await trial.run(['status', '--all', '--json'])).json.sessions).toEqual([])
+  expect((await fixture.run(['status', '--all', '--json'])).json.sessions).toEqual([])
   await second.stop()
 })
 
@@ -323,7 +323,8 @@ test('a page that the user’s own browser shows cannot report figures from anot
   const raw = (line: string): Promise<string> =>
     speak(
       server.url,
-      `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n` +
+        'Content-Length: 0\r\nConnection: close\r\n\r\n',
     )
   expect(statusOf(await raw('POST /hooks/context-usage'))).toBe(403)
   expect(statusOf(await raw('GET /sessions/s1'))).toBe(403)
@@ -353,7 +354,9 @@ attackAsOtherUser('another user cannot report figures or compactions, nor read a
  * blocked.
  */
 function sendAndClose(port: number, bytes: string): void {
-  const source = `require('net').connect(${port}, '127.0.0.1', function () { this.write(${JSON.stringify(bytes)}, () => this.destroy()) })`
+  const source =
+    `require('net').connect(${port}, '127.0.0.1', function () { this.write(${JSON.stringify(bytes)}, () => ` +
+    'this.destroy()) })'
   const options = { uid: OTHER_UID, gid: OTHER_UID, cwd: '/', env: { PATH: process.env.PATH } }
   expect(spawnSync(process.execPath, ['-e', source], options).status).toBe(0)
 }
@@ -370,8 +373,8 @@ attackAsOtherUser(
     onTestFinished(() => void socket.destroy())
     const peer = { address: socket.remoteAddress!, port: socket.remotePort! }
     const local = { address: socket.localAddress!, port: socket.localPort! }
-    // Linux lists the attacker's uid until both sides have acknowledged the end, and uid 0 from then
-    // on.
+    // Linux lists the attacker's uid until both sides have acknowledged the end, and uid 0 from
+    // then on.
     await expect.poll(async () => findOwners(peer, local, await readSocketTables())).toEqual([{ uid: 0, inode: 0 }])
     expect(await makePeerCheck()(peer, local)).toBe(false)
   },

@@ -36,7 +36,7 @@ async function blocking(script: ScriptInput, how: StageOptions): Promise<Stage> 
 
 const outcomes = async (it: Stage): Promise<string[]> => (await pairsOf(it)).map(({ outcome }) => outcome)
 
-test('a compaction that another hook blocks before every request is recorded each time as started and blocked, without a new cycle', async () => {
+test('a compaction that another hook blocks is recorded as started and blocked each time', async () => {
   const it = await blocking({ steps: CLIMB }, { mod: true, server: false })
   const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
   expect(run.result).toMatchObject({ result: 'Done.' })
@@ -57,7 +57,7 @@ test('a compaction that another hook blocks before every request is recorded eac
   expect((await settledArchives(it)).every(({ status }) => status === 'kept')).toBe(true)
 })
 
-test('a compaction that is blocked until the client refuses to continue ends as blocked, although the client sends no event', async () => {
+test('a compaction that is blocked until the client refuses to continue ends as blocked', async () => {
   const steps: ScriptInput['steps'] = [
     { bash: 'echo a', used: 100_008 },
     { bash: 'echo a', used: 168_008 },

@@ -50,7 +50,9 @@ test.each(PAIRS)(
 test('a summary that contains every fact is followed by the first recovery message only', async () => {
   const script: ScriptInput = {
     ...CLIMB,
-    summary: `The user said: "${PROMPT}". Branch main. Ran \`echo a > made.txt\`, \`git status --short\` and \`echo c\`, all of which succeeded.`,
+    summary:
+      `The user said: "${PROMPT}". Branch main. Ran \`echo a > made.txt\`, \`git status --short\` and \`echo c\`, ` +
+      'all of which succeeded.',
   }
   const it = await stage(script, { mod: true, server: true })
   await runPrint(it.home, { prompt: PROMPT, model: MODEL })
@@ -69,7 +71,7 @@ function instructed(it: Stage): string {
   return textsOf(asked[0]!).join('\n').split('Additional Instructions:')[1] ?? ''
 }
 
-const heard = (it: Stage): number[] => it.model.log().map((entry) => copies(entry, '[baton]'))
+const countMarks = (it: Stage): number[] => it.model.log().map((entry) => copies(entry, '[baton]'))
 
 test('the text of must_survive reaches the summary request unchanged', async () => {
   const survive = 'The tickets are T-17 and "T-18"; $HOME & <b>'
@@ -97,7 +99,7 @@ test('a switched-off Baton prints nothing and still archives the transcript', as
   await it.json('off', '--all')
   const run = await runPrint(it.home, { prompt: `${PROMPT}\n${RULES}`, model: MODEL })
   expect(run.result).toMatchObject({ result: 'Done.' })
-  expect(heard(it).every((n) => n === 0)).toBe(true)
+  expect(countMarks(it).every((n) => n === 0)).toBe(true)
   expect(instructed(it)).toBe('')
   const [archive, ...more] = await settledArchives(it)
   expect(more).toEqual([])
@@ -110,7 +112,7 @@ test('with BATON_DISABLE=1 Baton prints, archives and records nothing', async ()
   const it = await stage(CLIMB, { mod: true, server: false })
   const run = await runPrint(it.home, { prompt: PROMPT, model: MODEL, env: { BATON_DISABLE: '1' } })
   expect(run.result).toMatchObject({ result: 'Done.' })
-  expect(heard(it).every((n) => n === 0)).toBe(true)
+  expect(countMarks(it).every((n) => n === 0)).toBe(true)
   expect(await it.sessions()).toEqual([])
   expect(await settledArchives(it)).toEqual([])
   expect(it.strays()).toEqual([])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SUMMARY_INSTRUCTIONS } from '../../src/compaction/recovery.js'
 import { textsOf } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import {
@@ -102,18 +103,17 @@ async function expectCompactionHandled(it: Stage, { trigger, before, requests = 
   ])
   // The client keeps instructions of a manual compaction in the conversation, so Baton adds only
   // the configured ones.
-  const instructed = /Additional Instructions:[\s\S]*\[baton\] The summary must carry/.test(
-    textsOf(asked[0]!).join('\n'),
-  )
+  const instructions = textsOf(asked[0]!).join('\n').split('Additional Instructions:')[1]
+  const instructed = instructions?.includes(SUMMARY_INSTRUCTIONS) ?? false
   expect(instructed).toBe(trigger === 'auto')
   expect(counts(it, FIRST)).toEqual(Array(requests).fill(1))
   const next = mainRequests(it.model).find((entry) => entry.cycle === 1)!
   const told = textsOf(next).find((text) => text.includes(FIRST))!
   expect(told.split(`> ${PROMPT}`)).toHaveLength(2)
-  expect(counts(it, '[baton] The summary must carry')).toEqual(Array(requests).fill(0))
+  expect(counts(it, SUMMARY_INSTRUCTIONS)).toEqual(Array(requests).fill(0))
 }
 
-test('a compaction after an API refusal has an archive, start and end events, a loss report and a recovery', async () => {
+test('a compaction after an API refusal has an archive, events, a loss report and a recovery', async () => {
   const it = await stage(REFUSED, { mod: true, server: true })
   holdUntilWritten(it.home, { results: 2, text: 'git status --short' })
   const run = await runPrint(it.home, { prompt: PROMPT, model: REACTIVE })
@@ -123,7 +123,7 @@ test('a compaction after an API refusal has an archive, start and end events, a 
   expect(counts(it, SECOND)).toEqual([0, 0, 0, 0])
 })
 
-test('a compaction in an Agent SDK program has an archive, start and end events, a loss report and a recovery', async () => {
+test('a compaction in an SDK program has an archive, events, a loss report and a recovery', async () => {
   const it = await stage(CLIMB, { mod: false, server: false })
   holdUntilWritten(it.home, { results: 3, text: 'echo c' })
   const run = await runSdk(it.home, { prompt: PROMPT, options: { model: PROACTIVE } })

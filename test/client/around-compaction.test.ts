@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import {
+  FIRST_RECOVERY as FIRST,
+  SECOND_RECOVERY as SECOND,
+  SUMMARY_INSTRUCTIONS,
+} from '../../src/compaction/recovery.js'
 import { copies, textsOf } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
 
-const FIRST = 'This conversation was just compacted'
-const SECOND = 'The summary of the last compaction leaves out'
 const PROMPT = 'Fix the login. Never touch the file legacy/auth.ts, and keep the public API as it is.'
 
 const AFTER: ScriptInput['after_compaction'] = [
@@ -65,7 +68,7 @@ test.each(PAIRS)(
 
     const asked = it.model.log().find((entry) => entry.kind === 'compaction')!
     const instructed = textsOf(asked).join('\n')
-    expect(instructed).toMatch(/Additional Instructions:\s+\[baton\] The summary must carry/)
+    expect(instructed.split(/Additional Instructions:\s+/)[1]?.startsWith(SUMMARY_INSTRUCTIONS)).toBe(true)
     expect(instructed).toContain('Never touch the file legacy/auth.ts')
 
     const first = counts(it, FIRST)

@@ -35,7 +35,7 @@ const HASTY = { BATON_PATIENCE: '1' }
 const bytesOf = (file: string): string =>
   statSync(file).isDirectory() ? 'folder' : readFileSync(file).toString('base64')
 
-test('a store with an overwritten header is reported and left unchanged, the client continues, and no signal is lost', async () => {
+test('a store with an overwritten header is reported and kept, and no signal is lost', async () => {
   const it = await stage(SCRIPT, { mod: false, env: HASTY })
   const file = path.join(it.home.batonHome, 'baton.db')
   const earlier = pretend(it.home, process.pid)
@@ -74,7 +74,7 @@ test('a store with an overwritten header is reported and left unchanged, the cli
 
 const canMount = spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0
 const PLACES: [string, string, RegExp][] = [
-  ['read-only', 'mount --bind "$B" "$B" && mount -o remount,bind,ro "$B"', /read-only|cannot be written/i],
+  ['read-only', 'mount --bind "$B" "$B" && mount -o remount,bind,ro "$B"', /read-only|not writable/i],
   [
     'on a full disk',
     'cp -a "$B" "$T" && mount -t tmpfs -o size=1m none "$B" && cp -a "$T/." "$B"; head -c 2m /dev/zero >"$B/fill"',

@@ -76,7 +76,8 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
 
 test('a prompt of 20 kB and many lines arrives complete as one prompt', async () => {
   const { model, tui, at, session } = await client()
-  const text = `[baton] begin\n${Array.from({ length: 400 }, (_, i) => `${i}: /x !y "ünï" ${'z'.repeat(34)}`).join('\n\n')}`
+  const lines = Array.from({ length: 400 }, (_, i) => `${i}: /x !y "ünï" ${'z'.repeat(34)}`)
+  const text = `[baton] begin\n${lines.join('\n\n')}`
   expect(text.length).toBeGreaterThan(20_000)
   const pastedAt = Date.now()
   expect(await pastePrompt(at, text, { sessionId: session })).toEqual({ sent: true })
@@ -143,7 +144,7 @@ test('a draft of any kind stays unchanged, and nothing is typed', async () => {
   expect(tmux('list-buffers')).toBe('')
 })
 
-test('an open permission dialog is never approved, even if the client reports idle, and the draft behind it stays', async () => {
+test('an open permission dialog is never approved, and the draft behind it stays unchanged', async () => {
   const script = { steps: [{ bash: 'touch asked.txt', hold: 'ask' }, 'Done.'] }
   const { home, model, tui, at, draft, session } = await client(script, {
     bypass: false,
@@ -182,7 +183,7 @@ test('an open permission dialog is never approved, even if the client reports id
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(false)
 })
 
-test('copy mode, another pane, another session and a stopped client are each refused with their reason, and nothing is typed', async () => {
+test('copy mode, another pane or session and a stopped client are refused with their reason', async () => {
   const { home, tui, at, tmux, composer, draft, session } = await client()
   const refusal = async (terminal: Terminal, sessionId = session) => {
     const typed = await typeCommand(terminal, '/clear', { sessionId })

@@ -1,7 +1,9 @@
+import { OUTCOME_UNKNOWN } from '../../src/jobs/attempt-prompts.js'
 import type { ScriptInput } from '../../src/model/script.js'
 
 const BRIEF =
-  '# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main. The request: Do all steps.\n\n## Next exact step\n\nThe next one.\n'
+  '# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main. The request: Do all steps.\n\n' +
+  '## Next exact step\n\nThe next one.\n'
 
 export interface Climb {
   steps: number
@@ -33,10 +35,7 @@ export function climb({ steps, grow, held = [] }: Climb): ScriptInput {
     ],
     replies: [
       { when: 'as your whole answer', text: BRIEF.replace('The next one.', `from ${done}, at {{step}}.`) },
-      {
-        when: 'nobody knows how they ended',
-        bash: repair(done),
-      },
+      { when: OUTCOME_UNKNOWN, bash: repair(done) },
     ],
   })
   const begun = (done: number): string => {

@@ -120,18 +120,21 @@ function forBrief(it: Stage, n: number): LogEntry[] {
   )
 }
 
+/** Beginning of the request for a brief. */
+const BRIEF_REQUEST = '[baton] A handoff brief '
+
 /** Checks that a session begins with the previous brief and the prompt, and no other history. */
 function beganWith(first: LogEntry, n: number): void {
   const texts = textsOf(first).join('\n')
   expect(texts).toContain(reason(n))
   expect(texts).toContain(`[baton] Continue the work of seat shop from brief ${n}`)
-  for (const old of ['Context level', 'is wanted: a fresh session', ...[1, 2, 3].filter((k) => k !== n).map(reason)])
+  for (const old of ['Context level', BRIEF_REQUEST, ...[1, 2, 3].filter((k) => k !== n).map(reason)])
     expect(texts).not.toContain(old)
 }
 
 /** Checks that a session is warned once per level and asked once for its brief. */
 function onlyItsOwn(requests: LogEntry[], climbs: boolean): void {
-  for (const mark of [levelMark('handoff'), 'is wanted: a fresh session'])
+  for (const mark of [levelMark('handoff'), BRIEF_REQUEST])
     expect(Math.max(...requests.map((entry) => copies(entry, mark)))).toBe(climbs ? 1 : 0)
 }
 

@@ -32,7 +32,7 @@ const noted = (it: Stage): string => {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-test('an agent that runs baton handoff in its shell is cleared when its turn ends and continues without the user', async () => {
+test('an agent that runs baton handoff is cleared when its turn ends, and continues alone', async () => {
   const it = await stage(
     {
       steps: [
@@ -81,7 +81,7 @@ test('an agent that runs baton handoff in its shell is cleared when its turn end
   expect(shown).toMatchObject({ verdict: 'genuine', handoff: { state: 'done', cause: 'agent', way: 'mod' } })
 })
 
-test('after /handoff in an idle session a poor brief is requested once more before the session is cleared and continues', async () => {
+test('a poor brief after /handoff is requested once more before the idle session is cleared', async () => {
   const it = await stage({
     steps: [
       { bash: 'echo item-1 >> done.txt', used: 30_008 },

@@ -20,7 +20,7 @@ import {
 } from './handoff-tmux-stage.js'
 
 const CONFIG = 'handoff: { bar: 0.3, fork: true }\n'
-const COPY = 'This is a copy of the session'
+const COPY = 'You are a copy of the session'
 /**
  * The agent ignores the request for a brief. A fork has the same conversation and takes the next
  * step.
@@ -46,7 +46,7 @@ test('a fork writes the brief that the agent did not give, without a trace in th
   expect(done.fork).toMatchObject({ outcome: 'wrote', tries: 1 })
   const first = JSON.stringify(mainRequests(it.model, fresh)[0]!.body)
   expect(first).toContain('because the shop opens on Monday')
-  expect(first).toContain('written by a copy of the session before you')
+  expect(first).toContain('A copy of that session wrote the brief')
   expect(first).toContain(CONTINUE)
   // Three steps and the answer, the fork's one, the fresh session's one.
   expect(it.model.log().filter(({ kind }) => kind === 'main')).toHaveLength(6)

@@ -11,14 +11,14 @@ const FULL = [
   { text: briefOf(1), used: 152_008 },
 ]
 
-test('a session that is full again right after a handoff is not handed off again, and the user is informed', async () => {
+test('a session that is full right after a handoff is not handed off again, but reported', async () => {
   const it = await stage(
     { steps: FULL, conversations: [{ when: 'Continue the work', steps: FULL }] },
     { config: `handoff: {bar: 0.3}\nguards: {min_new_tokens: 20000, cooldown_seconds: 0}\n` },
   )
   const tui = await startTui(it.home, { model: MODEL })
   await tui.submit('Work through the list and note each item in done.txt.')
-  await tui.waitFor(/No\s+handoff\s+this\s+time/)
+  await tui.waitFor(/no\s+automatic\s+handoff/)
   await tui.waitIdle()
   await until('the guard has tripped', async () => (await it.events('guard_tripped')).length > 0)
   expect(await it.events('handoff_completed')).toHaveLength(1)

@@ -44,10 +44,10 @@ test.each(CLIENTS)(
   async (_, mod, server) => {
     const it = await idle(mod, server)
     const { next } = await it.json<{ next: string }>('handoffs', 'request', it.old, '--reason', 'the model changes')
-    expect(next).toMatch(/its agent is asked now/)
+    expect(next).toMatch(/Its agent is asked now/)
     await goesOn(it, mod)
     const asked = mainRequests(it.model, it.old).filter((entry) =>
-      textsOf(entry).at(-1)?.includes('A handoff brief is wanted'),
+      textsOf(entry).at(-1)?.includes('[baton] A handoff brief '),
     )
     expect(asked).toHaveLength(1)
     expect(textsOf(asked[0]!).at(-1)).toContain('the model changes')

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../src/model/log.js'
 import { copies } from '../../src/model/log.js'
+import { ADVICE } from '../../src/policy/texts.js'
 import { type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -67,8 +68,9 @@ test.each([
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
     expect(asked(it).length).toBeGreaterThan(0)
-    // The hint about where to write notes appears once.
-    expect(it.model.log().filter((entry) => copies(entry, 'write down goal') > 0)).toHaveLength(0)
+    // The request for the brief replaces the advice on where to keep notes.
+    for (const advice of Object.values(ADVICE))
+      expect(it.model.log().filter((entry) => copies(entry, advice) > 0)).toHaveLength(0)
     const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
     const texts = JSON.stringify(first.body)
     expect(texts).toContain('because the shop opens on Monday')

@@ -34,7 +34,7 @@ async function asked(seconds: number | 'approval', server = false): Promise<Tmux
 async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage> {
   const it = await asked(seconds, server)
   await inState(it, 'review')
-  await it.tui.waitFor(/A brief for a fresh session is ready/)
+  await it.tui.waitFor(/baton\s+handoffs\s+approve/)
   return it
 }
 
@@ -62,7 +62,7 @@ async function freshHas(it: TmuxStage, text: string): Promise<void> {
   expect(await it.events('handoff_started')).toHaveLength(1)
 }
 
-test('without an objection an idle session is cleared when the review window closes, and no waiting process remains', async () => {
+test('an idle session is cleared when the review window closes without an objection', async () => {
   const seconds = 2
   const it = await asked(seconds)
   await freshHas(it, 'because the shop opens on Monday')
@@ -72,7 +72,7 @@ test('without an objection an idle session is cleared when the review window clo
   await it.driverEnded()
 })
 
-test('after an edit and an approval the fresh session has the edited text and later events, but not the removed text', async () => {
+test('after an edit and an approval the fresh session has the edited text and later events', async () => {
   const it = await reviewed('approval')
   const file = path.join(it.home.project, 'edited.md')
   writeFileSync(file, '# Handoff brief\n\n## Next exact step\nNote item 4 with a blue pen.\n')
@@ -91,7 +91,7 @@ test('after an edit and an approval the fresh session has the edited text and la
   expect(first).not.toContain('the shop opens on Monday')
 })
 
-test('a turn that ends without a brief after its review window closed and a compaction was blocked is handed off with Baton’s own brief', async () => {
+test('a turn that ends without a brief after a blocked compaction is handed off by Baton’s brief', async () => {
   const it = await tmuxStage(
     {
       steps: [
@@ -125,7 +125,7 @@ async function killed(it: TmuxStage): Promise<void> {
   await until('it is dead', () => !alive(driver!.pid))
 }
 
-test('the next command carries out the handoff once when the process that waited for the review was killed', async () => {
+test('the next command carries out a handoff once if the process waiting for review was killed', async () => {
   const it = await reviewed(600)
   await killed(it)
   closeWindow(it)
@@ -148,7 +148,7 @@ test.each([
   const it = await reviewed('approval', server)
   const before = mainRequests(it.model, it.old).length
   await it.tui.submit('/handoff status')
-  await it.tui.waitFor(/its brief waits for your review/)
+  await it.tui.waitFor(/Handoff\s+1:.*\/handoff\s+approve/s)
   expect(it.handoff().state).toBe('review')
   expect(mainRequests(it.model, it.old)).toHaveLength(before)
   await it.tui.submit('/handoff approve')

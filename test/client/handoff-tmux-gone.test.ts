@@ -44,7 +44,7 @@ async function expectNextStart(it: TmuxStage): Promise<void> {
   expect(it.handoff()).toMatchObject({ newSessionId: fresh, way: 'start' })
 }
 
-test('nothing is typed into a program that replaced a dead client in its pane, and the next start gets the brief', async () => {
+test('nothing is typed into a program in a dead client’s pane, and the next start gets the brief', async () => {
   const it = await tmuxStage(SCRIPT, { server: true })
   await it.tui.submit(PROMPT)
   await until('the brief is asked for', () => mainRequests(it.model).length >= 4)

@@ -11,7 +11,7 @@ import { mainRequests } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
-test('text that a killed driver left in the composer is submitted or removed, even if it is drawn unusually, and no other text is', async () => {
+test('only text that a killed driver left in the composer is submitted or removed', async () => {
   const model = await startModel({ script: { rest: 'Done.' } })
   onTestFinished(() => model.close())
   const home = makeHome({ model })

@@ -5,7 +5,7 @@ import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, CLIMB, CONTINUE, FRESH, inState, PROMPT, tmuxStage } from './handoff-tmux-stage.js'
 
-test('a client without the plugin module is cleared by keys, and its fresh session continues without the user', async () => {
+test('a client without the plugin module is cleared by keys and continues without the user', async () => {
   const it = await tmuxStage(
     { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] },
     { server: true },

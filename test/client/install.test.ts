@@ -129,7 +129,7 @@ test('uninstall removes only Baton’s entries from settings that `claude plugin
   })
 })
 
-test('Baton’s status line precedes the user’s, which stays alone without the launcher, and `/model` changes neither', async () => {
+test('Baton’s status line precedes the user’s, which stays alone without the launcher', async () => {
   const home = await machine()
   home.settings({
     statusLine: { type: 'command', command: 'echo "FORMER $(head -c 13 | tr -d \\")"', padding: 4, refreshInterval: 1 },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OUTCOME_UNKNOWN } from '../../src/jobs/attempt-prompts.js'
 import { copies, type LogEntry } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
@@ -7,7 +8,8 @@ import { clientsOf, type JobStage } from './job-stage.js'
 
 const ASKED = 'as your whole answer'
 const brief = (name: string): string =>
-  `# Handoff brief\n\n## Goal and why\n\nThe request: Do the task ${name}. Changed: the file steps, on the branch main.\n\n## Next exact step\n\nnext of ${name}.\n`
+  `# Handoff brief\n\n## Goal and why\n\nThe request: Do the task ${name}. Changed: the file steps, on the branch ` +
+  `main.\n\n## Next exact step\n\nnext of ${name}.\n`
 /** Two steps, of which the second fills the session. */
 const climb = (name: string) => [
   { bash: `echo ${name} 1 >> steps`, used: 60_008 },
@@ -28,14 +30,14 @@ const authors = async (it: JobStage, jobId: string): Promise<string[]> => {
   return briefs.map(({ author }: { author: string }) => author)
 }
 
-test('after any failure in the turn for the brief the next fallback provides one, and the job continues in a fresh session', async () => {
+test('after any failed turn for the brief the next fallback provides one, and the job continues', async () => {
   const cases: Case[] = [
     {
       name: 'tools',
       script: {
         steps: climb('tools'),
         replies: [
-          { when: 'The brief is wanted now', text: brief('tools') },
+          { when: 'Tools are denied now', text: brief('tools') },
           { when: ASKED, bash: 'echo never >> steps' },
         ],
       },
@@ -78,12 +80,12 @@ test('after any failure in the turn for the brief the next fallback provides one
   // A denied call did not run, so its outcome is known.
   const next = it.firsts().find(({ sessionId }) => sessionId === ran.refused!.job.sessions[1]!.session_id)!
   expect(next.text).toContain('next of refused.')
-  expect(next.text).not.toContain('nobody knows how they ended')
+  expect(next.text).not.toContain(OUTCOME_UNKNOWN)
   // A conversation that did not fit once is not sent again unchanged.
   expect(await by('overflow')).toMatchObject({ authors: ['agent'], sessions: 2 })
   const copy = asked(it, 'overflow').filter(({ session_id }) => session_id !== first('overflow'))
   expect(copy.map((entry) => copies(entry, 'overflow 2'))).toEqual([1])
-  expect(it.left()).toEqual([])
+  expect(it.running()).toEqual([])
 })
 
 test('a fork that only writes a brief is never listed as a session, even with hooks installed', async () => {
@@ -119,11 +121,11 @@ test.each(['cli', 'sdk'])(
     expect(await authors(it, ran.job.job_id)).toEqual(['agent'])
     expect(new Set(asked(it, 'killed').map(({ session_id }) => session_id)).size).toBe(1)
     expect(it.steps()).toEqual(['killed 1', 'killed 2'])
-    expect(it.left()).toEqual([])
+    expect(it.running()).toEqual([])
   },
 )
 
-test('a handoff waits for a late subagent, and the turn that its end starts neither works on nor counts as the brief', async () => {
+test('a handoff waits for a late subagent, whose turn neither works on nor counts as the brief', async () => {
   const background = (name: string) => ({ prompt: `look around for ${name}`, background: true })
   const cases: Case[] = [
     {
@@ -168,5 +170,5 @@ test('a handoff waits for a late subagent, and the turn that its end starts neit
   expect(endOf(done)).toEqual({ ...DONE, sessions: 1, handoffs: 0 })
   expect(done.job.result).toBe('All done.')
   expect(it.steps().sort()).toEqual(['full', 'seen'])
-  expect(it.left()).toEqual([])
+  expect(it.running()).toEqual([])
 })

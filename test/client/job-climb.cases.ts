@@ -9,7 +9,7 @@ export function climbCases(runtime: 'cli' | 'sdk'): void {
   // A session in such a window is handed off at 300k tokens, with its eighth step.
   const large = runtime === 'cli' ? [['claude-opus-4-8', 40_000, 8] as const] : []
   test.each([['claude-opus-4-6', 15_000, 10] as const, ...large])(
-    'a job of twenty-two steps on %s, each of %d tokens, does each step once over several sessions without a compaction',
+    'a job of twenty-two steps on %s of %d tokens does each step once without a compaction',
     async (model, grow, each) => {
       const it = await jobStage(climb({ steps: 22, grow }))
       const task = 'Do all steps.'
@@ -47,7 +47,7 @@ export function climbCases(runtime: 'cli' | 'sdk'): void {
       // Each handoff costs one more request, for the brief.
       expect(mainRequests(it.model)).toHaveLength(23 + job.handoffs)
       expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])
-      expect(it.left()).toEqual([])
+      expect(it.running()).toEqual([])
 
       const shown = JSON.parse((await it.baton('show', job.job_id, '--json')).stdout)
       expect(shown).toMatchObject({

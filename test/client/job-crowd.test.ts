@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import type { JobShown } from '../../src/contract/api/jobs.js'
+import type { JobView } from '../../src/contract/api/jobs.js'
 import { trustProject } from '../harness/trust.js'
 import { until } from '../harness/wait.js'
 import { jobStage, type Started } from './job-stage.js'
@@ -11,7 +11,7 @@ const agent = (name: string) =>
 const YAML = `limits: { jobs: 2, jobs_per_agent: 1 }\nagents: [${agent('left')}, ${agent('right')}]\n`
 
 /** Returns the highest number of jobs that ran at the same time. */
-function most(jobs: JobShown[]): number {
+function most(jobs: JobView[]): number {
   const ran = jobs.map(({ started_at, ended_at }) => [Date.parse(started_at!), Date.parse(ended_at!)] as const)
   return Math.max(...ran.map(([at]) => ran.filter(([from, to]) => from <= at && at < to).length))
 }
@@ -45,5 +45,5 @@ test('of four queued jobs two run at once, one per agent, the oldest first, and 
   const left = jobs.filter(({ agent }) => agent === 'left')
   expect(most(left)).toBe(1)
   expect(left.map(({ started_at }) => started_at)).toEqual(left.map(({ started_at }) => started_at).sort())
-  expect(it.left()).toEqual([])
+  expect(it.running()).toEqual([])
 })

@@ -37,7 +37,7 @@ async function inTerminal(it: JobStage, columns: number, args: string[]) {
 }
 
 test.each([80])(
-  'in a terminal of %d columns baton run shows each step, the running call and the checks, and Ctrl-C leaves a clean screen',
+  'in a terminal of %d columns baton run shows steps, calls and checks, and Ctrl-C cleans up',
   async (columns) => {
     const it = await jobStage(climb({ steps: 4, grow: 15_000, held: [3] }))
     const flags = [
@@ -50,19 +50,19 @@ test.each([80])(
     ]
     const terminal = await inTerminal(it, columns, ['run', '--prompt', 'Do all steps.', ...flags])
     const working = await terminal.waitFor(/→ Bash until .*· step \d/)
-    expect(working).toMatch(/^\d\d:\d\d:\d\d 1 check before it counts as done: grep -qx 4 steps$/m)
+    expect(working).toMatch(/^\d\d:\d\d:\d\d 1 check must pass: grep -qx 4 steps$/m)
     expect(working).toMatch(/^\d\d:\d\d:\d\d ✓ Bash echo 1 >> steps/m)
     expect(working).toMatch(/^\d\d:\d\d:\d\d ✓ Bash echo 2 >> steps/m)
     expect(working.split('\n').at(-1)).toMatch(/^\d+:\d\d → Bash until .*· step \d · \d+% · .* spent$/)
 
     await terminal.tmux('send-keys', '-t', 'job', 'C-c')
-    await terminal.waitFor(/Pausing after the present step/)
+    await terminal.waitFor(/Pausing after the current step/)
     it.release(3)
-    const ended = await terminal.waitFor(/Go on with: baton jobs resume/)
+    const ended = await terminal.waitFor(/To continue: baton jobs resume/)
     // The live line is erased: the job's result directly follows the last event.
     expect(ended).not.toMatch(/^\d+:\d\d → /m)
     expect(ended).toMatch(/✓ Bash until .* steps/)
-    expect(it.left()).toEqual([])
+    expect(it.running()).toEqual([])
   },
 )
 

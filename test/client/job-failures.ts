@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { JobShown } from '../../src/contract/api/jobs.js'
+import type { JobView } from '../../src/contract/api/jobs.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { trustProject } from '../harness/trust.js'
 import { type JobStage, jobStage } from './job-stage.js'
 
 /**
- * One of several jobs on the same machine. Its name is its task, by which the model picks its
+ * A job among several on the same machine. Its name is its task, by which the model picks its
  * script.
  */
 export interface Case {
@@ -21,7 +21,7 @@ export interface Case {
 
 export interface Ran {
   code: number | null
-  job: JobShown
+  job: JobView
 }
 
 export const MODEL = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
@@ -57,16 +57,16 @@ export async function caseStage(cases: readonly Case[], more: Partial<ScriptInpu
 }
 
 export async function runCase(it: JobStage, { name, flags = [], env = {} }: Case): Promise<Ran> {
-  return told(await it.start(['run', name, ...MODEL, ...flags, '--json'], env).done)
+  return toRan(await it.start(['run', name, ...MODEL, ...flags, '--json'], env).done)
 }
 
-export async function resumeCase(it: JobStage, { job_id }: JobShown, ...flags: string[]): Promise<Ran> {
-  return told(await it.baton('jobs', 'resume', job_id, ...flags, '--json'))
+export async function resumeCase(it: JobStage, { job_id }: JobView, ...flags: string[]): Promise<Ran> {
+  return toRan(await it.baton('jobs', 'resume', job_id, ...flags, '--json'))
 }
 
-function told({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): Ran {
+function toRan({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): Ran {
   try {
-    return { code, job: JSON.parse(stdout) as JobShown }
+    return { code, job: JSON.parse(stdout) as JobView }
   } catch {
     throw new Error(`it ended with ${code}: ${stdout}${stderr}`)
   }

@@ -27,7 +27,8 @@ const MODEL = 'claude-opus-4-6'
 const write = (it: JobStage, hooks: string, more = ''): void => {
   writeFileSync(
     path.join(it.home.project, 'baton.yaml'),
-    `agents:\n  - name: coder\n    prompt: Do all steps.\n    permission_mode: bypassPermissions\n${more}    hooks:\n${hooks}`,
+    'agents:\n  - name: coder\n    prompt: Do all steps.\n    permission_mode: bypassPermissions\n' +
+      `${more}    hooks:\n${hooks}`,
   )
   trustProject(it.home.env, it.home.project)
 }
@@ -39,7 +40,7 @@ const lines = (it: JobStage, name: string): Record<string, never>[] =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('every hook of a job with the real client gets its payload, its answer takes effect, and no secret is stored', async () => {
+test('every hook of a real job gets its payload, its answer takes effect, no secret is stored', async () => {
   const server = await listen(({ path: at }) =>
     at.startsWith('/threshold')
       ? { body: '{"decision":"handoff"}' }
@@ -58,7 +59,7 @@ test('every hook of a job with the real client gets its payload, its answer take
       replies: [{ when: 'as your whole answer', text: brief }],
       conversations: [
         {
-          when: { seen: 'You go on with a job' },
+          when: { seen: 'You continue a job' },
           steps: [{ bash: 'echo 3 >> steps', used: 30_008 }, 'All steps are done.'],
         },
       ],
@@ -70,7 +71,10 @@ test('every hook of a job with the real client gets its payload, its answer take
   write(
     it,
     `      on_session_start:
-        - { type: shell, command: "tee -a started; echo >> started" , on_events: [session_start], when: session.is_continuation }
+        - type: shell
+          command: "tee -a started; echo >> started"
+          on_events: [session_start]
+          when: session.is_continuation
         - { type: shell, command: "echo 'From the shell'; echo \\"$MY_PASSWORD\\"; echo \\"$MY_PASSWORD\\" >&2" }
         - { type: webhook, url: "${to}/start", ${headers} }
       on_context_threshold:
@@ -82,7 +86,11 @@ test('every hook of a job with the real client gets its payload, its answer take
       after_run:
         - { type: shell, command: "cat > ended; echo \\"$HOOK_KEY\\" >&2; exit 1" }
         - { type: slack, channel_id: C1, base_url: "${to}/slack", on_events: [completed], username: baton }
-        - { type: discord, channel_id: "22", base_url: "${to}/discord", bot_token_env: TEAM_DISCORD, when: result.success }
+        - type: discord
+          channel_id: "22"
+          base_url: "${to}/discord"
+          bot_token_env: TEAM_DISCORD
+          when: result.success
         - { type: webhook, url: "${to}/never", on_events: [failed, timeout] }
         - { type: webhook, url: "${to}/never", when: result.error }
         - { type: webhook, url: "${to}/ended", method: PUT, ${headers} }
@@ -95,11 +103,11 @@ test('every hook of a job with the real client gets its payload, its answer take
 
   // The last hook with an answer decides: the agent writes the brief.
   const names = { agent_name: 'coder', job_id: job.job_id, worktree_path: null, branch_name: null }
-  const figures = { input_tokens: 152_016, context_window: 200_000, usage_percent: 0.7601, remaining_percent: 0.2399 }
+  const figures = { input_tokens: 152_008, context_window: 200_000, usage_percent: 0.76, remaining_percent: 0.24 }
   const full = JSON.parse(file(it, 'full'))
   expect(full).toEqual({
     hook_event_name: 'context_threshold',
-    context: { ...figures, model_name: MODEL, compaction_tokens: 167_000, compaction_percent: 0.9103 },
+    context: { ...figures, model_name: MODEL, compaction_tokens: 167_000, compaction_percent: 0.9102 },
     session: { session_id: one!.session_id, ...names, working_directory: it.home.project },
     original_prompt: 'Do all steps.',
   })
@@ -160,12 +168,12 @@ test('every hook of a job with the real client gets its payload, its answer take
   // Store, logs and transcripts contain the hooks' output without values from the environment.
   const log = (await it.baton('jobs', 'logs', job.job_id)).stdout
   expect(log).toMatch(/hook `shell 1` \(completed\) failed: exited with 1: \[secret\]/)
-  expect(log).toMatch(/hooks: handoff, since the hook `webhook 2` says handoff/)
+  expect(log).toMatch(/hook decision: handoff \(the hook `webhook 2`/)
   expect(filesWith(it.home.batonHome, Object.values(SECRETS))).toEqual([])
   expect(filesWith(it.home.home, Object.values(SECRETS))).toEqual([])
 })
 
-test('a hook that answers continue ends the handoff it was asked about with handoff_cancelled, and the session continues', async () => {
+test('a hook that answers continue cancels the handoff it was asked about', async () => {
   const it = await jobStage({ steps: [{ bash: 'echo 1 >> steps', used: 152_008 }, 'All steps are done.'] })
   write(it, '      on_context_threshold: [{ type: shell, command: "echo continue" }]\n')
   const ran = await it.baton('run', 'coder', '--model', MODEL, '--json')
@@ -190,7 +198,7 @@ async function scripted(it: JobStage, hooks: string, more = '') {
   return { code, stderr, job, log, next: existsSync(next) ? readFileSync(next, 'utf8') : '' }
 }
 
-test('a job continues when its hooks flood their output, fail or cannot connect, and reports what was decided', async () => {
+test('a job continues when its hooks flood, fail or cannot connect, and reports the decision', async () => {
   const it = await jobStage({ steps: [] })
   const gone = await listen(() => null)
   await gone.close()
@@ -211,9 +219,9 @@ test('a job continues when its hooks flood their output, fail or cannot connect,
   // brief.
   expect(flooded.next).toContain('A hook ended the session')
   expect(flooded.next).toMatch(
-    /^\[baton\] The hooks of this job say first:\n\nx{40000}\n\[baton\] \d+ characters of the hooks' output are left out here\.\n\n\[baton\] You go on/,
+    /^\[baton\] [^\n]*hooks[^\n]*\n\nx{40000}\n\[baton\] \d+ characters [^\n]*\n\n\[baton\] You continue a job/,
   )
-  expect(flooded.log).toMatch(/`webhook 1` \(context_threshold\) failed: cannot be reached: ECONNREFUSED/)
+  expect(flooded.log).toMatch(/`webhook 1` \(context_threshold\) failed: is not reachable: ECONNREFUSED/)
   expect(existsSync(path.join(it.home.project, 'after'))).toBe(true)
 
   const gated = await scripted(
@@ -225,9 +233,7 @@ test('a job continues when its hooks flood their output, fail or cannot connect,
   )
   expect(gated).toMatchObject({ code: 0, job: { status: 'completed', handoffs: 1 } })
   expect(gated.next).toContain('Half, says the agent.')
-  expect(gated.log).toMatch(
-    /hooks: handoff, since the hook `Gate` failed \(exited with 1: no\): handed over the built-in way/,
-  )
+  expect(gated.log).toMatch(/hook decision: handoff \(the hook `Gate` failed \(exited with 1: no\)/)
 
   const goes = await scripted(it, '      on_context_threshold: [{ type: shell, command: "echo continue" }]\n')
   expect(goes).toMatchObject({ code: 0, job: { status: 'completed', handoffs: 0, result: 'Done at once.' } })
@@ -242,7 +248,7 @@ test('a job continues when its hooks flood their output, fail or cannot connect,
   expect(failing).toMatchObject({ code: 1, job: { status: 'failed', exit_reason: 'error' } })
   expect(JSON.parse(file(it, 'error'))).toMatchObject({
     event: 'failed',
-    result: { success: false, error: expect.stringContaining('these checks do not pass: false') },
+    result: { success: false, error: expect.stringMatching(/checks.*: false$/) },
   })
   expect(existsSync(path.join(it.home.project, 'reached'))).toBe(true)
 })

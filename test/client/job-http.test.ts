@@ -42,7 +42,7 @@ async function serve(it: JobStage): Promise<Http> {
   }
 }
 
-test('a named agent that is started over HTTP finishes after a handoff and a failed check, even while the server is stopped', async () => {
+test('a named agent started over HTTP finishes its job even while the server is stopped', async () => {
   const it = await jobStage(climb({ steps: 8, grow: 30_000, held: [4] }))
   const { project } = it.home
   writeFileSync(path.join(project, 'baton.yaml'), AGENTS)
@@ -89,6 +89,6 @@ test('a named agent that is started over HTTP finishes after a handoff and a fai
   const count = (type: Event['type']): number => events.filter((event) => event.type === type).length
   expect([count('job_started'), count('job_completed'), count('job_failed')]).toEqual([1, 1, 0])
   expect((await second.ask('POST', `/api/jobs/${id}/cancel`)).status, 'what is over stays so').toBe(409)
-  await until('nothing is left', () => it.left().length === 0)
+  await until('nothing is left', () => it.running().length === 0)
   await second.stop()
 })

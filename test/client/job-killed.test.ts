@@ -83,7 +83,7 @@ test.each(WAYS)(
     })
     expect([...new Set(it.steps())].sort((a, b) => Number(a) - Number(b))).toEqual(upTo(steps))
     expect(unnamed(it)).toEqual([])
-    expect(it.left()).toEqual([])
+    expect(it.running()).toEqual([])
   },
 )
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JobShown } from '../../src/contract/api/jobs.js'
+import type { JobView } from '../../src/contract/api/jobs.js'
 import { authorized } from '../harness/server-token.js'
 import { until } from '../harness/wait.js'
 import { climb, type JobStage, jobStage, upTo } from './job-stage.js'
@@ -19,7 +19,7 @@ async function serve(it: JobStage) {
           .find((line) => line.startsWith('{')),
     ),
   )
-  const get = async <T = JobShown>(path: string) =>
+  const get = async <T = JobView>(path: string) =>
     (await fetch(`${url}${path}`, { headers: authorized(it.home.batonHome) })).json() as T
   return { ...server, get }
 }
@@ -33,7 +33,7 @@ test('a starting server resumes a crashed job once, and the job survives the end
   it.release(4)
   const server = await serve(it)
   const job = await until('the job has a runner again', async () => {
-    const [one] = (await server.get<{ jobs: JobShown[] }>('/api/jobs')).jobs
+    const [one] = (await server.get<{ jobs: JobView[] }>('/api/jobs')).jobs
     return one?.runner?.alive ? { ...one, runner: one.runner } : null
   })
   expect(job).toMatchObject({
@@ -53,7 +53,7 @@ test('a starting server resumes a crashed job once, and the job survives the end
   expect([...new Set(it.steps())].sort((a, b) => Number(a) - Number(b))).toEqual(upTo(12))
   const [whole] = await it.jobs()
   expect(whole).toMatchObject({ status: 'completed', prompt: 'Do all steps.', runner: null })
-  await until('nothing is left', () => it.left().length === 0)
+  await until('nothing is left', () => it.running().length === 0)
   second.kill('SIGTERM')
   await second.done
 })

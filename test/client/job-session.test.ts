@@ -55,7 +55,7 @@ test.each(['cli', 'sdk'])(
     expect(second.job.spend.cost_usd).toBeLessThan(first.job.spend.cost_usd)
     const shown = JSON.parse((await it.baton('show', second.job.job_id, '--json')).stdout)
     expect(shown).toMatchObject({ session_id: first.job.session_id, state: 'ended' })
-    expect(it.left()).toEqual([])
+    expect(it.running()).toEqual([])
   },
 )
 

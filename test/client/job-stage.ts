@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { JobShown } from '../../src/contract/api/jobs.js'
+import type { JobView } from '../../src/contract/api/jobs.js'
 import { type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
@@ -22,14 +22,14 @@ export interface JobStage {
   start(args: string[], env?: Record<string, string>, cwd?: string): Started
   /** Runs the built command to its end. */
   baton(...args: string[]): Promise<Ended>
-  jobs(): Promise<JobShown[]>
-  job(): Promise<JobShown>
+  jobs(): Promise<JobView[]>
+  job(): Promise<JobView>
   /** Numbers that the script's steps wrote, in order. */
   steps(): string[]
   /** Releases a held step of a climb. */
   release(step: number): void
   /** Ids of job processes that still run. */
-  left(): number[]
+  running(): number[]
   /** The first prompt of each session, in the order they began. */
   firsts(): { sessionId: string; text: string }[]
 }
@@ -80,7 +80,7 @@ export async function jobStage(script: ScriptInput, env: Record<string, string> 
     model,
     start,
     baton: (...args) => start(args).done,
-    jobs: async () => (JSON.parse((await hosted.run(['jobs', 'list', '--json'])).stdout) as { jobs: JobShown[] }).jobs,
+    jobs: async () => (JSON.parse((await hosted.run(['jobs', 'list', '--json'])).stdout) as { jobs: JobView[] }).jobs,
     job: async () => {
       const all = await it.jobs()
       if (all.length !== 1) throw new Error(`${all.length} jobs`)
@@ -91,7 +91,7 @@ export async function jobStage(script: ScriptInput, env: Record<string, string> 
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
     },
     release: (step) => writeFileSync(path.join(home.project, `go-${step}`), ''),
-    left: () => withEnvironment(`HOME=${home.home}`).filter((pid) => alive(pid) && isOfJob(pid)),
+    running: () => withEnvironment(`HOME=${home.home}`).filter((pid) => alive(pid) && isOfJob(pid)),
     firsts: () => {
       const seen = new Map<string, LogEntry>()
       for (const entry of mainRequests(model))
@@ -114,7 +114,7 @@ export const upTo = (last: number): string[] => Array.from({ length: last }, (_,
 
 /** Returns the process id of the job's current client. */
 export function clientsOf(it: JobStage): number[] {
-  return it.left().filter((pid) => {
+  return it.running().filter((pid) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] === clientBinary()
     } catch {

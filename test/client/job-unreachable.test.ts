@@ -21,13 +21,13 @@ test('a job whose API cannot be reached shows the reason, the attempt and the ti
     const [one] = await it.jobs()
     return one?.retry ? one : null
   })
-  expect(job.retry).toMatchObject({ reason: 'the API cannot be reached', max_attempts: 10 })
+  expect(job.retry).toMatchObject({ reason: 'the API is not reachable', max_attempts: 10 })
   expect(Date.parse(job.retry!.at)).toBeGreaterThan(Date.parse(job.started_at!))
   const page = (await it.baton('jobs', 'show', job.job_id)).stdout
-  expect(page).toMatch(/retries +the API cannot be reached: attempt \d+ of 10 (in \d+ s|now)/)
+  expect(page).toMatch(/retries +the API is not reachable: attempt \d+ of 10 (in \d+ s|now)/)
   await it.baton('jobs', 'cancel', job.job_id)
   const { stdout } = await running.done
-  expect(stdout).toMatch(/the API cannot be reached: attempt 1 of 10 in \d+ s/)
+  expect(stdout).toMatch(/the API is not reachable: attempt 1 of 10 in \d+ s/)
   expect(stdout).not.toContain('unknown')
-  expect(it.left()).toEqual([])
+  expect(it.running()).toEqual([])
 })

@@ -9,7 +9,7 @@ import { clientsOf, jobStage, upTo } from './job-stage.js'
 
 const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions', '--json']
 
-test('an agent that never gives a brief does no step twice, even when Baton is killed in a step and in a handoff', async () => {
+test('a job without briefs does no step twice, even when Baton is killed in a handoff', async () => {
   let answerBriefs = (): void => {}
   const released = new Promise<void>((resolve) => {
     answerBriefs = resolve
@@ -57,10 +57,10 @@ test('an agent that never gives a brief does no step twice, even when Baton is k
   for (const step of [1, 2, 4, 5]) expect(last).toContain(`- Bash sleep 0; echo ${step} >> steps: done`)
   expect(last).toMatch(/- Bash touch at-3;.*echo 3 >> steps: outcome unknown/)
   expect(last).toContain('asked for a brief and gave none')
-  expect(it.left()).toEqual([])
+  expect(it.running()).toEqual([])
 })
 
-test('a session may read the call list that its brief names, even in a permission mode that denies other reads', async () => {
+test('a session may read the call list of its brief in a permission mode that denies reads', async () => {
   const calls = Array.from({ length: 70 }, (_, n) => ({
     name: 'Bash',
     input: { command: `echo call-${n} ${'x'.repeat(280)}` },

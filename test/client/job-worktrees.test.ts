@@ -20,16 +20,20 @@ const agent = (prompt: string): string => `agents:
     model: claude-opus-4-6
     permission_mode: bypassPermissions
     workspace: { strategy: git_worktree, branch_pattern: "{agent}/{workItem} of {job}" }
-    hooks: { after_run: [{ type: shell, command: "cat > \\"$(git rev-parse --path-format=absolute --git-common-dir)/../$BATON_JOB_ID.json\\"" }] }
+    hooks:
+      after_run:
+        - type: shell
+          command: >-
+            cat > "$(git rev-parse --path-format=absolute --git-common-dir)/../$BATON_JOB_ID.json"
 `
 
-test('two simultaneous jobs in a detached repository with spaces in its path keep a worktree each, and uncommitted work stays and is named', async () => {
+test('two simultaneous jobs keep a worktree each, and uncommitted work stays and is named', async () => {
   const brief = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nStep 3.\n'
   const it = await jobStage(
     {
       conversations: [
         {
-          when: { seen: 'You go on with a job' },
+          when: { seen: 'You continue a job' },
           steps: [
             { bash: 'echo 3 >> steps; git add -A; git commit -qm "Three steps"', used: 30_008 },
             'All steps are done.',
@@ -79,14 +83,14 @@ test('two simultaneous jobs in a detached repository with spaces in its path kee
   expect(readFileSync(path.join(left.worktree_path, 'left-here'), 'utf8').trim()).toBe(left.worktree_path)
 
   // The last hooks ran with or without the worktree, and were informed which it was.
-  const told = ({ job_id: id }: { job_id: string }) =>
+  const readPayload = ({ job_id: id }: { job_id: string }) =>
     JSON.parse(readFileSync(path.join(repo, `${id}.json`), 'utf8')).metadata
-  expect(told(long)).toMatchObject({
+  expect(readPayload(long)).toMatchObject({
     worktree_kept: false,
     worktree_path: long.worktree_path,
     branch_name: long.branch_name,
   })
-  expect(told(left)).toMatchObject({ worktree_kept: true, worktree_path: left.worktree_path })
+  expect(readPayload(left)).toMatchObject({ worktree_kept: true, worktree_path: left.worktree_path })
   expect(git(it, repo, 'rev-parse', 'HEAD')).toBe(head)
   expect(git(it, repo, 'status', '--porcelain').split('\n').sort()).toEqual(
     ['?? baton.yaml', `?? ${long.job_id}.json`, `?? ${left.job_id}.json`].sort(),

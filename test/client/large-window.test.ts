@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
-import { mainRequests, type Stage, stage, told } from '../harness/stage.js'
+import { countWarnings, mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 
 /** A model with a window of a million tokens: it compacts at 967,000. */
@@ -27,10 +27,10 @@ test('in a 1M window the agent is warned at 150k and 225k tokens and offered a h
     ['warning', 225_000],
     ['handoff', 300_000],
   ])
-  for (const level of ['notice', 'warning', 'handoff']) expect(Math.max(...told(it.model, level))).toBe(1)
+  for (const level of ['notice', 'warning', 'handoff']) expect(Math.max(...countWarnings(it.model, level))).toBe(1)
   // The warning is in the request after the one that reached the level.
-  expect(told(it.model, 'notice').slice(0, 3)).toEqual([0, 0, 0])
-  expect(told(it.model, 'handoff').slice(0, 7)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  expect(countWarnings(it.model, 'notice').slice(0, 3)).toEqual([0, 0, 0])
+  expect(countWarnings(it.model, 'handoff').slice(0, 7)).toEqual([0, 0, 0, 0, 0, 0, 0])
   const offers = (await it.messages()).filter(({ user_text }) => user_text?.includes('/handoff'))
   expect(offers).toHaveLength(1)
   expect(offers[0]!.user_text).toContain('handoff.large_window: auto')

@@ -29,7 +29,7 @@ function crossings(home: Home, session: string): unknown[] {
   }
 }
 
-test('the library measures a real run with parallel tools and a separate subagent, and sums the cost as the client does', async () => {
+test('the library measures a real run with a subagent and sums the cost as the client does', async () => {
   const { home, messages, sessionId, tracker } = await run({
     steps: [
       { bash: ['echo 1', 'echo 2', 'echo 3'], used: 50_008, output: 70 },

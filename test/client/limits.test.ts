@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { CompactionMode } from '../../src/contract/reading.js'
+import { copies } from '../../src/model/log.js'
+import { CONSEQUENCES } from '../../src/policy/texts.js'
 import { type PrintOptions, runPrint } from '../harness/run-print.js'
 import { mainRequests, stage, words } from '../harness/stage.js'
 
@@ -7,13 +10,10 @@ interface Case {
   settings?: Record<string, unknown>
   window: number
   point: number
-  mode: 'proactive' | 'reactive' | 'off'
-  /** The limit that the warning names to the agent. */
-  says: RegExp
+  mode: CompactionMode
 }
 
-const summarised = /At that point the client replaces the earlier conversation by a summary/g
-/** One case of each kind; test/client/claude-code/limits.test.ts compares all with the client. */
+/** A case of each kind; test/client/claude-code/limits.test.ts compares all with the client. */
 const CASES: [string, Case][] = [
   [
     'a model asked for with 1M',
@@ -22,7 +22,6 @@ const CASES: [string, Case][] = [
       window: 1_000_000,
       point: 967_000,
       mode: 'reactive',
-      says: /compacted when the API refuses a request/g,
     },
   ],
   [
@@ -32,7 +31,6 @@ const CASES: [string, Case][] = [
       window: 200_000,
       point: 67_000,
       mode: 'proactive',
-      says: summarised,
     },
   ],
   [
@@ -43,7 +41,6 @@ const CASES: [string, Case][] = [
       window: 200_000,
       point: 177_000,
       mode: 'off',
-      says: /the refusal point \(compaction is off\).*the client refuses to go on, because compaction is off/g,
     },
   ],
 ]
@@ -60,7 +57,7 @@ const WITH_AND_WITHOUT = [
 
 test.each(WITH_AND_WITHOUT)(
   'with %s, context window and compaction point equal the client’s',
-  async (_, mod, { run, settings, window, point, mode, says }) => {
+  async (_, mod, { run, settings, window, point, mode }) => {
     const used = Math.round(point * 0.6)
     const it = await stage(
       { steps: [{ bash: 'echo a', used, grow: 1, repeat: 4 }, 'Done.'] },
@@ -81,7 +78,8 @@ test.each(WITH_AND_WITHOUT)(
     expect(session.compaction_percent).toBeCloseTo((session.used_tokens! / point) * 100, 0)
     const last = mainRequests(it.model).at(-1)!
     expect(words(last, /Context level "notice"/g)).toHaveLength(1)
-    expect(words(last, says)).toHaveLength(1)
+    expect(copies(last, CONSEQUENCES[mode])).toBe(1)
+    expect(copies(last, 'the refusal point')).toBe(mode === 'off' ? 1 : 0)
     const told = `(${session.exact ? '' : 'about '}${String(point).replace(/(\d)(\d{3})$/, '$1,$2')})`
     expect(words(last, /\((about )?\d+,\d{3}\)/g)).toEqual([told])
   },

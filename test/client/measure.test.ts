@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Event } from '../../src/contract/records/event.js'
 import { copies } from '../../src/model/log.js'
 import { runPrint } from '../harness/run-print.js'
-import { mainRequests, PAIRS, type Stage, stage, told } from '../harness/stage.js'
+import { countWarnings, mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
 
 const figures = (events: Event[]): unknown[] => events.map((event) => event.data.used_tokens)
 
@@ -104,7 +104,7 @@ test('a subagent has its own figures, does not change its parent’s and gets no
   ])
   expect([50_008, 90_008, 91_008, 92_008, 93_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
   expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice'])
-  expect(told(it.model, 'notice').at(-1)).toBe(1)
+  expect(countWarnings(it.model, 'notice').at(-1)).toBe(1)
   const inside = it.model.log().filter((entry) => entry.kind === 'subagent')
   expect(inside.map((entry) => copies(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
 })

@@ -81,7 +81,7 @@ test('a message that is too long for the client is read from a file', async () =
   expect(statSync(text_file!).mode & 0o777).toBe(0o600)
 })
 
-test('without the plugin module an idle session in tmux gets a message by keys, and a draft stays unchanged', async () => {
+test('without the plugin module an idle session gets a message by keys, and a draft stays', async () => {
   const it = await stage(
     { rest: { text: 'All right.', used: 20_008 } },
     { server: true, mod: false, env: { BATON_SEAT: 'api' } },

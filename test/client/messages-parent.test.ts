@@ -16,7 +16,7 @@ test.each([
   ],
 ])('an idle parent is informed of its child’s compaction%s', async (_, config) => {
   const script: ScriptInput = {
-    rest: { text: 'Heard.', used: 20_008 },
+    rest: { text: 'StreamMessage.', used: 20_008 },
     conversations: [
       {
         when: 'child work',
@@ -46,9 +46,11 @@ test.each([
     env: { BATON_SEAT: 'child', BATON_PARENT_SEAT: 'lead' },
   })
   expect(child.code).toBe(0)
-  const heard = (text: string) => mainRequests(it.model, lead).filter((entry) => copies(entry, text) > 0)
-  await until('the parent is asked', () => heard('was compacted and is still running').length > 0)
-  expect(copies(heard('was compacted and is still running').at(-1)!, 'was compacted and is still running')).toBe(1)
+  const requestsWith = (text: string) => mainRequests(it.model, lead).filter((entry) => copies(entry, text) > 0)
+  await until('the parent is asked', () => requestsWith('was compacted and is still running').length > 0)
+  expect(copies(requestsWith('was compacted and is still running').at(-1)!, 'was compacted and is still running')).toBe(
+    1,
+  )
   await until('it is delivered', async () =>
     (await it.messages()).some((m) => m.session_id === null && m.category === 'compaction' && m.status === 'delivered'),
   )

@@ -89,7 +89,7 @@ test('two messages at once are read once each, in their order', async () => {
   for (const words of ['first words', 'second words']) expect(copies(mainRequests(it.model).at(-1)!, words)).toBe(1)
 })
 
-test('after a waiter was killed its message arrives with the next prompt, and the next turn has a waiter again', async () => {
+test('a killed waiter’s message arrives with the next prompt, and the next turn has a new waiter', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL, env: { TMUX_PANE: '', TMUX: '' } })
   const since = Date.now()
@@ -124,14 +124,14 @@ test('an idle session whose brief the user requests is woken and gives it', asyn
   )
   await begin(it)
   await it.json('handoffs', 'request', 'api')
-  await until('it is asked', () => requestsWith(it, 'A handoff brief for api is wanted').length > 0)
+  await until('it is asked', () => requestsWith(it, 'A handoff brief for api ').length > 0)
   await until(
     'the brief is taken',
     async () => (await it.ask<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1,
   )
 })
 
-test('a print run does not wait for a waiter, and uninstall ends sleeping waiters and restores the settings', async () => {
+test('a print run does not wait for its waiter, and uninstall ends waiters that sleep', async () => {
   const settings = { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, settings })
   const file = path.join(it.home.configDir, 'settings.json')

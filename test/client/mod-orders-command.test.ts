@@ -17,7 +17,7 @@ test('/handoff writes a request file, answers in one line and asks the agent for
   await tui.submit('/handoff mind the flaky test')
   const request = await until('the request', () => readRequest(it.liveDir, session))
   expect(request).toMatchObject({ session, words: 'mind the flaky test' })
-  await tui.waitFor(/handed to a fresh session/)
+  await tui.waitFor(/fresh session (?:continues|will continue)/)
   await tui.waitFor(/Here is the brief\./)
   const [asked] = it.requestsWith(REQUEST)
   expect(textsOf(asked!)).toContain(`${REQUEST}\n\nThe user adds: mind the flaky test`)

@@ -76,6 +76,7 @@ export async function orderStage(
     answer: (order) => readOrderAnswer(liveDir, order.session, order.orderId),
     requestsWith: (text) =>
       model.log().filter((entry) => entry.kind === 'main' && textsOf(entry).some((one) => one.includes(text))),
-    clears: () => tape.told().filter(({ event, body }) => event === 'SessionStart' && body.source === 'clear').length,
+    clears: () =>
+      tape.recorded().filter(({ event, body }) => event === 'SessionStart' && body.source === 'clear').length,
   }
 }

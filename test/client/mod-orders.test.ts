@@ -40,25 +40,25 @@ async function wentOn(it: OrderStage): Promise<void> {
   await until('the fresh session works', () => existsSync(path.join(it.home.project, 'fresh.txt')))
 }
 
-const told = (it: OrderStage): string[] =>
-  it.tape.told().flatMap(({ event, body }) => {
+const listEvents = (it: OrderStage): string[] =>
+  it.tape.recorded().flatMap(({ event, body }) => {
     if (event === 'SessionEnd') return [`end ${body.reason}`]
     if (event === 'SessionStart') return [`start ${body.source}`]
     if (event === 'UserPromptSubmit') return [`prompt ${String(body.prompt).slice(0, 11)}`]
     return event === 'Stop' ? ['stop'] : []
   })
 
-test('an order to an idle session clears it, and the fresh session gets the prompt in its first request and continues', async () => {
+test('an order clears an idle session, and the fresh one continues with the prompt', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
-  const before = told(it).length
+  const before = listEvents(it).length
   const order = it.order(session)
   const request = await firstRequest(it, PROMPT)
   await until('the answer', () => it.answer(order)?.state === 'done')
   await wentOn(it)
   await tui.waitFor(/Went on\./)
-  await it.tape.waitFor('the end of the turn', () => told(it).length === before + 4)
-  expect(told(it).slice(before)).toEqual(['end clear', 'start clear', 'prompt [baton] Go ', 'stop'])
+  await it.tape.waitFor('the end of the turn', () => listEvents(it).length === before + 4)
+  expect(listEvents(it).slice(before)).toEqual(['end clear', 'start clear', 'prompt [baton] Go ', 'stop'])
   expect(request.session_id).toBe(tui.sessionId())
   expect(request.session_id).not.toBe(session)
   // The model gets the unmodified prompt and nothing of the old session.
@@ -148,12 +148,12 @@ test('a repeated order is carried out once, and a withdrawn, an expired or an un
 })
 
 test('a prompt order is submitted when the session is idle, and the user’s draft stays', async () => {
-  const it = await orderStage({ steps: ['Done.', 'Heard.'] })
+  const it = await orderStage({ steps: ['Done.', 'StreamMessage.'] })
   const { tui, session } = await afterTurn(it)
   await tui.type('half a thought')
   const order = it.order(session, { do: 'say', prompt: '[baton] A word from the parent.' })
   await until('the answer', () => it.answer(order)?.state === 'done')
-  await tui.waitFor(/Heard\./)
+  await tui.waitFor(/StreamMessage\./)
   expect(it.requestsWith('[baton] A word from the parent.').map((entry) => entry.session_id)).toEqual([session])
   expect(await tui.screen()).toContain('half a thought')
   expect(it.clears()).toBe(0)

@@ -76,7 +76,7 @@ test('a scripted subagent has its own answers and figures and consumes no step o
   expect(copies(main(model).at(-1)!, 'There is one.')).toBe(1)
 })
 
-test('the client compacts each time a proactive model crosses its point, and the next list of steps follows', async () => {
+test('the client compacts each time a proactive model crosses its point, then gets the next steps', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'echo {{n}}', used: 140_008, grow: 15_000, repeat: 9 }],
     summary: 'The user wants it all.',
@@ -85,8 +85,13 @@ test('the client compacts each time a proactive model crosses its point, and the
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(run.result?.result).toBe('The third.')
   expect(model.log().map((e) => e.kind)).toEqual([
-    ...['main', 'main', 'main', 'compaction'],
-    ...['main', 'main', 'compaction'],
+    'main',
+    'main',
+    'main',
+    'compaction',
+    'main',
+    'main',
+    'compaction',
     'main',
   ])
   expect(figures(main(model)).slice(0, 5)).toEqual([140_008, 155_008, 170_008, 150_008, 170_008])
@@ -125,7 +130,7 @@ test('the client retries a request that failed in any way and gets the same step
   expect(failed).toEqual(['429', '429', '500', '529', 'drop', 'drop-midstream', 'stream-error'])
 })
 
-test('scripted steps continue over turns and a manual compaction of an interactive session, and restart after a clear', async () => {
+test('scripted steps continue over turns and a manual compaction, and restart after a clear', async () => {
   const { model, home } = await scripted({
     steps: [{ bash: 'echo 1', used: 50_008 }, 'First turn.', 'Second turn.'],
     after_compaction: [{ bash: 'echo 2', used: 20_008 }, 'Third turn.', 'Fourth turn.'],
@@ -244,9 +249,9 @@ test('a context the API refuses even after compaction ends the turn', async () =
 })
 
 test('the example script of the documentation behaves as documented', async () => {
-  const page = readFileSync(path.join(REPOSITORY, 'docs', 'model.md'), 'utf8')
+  const page = readFileSync(path.join(REPOSITORY, 'docs', 'reference', 'scripted-model.md'), 'utf8')
   const { model, home } = await scripted(
-    parseScript(/```json\n([\s\S]*?)```/.exec(page)![1]!, 'docs/model.md') as ScriptInput,
+    parseScript(/```json\n([\s\S]*?)```/.exec(page)![1]!, 'docs/reference/scripted-model.md') as ScriptInput,
   )
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(run.result?.result).toBe('Done again.')

@@ -81,7 +81,7 @@ async function toldOutside(server: boolean): Promise<void> {
   expect(new Set(told.map(({ session_id }) => session_id))).toEqual(new Set([it.old]))
 }
 
-test('a level, a permission dialog and a brief to review each send one notice outside the client, with and without a server', async () => {
+test('a level, a permission dialog and a brief to review each send the user one notice', async () => {
   await Promise.all([toldOutside(false), toldOutside(true)])
 })
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
 import { runPrint, startPrint } from '../harness/run-print.js'
-import { levelMark, mainRequests, stage, told } from '../harness/stage.js'
+import { countWarnings, levelMark, mainRequests, stage } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
@@ -30,7 +30,7 @@ test('server restarts and an upgrade in between neither repeat nor lose a warnin
   await on()
   await again.stop()
   await on()
-  const [notice, warning] = [told(it.model, 'notice'), told(it.model, 'warning')]
+  const [notice, warning] = [countWarnings(it.model, 'notice'), countWarnings(it.model, 'warning')]
   expect(notice).toEqual([0, notice[1], 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
   expect(warning).toEqual([...Array(12).fill(0), 1, 1, 1])
   expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice', 'warning'])
@@ -71,7 +71,7 @@ test.each(KILLED)(
     await until('the warning is given', () => transcript().includes('hook_additional_context'))
     run.kill('SIGKILL')
     await run.done
-    expect(told(it.model, 'notice').at(-1)).toBe(0)
+    expect(countWarnings(it.model, 'notice').at(-1)).toBe(0)
     // The client writes its transcript late, so lines may be missing when it dies.
     const { transcript_path } = await it.session()
     const lines = transcript().split('\n')
@@ -96,13 +96,13 @@ test('the conversation contains a warning once when the client was killed after 
   })
   const run = startPrint(it.home, { prompt: 'go', model: MODEL })
   await until('the model hangs', () => mainRequests(it.model).length === 4)
-  expect(told(it.model, 'notice').at(-1)).toBe(1)
+  expect(countWarnings(it.model, 'notice').at(-1)).toBe(1)
   run.kill('SIGKILL')
   const { sessionId } = await run.done
   await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', sessionId!] })
   // what the client had not written when it died it does again, so there may be more than one
   // request
-  const after = told(it.model, 'notice').slice(4)
+  const after = countWarnings(it.model, 'notice').slice(4)
   expect(after.length).toBeGreaterThan(0)
   expect(after).toEqual(after.map(() => 1))
   expect(await it.messages()).toMatchObject([{ status: 'delivered' }])

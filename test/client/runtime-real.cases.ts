@@ -34,7 +34,7 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
     }
   }
 
-  test('a client that is killed from outside is reported with its signal, and kill ends its orphaned tool', async () => {
+  test('a killed client is reported with its signal, and kill ends its orphaned tool', async () => {
     const at = await place({ steps: [{ run: [ENDLESS] }] })
     const recorded = recordSession(at.runtime.start(sessionOptions(at), recordingListener()))
     expect(isAlive(recorded.session.process!)).toBe(true)
@@ -92,6 +92,6 @@ export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
     expect(await recorded.session.usage()).toBeNull()
     expect(() =>
       at.runtime.start({ ...sessionOptions(at), cwd: path.join(at.cwd, 'nowhere') }, recordingListener()),
-    ).toThrow(/there is no folder/)
+    ).toThrow(/working folder/)
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
 import { runSdk } from '../harness/run-sdk.js'
-import { mainRequests, PAIRS, stage, told } from '../harness/stage.js'
+import { countWarnings, mainRequests, PAIRS, stage } from '../harness/stage.js'
 
 const SCRIPT = {
   steps: [
@@ -21,7 +21,7 @@ test.each(PAIRS)('a program on the Agent SDK is measured and warned by the userâ
     exact: how.mod,
     level: 'notice',
   })
-  const counts = told(it.model, 'notice')
+  const counts = countWarnings(it.model, 'notice')
   expect(counts.slice(2)).toEqual([1, 1, 1])
   const shown = run.messages.filter(
     (m) => m.subtype === 'informational' && String(m.content).includes('[baton] notice: '),

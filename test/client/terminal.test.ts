@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
-import { levelMark, mainRequests, type Stage, stage, told } from '../harness/stage.js'
+import { countWarnings, levelMark, mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui, type Tui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
@@ -13,7 +13,7 @@ async function turn(it: Stage, tui: Tui, prompt: string): Promise<{ notice: numb
   const before = mainRequests(it.model).length
   await tui.submit(prompt)
   await tui.waitIdle()
-  const since = (level: string): number[] => told(it.model, level).slice(before)
+  const since = (level: string): number[] => countWarnings(it.model, level).slice(before)
   return { notice: since('notice'), warning: since('warning') }
 }
 

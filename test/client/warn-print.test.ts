@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type PrintRun, runPrint } from '../harness/run-print.js'
-import { LEVELS, mainRequests, type Stage, stage, told, VARIANTS } from '../harness/stage.js'
+import { countWarnings, LEVELS, mainRequests, type Stage, stage, VARIANTS } from '../harness/stage.js'
 
 const MODEL = 'claude-opus-4-6'
 
@@ -18,7 +18,7 @@ const climb = (...figures: number[]): ScriptInput => ({
 })
 
 function expectOnce(it: Stage, level: string, crossedBy: number): void {
-  const counts = told(it.model, level)
+  const counts = countWarnings(it.model, level)
   const first = counts.indexOf(1)
   expect([level, counts]).toEqual([level, counts.map((_, i) => (i < first ? 0 : 1))])
   expect(first, `${level} in ${counts}`).toBeGreaterThan(crossedBy)
@@ -69,7 +69,7 @@ test('a jump over three levels gives one message with the current figure', async
   expect(compactionTokens).toBe(167_000)
 })
 
-test('a level that the last answer of a turn reached forces no turn and is reported once with the next prompt', async () => {
+test('a level that a turn’s last answer reached is reported once with the next prompt', async () => {
   const it = await stage(
     {
       steps: [
@@ -84,15 +84,15 @@ test('a level that the last answer of a turn reached forces no turn and is repor
   )
   const first = await runPrint(it.home, { prompt: 'go', model: MODEL })
   expect(first.result).toMatchObject({ result: 'Done.', num_turns: 2 })
-  expect(told(it.model, 'notice')).toEqual([0, 0])
+  expect(countWarnings(it.model, 'notice')).toEqual([0, 0])
   expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice'])
   expect(await it.messages()).toMatchObject([{ status: 'queued', category: 'context' }])
 
   const second = await runPrint(it.home, { prompt: 'again', model: MODEL, args: ['--resume', first.sessionId!] })
   expect(second.result).toMatchObject({ result: 'Done again.' })
-  expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1])
+  expect(countWarnings(it.model, 'notice')).toEqual([0, 0, 1, 1])
   await runPrint(it.home, { prompt: 'once more', model: MODEL, args: ['--resume', first.sessionId!] })
-  expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1, 1])
+  expect(countWarnings(it.model, 'notice')).toEqual([0, 0, 1, 1, 1])
   // With `-p` the client stores the output of SessionStart hooks without printing it.
   const kept = it.home.transcript(first.sessionId!)!.split('"type":"hook_system_message","content":"[baton] notice: ')
   expect(kept).toHaveLength(2)

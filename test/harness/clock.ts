@@ -1,7 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** A clock that a test moves forward, in Node processes started with `env`. Timers keep their real length. */
+/**
+ * A clock that a test moves forward, in Node processes started with `env`. Timers keep their real
+ * length.
+ */
 export interface Clock {
   env: Record<string, string>
   advance(ms: number): void

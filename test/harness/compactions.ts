@@ -8,9 +8,8 @@ import { startPrint } from './run-print.js'
 import { mainRequests, type Stage } from './stage.js'
 import { PATIENCE_MS, until } from './wait.js'
 
-/** First words of the two recovery messages that Baton sends after a compaction. */
-export const FIRST = 'This conversation was just compacted'
-export const SECOND = 'The summary of the last compaction leaves out'
+/** Beginnings of the two recovery messages that Baton sends after a compaction. */
+export { FIRST_RECOVERY as FIRST, SECOND_RECOVERY as SECOND } from '../../src/compaction/recovery.js'
 
 export interface Archive {
   archive_id: string
@@ -106,7 +105,8 @@ export function holdUntilWritten(home: Home, { results, text }: { results: numbe
     'payload=$(mktemp)',
     'cat > "$payload"',
     `transcript=$(sed -n 's/.*"transcript_path":"\\([^"]*\\)".*/\\1/p' "$payload")`,
-    `until [ "$(grep -c '"type":"tool_result"' "$transcript")" -ge ${results} ] && grep -qF '${text}' "$transcript"; do sleep 0.02; done`,
+    `until [ "$(grep -c '"type":"tool_result"' "$transcript")" -ge ${results} ] && grep -qF '${text}' ` +
+      '"$transcript"; do sleep 0.02; done',
     'exec < "$payload"',
     'rm "$payload"',
   ].join('; ')

@@ -50,13 +50,16 @@ async function build(): Promise<void> {
   try {
     const source = path.join(REPOSITORY, 'src')
     if (newest([source, path.join(REPOSITORY, 'web'), script]) > modified(BATON)) {
-      execFileSync(process.execPath, [script], { cwd: REPOSITORY, stdio: 'inherit', timeout: 120_000 })
+      execFileSync(process.execPath, [script], { cwd: REPOSITORY, stdio: 'inherit', timeout: LONGEST_BUILD_MS })
     }
     if (newest([source, HOST_SOURCE]) > modified(COMMAND_HOST)) await buildCommandHost()
   } finally {
     rmSync(lock, { recursive: true, force: true })
   }
 }
+
+/** Ends a build that hangs. Two builds run under one lock. */
+const LONGEST_BUILD_MS = 200_000
 
 const HOST_SOURCE = path.join(import.meta.dirname, 'command-host.ts')
 
@@ -76,7 +79,9 @@ async function buildCommandHost(): Promise<void> {
     external: ['@anthropic-ai/claude-agent-sdk', '@photostructure/sqlite'],
     plugins: [textImports],
     banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+      js:
+        "import { createRequire as __createRequire } from 'node:module'; const require = " +
+        '__createRequire(import.meta.url);',
     },
   })
 }
@@ -87,7 +92,7 @@ function take(lock: string): boolean {
     return true
   } catch {
     // A lock this old belongs to a test run that died.
-    if (Date.now() - modified(lock) > 120_000) rmSync(lock, { recursive: true, force: true })
+    if (Date.now() - modified(lock) > 2 * LONGEST_BUILD_MS) rmSync(lock, { recursive: true, force: true })
     return false
   }
 }

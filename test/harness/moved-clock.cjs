@@ -1,5 +1,5 @@
-// Loaded into a process before its program (node --require): its clock is ahead by as many milliseconds as the
-// file CLOCK_FILE says.
+// Loaded into a process before its program (node --require): its clock is ahead by as many
+// milliseconds as the file CLOCK_FILE says.
 const { readFileSync } = require('node:fs')
 const RealDate = Date
 const sinceStart = performance.now.bind(performance)

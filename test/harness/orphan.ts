@@ -18,7 +18,9 @@ export async function runAsOrphan(
   const folder = mkdtempSync(path.join(os.tmpdir(), PREFIX))
   const at = (name: string): string => path.join(folder, name)
   // The program starts once its parent, the outer shell, is known to be gone.
-  const inner = `until [ -e "$0/go" ]; do sleep 0.02; done; "$@" >"$0/out" 2>"$0/err" </dev/null; echo $? >"$0/code"; mv "$0/code" "$0/done"`
+  const inner =
+    'until [ -e "$0/go" ]; do sleep 0.02; done; "$@" >"$0/out" 2>"$0/err" </dev/null; echo $? >"$0/code"; mv ' +
+    '"$0/code" "$0/done"'
   try {
     const shell = spawn('sh', ['-c', `sh -c '${inner}' "$0" "$@" & exit 0`, folder, command, ...args], {
       env,

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { hookCommand } from '../../src/agents/shared/launcher-call.js'
-import type { newTrial } from '../../src/testing/cli-home.js'
+import type { createTestHome } from '../../src/testing/cli-home.js'
 import { until } from './wait.js'
 
-export type Trial = ReturnType<typeof newTrial>
+export type TestHome = ReturnType<typeof createTestHome>
 
 /** Time limit far above the duration of any hook, so that it ends only a hook that hangs. */
 const HANGS_MS = 60_000
@@ -52,13 +52,13 @@ export function eventJson(kind: string, more: Record<string, unknown> = {}): str
  * Runs the command that `baton install` writes into the client's settings, as the client does: by
  * `/bin/sh -c`.
  */
-export function runHook(trial: Trial, kind: string, options: HookOptions = {}): Promise<HookRun> {
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+export function runHook(fixture: TestHome, kind: string, options: HookOptions = {}): Promise<HookRun> {
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const command = hookCommand(launcher, kind === 'status-line' ? 'status-line none' : kind)
   const { sessionId = SESSION } = options
   const began = performance.now()
   const env: Record<string, string | undefined> = {
-    ...trial.env,
+    ...fixture.env,
     CLAUDE_PID: String(process.pid),
     CLAUDE_CODE_SESSION_ID: sessionId,
     ...options.env,
@@ -66,7 +66,7 @@ export function runHook(trial: Trial, kind: string, options: HookOptions = {}): 
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', `${options.before ?? ''}\n{ ${command}\n} ${options.after ?? ''}`], {
       env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as NodeJS.ProcessEnv,
-      cwd: trial.project,
+      cwd: fixture.project,
       timeout: HANGS_MS,
       killSignal: 'SIGKILL',
     })

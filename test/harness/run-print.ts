@@ -18,7 +18,7 @@ export interface PrintOptions {
   stdin?: string | 'open'
 }
 
-/** One message of `--output-format stream-json`. */
+/** A message of `--output-format stream-json`. */
 export type ClientMessage = { type: string; subtype?: string; session_id?: string; [key: string]: unknown }
 
 export interface PrintRun {

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Session } from '../../src/contract/api/session.js'
+import type { Session } from '../../src/contract/api/session-view.js'
 import type { Event, EventType } from '../../src/contract/records/event.js'
 import type { Message } from '../../src/contract/records/message.js'
 import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
@@ -199,7 +199,7 @@ export function mainRequests(model: Model, sessionId?: string): LogEntry[] {
 export const levelMark = (level: string): string => `Context level "${level}"`
 
 /** Counts how often each main request contains the warning of a level. */
-export function told(model: Model, level: string, sessionId?: string): number[] {
+export function countWarnings(model: Model, level: string, sessionId?: string): number[] {
   return mainRequests(model, sessionId).map((entry) => copies(entry, levelMark(level)))
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Trial, tell } from '../../src/testing/cli-home.js'
+import { type TestHome, tell } from '../../src/testing/cli-home.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -10,8 +10,10 @@ const SESSION = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const OTHER = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const EVIL = '<script>alert(1)</script><img src=x onerror=alert(2)>'
 
-const said = (type: 'user' | 'assistant', content: unknown, isSidechain = false): string =>
-  `${JSON.stringify({ type, uuid: 'u', isSidechain, timestamp: '2026-03-01T10:00:00.000Z', message: { id: `m${Math.random()}`, role: type, content } })}\n`
+const said = (type: 'user' | 'assistant', content: unknown, isSidechain = false): string => {
+  const message = { id: `m${Math.random()}`, role: type, content }
+  return `${JSON.stringify({ type, uuid: 'u', isSidechain, timestamp: '2026-03-01T10:00:00.000Z', message })}\n`
+}
 const prompt = (text: string): string => said('user', text)
 const task = said('user', 'look around', true)
 const answer = (text: string): string => said('assistant', [{ type: 'text', text }])
@@ -21,15 +23,15 @@ const result = (id: string, text: string, failed = false): string =>
   said('user', [{ type: 'tool_result', tool_use_id: id, content: text, is_error: failed }])
 
 /** Creates a session and archives its conversation. Returns the archive's id. */
-async function keep(trial: Trial, id: string, text: string): Promise<string> {
-  const path = join(trial.project, `${id}.jsonl`)
+async function keep(fixture: TestHome, id: string, text: string): Promise<string> {
+  const path = join(fixture.project, `${id}.jsonl`)
   writeFileSync(path, text)
-  trial.fill((app) => {
-    tell(app, { session: id, project: trial.project })
+  fixture.fill((app) => {
+    tell(app, { session: id, project: fixture.project })
     const record = app.store.session(id)!
     app.store.transaction(() => app.store.putSession({ ...record, transcriptPath: path }))
   })
-  return (await trial.run(['archive', 'keep', id, '--json'])).json.archive_id
+  return (await fixture.run(['archive', 'keep', id, '--json'])).json.archive_id
 }
 
 /** True if the whole element is inside the window. */
@@ -38,9 +40,9 @@ const isInSight = (item: { getBoundingClientRect(): { top: number; bottom: numbe
   return top > 0 && bottom < 900
 }
 
-test('the archive search finds text while the user types and opens the transcript at its line with the call unfolded', async () => {
-  const { trial, page, go, expectSound } = await openPage({ path: '/archive' })
-  await page.getByRole('heading', { name: 'Nothing is kept yet' }).waitFor()
+test('the archive search finds text while the user types, and opens the transcript at its line', async () => {
+  const { fixture, page, go, expectSound } = await openPage({ path: '/archive' })
+  await page.locator('#no-archives').waitFor()
   await page.getByText('baton archive keep').waitFor()
   await expectSound()
 
@@ -52,9 +54,13 @@ test('the archive search finds text while the user types and opens the transcrip
       answer(`Answer ${n}`),
     ].join(''),
   )
-  turns[300] = `${prompt('Question 300')}${call('c300', 'run the pangolin migration')}${result('c300', `quokka ${EVIL}`)}`
-  const id = await keep(trial, SESSION, turns.join(''))
-  await keep(trial, OTHER, prompt('nothing of interest'))
+  turns[300] = [
+    prompt('Question 300'),
+    call('c300', 'run the pangolin migration'),
+    result('c300', `quokka ${EVIL}`),
+  ].join('')
+  const id = await keep(fixture, SESSION, turns.join(''))
+  await keep(fixture, OTHER, prompt('nothing of interest'))
   await go('/archive')
   await page.getByRole('row').nth(2).waitFor()
   const [search, table] = [page.locator('.archive-search'), page.getByRole('table')]
@@ -62,7 +68,7 @@ test('the archive search finds text while the user types and opens the transcrip
 
   await page.keyboard.press('/')
   await page.keyboard.type('quokk')
-  await page.getByRole('heading', { name: 'Nothing was found' }).waitFor()
+  await page.locator('#no-matches').waitFor()
   await page.keyboard.type('a')
   const hit = page.getByRole('listitem').filter({ has: page.locator('mark', { hasText: 'quokka' }) })
   await hit.waitFor()
@@ -83,15 +89,15 @@ test('the archive search finds text while the user types and opens the transcrip
   await page.getByText('Question 290', { exact: true }).waitFor()
   expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
 
-  await page.getByRole('button', { name: 'End' }).click()
+  await page.locator('[data-act=end]').click()
   await page.getByText('Answer 399', { exact: true }).waitFor()
-  await page.getByText('This is the end of what was kept.').waitFor()
-  await page.getByLabel('Line').fill('1')
-  await page.getByRole('button', { name: 'Go' }).click()
+  await page.locator('.transcript-end').waitFor()
+  await page.locator('input[name=line]').fill('1')
+  await page.locator('.transcript-bar button[type=submit]').click()
   await page.getByText('Question 0', { exact: true }).waitFor()
   expect(await page.getByText('Answer 399', { exact: true }).count()).toBe(0)
-  await page.getByLabel('Line').fill('803')
-  await page.getByRole('button', { name: 'Go' }).click()
+  await page.locator('input[name=line]').fill('803')
+  await page.locator('.transcript-bar button[type=submit]').click()
   await target.filter({ hasText: 'run step-200' }).waitFor()
   await expect.poll(() => target.evaluate(isInSight)).toBe(true)
 })
@@ -107,12 +113,12 @@ const SCROLL_UP = `(async () => {
 })()`
 
 test('a long archived transcript scrolls without jumping', async () => {
-  const { trial, page, go } = await openPage()
+  const { fixture, page, go } = await openPage()
   const turns = Array.from(
     { length: 3_000 },
     (_, n) => prompt(`Question ${n}`) + answer(`Answer ${n}\n${'and so on\n'.repeat(n % 9)}`),
   )
-  const id = await keep(trial, SESSION, turns.join(''))
+  const id = await keep(fixture, SESSION, turns.join(''))
   await go(`/archive/${id}?line=3001`)
   await page.locator('[data-target]').waitFor()
   // Scroll up until the first lines are dropped: insertions above must not move visible lines.
@@ -128,71 +134,71 @@ test('a long archived transcript scrolls without jumping', async () => {
   expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
 })
 
-test('the page restores a transcript and its subagents byte for byte and replaces a file only if the user agrees', async () => {
-  const { trial, page, go, faults, expectSound } = await openPage()
+test('the page restores a transcript byte for byte and replaces a file only if the user agrees', async () => {
+  const { fixture, page, go, faults, expectSound } = await openPage()
   const text = prompt(`fix the login ${EVIL}`) + answer('done').trimEnd()
-  const subagents = join(trial.project, SESSION, 'subagents')
+  const subagents = join(fixture.project, SESSION, 'subagents')
   mkdirSync(subagents, { recursive: true })
   writeFileSync(join(subagents, 'agent-x1.jsonl'), task)
-  const id = await keep(trial, SESSION, text)
+  const id = await keep(fixture, SESSION, text)
   await go(`/archive/${id}`)
   await page.getByText(`fix the login ${EVIL}`).waitFor()
   await expectSound()
 
-  const to = join(trial.dir, 'back.jsonl')
+  const to = join(fixture.dir, 'back.jsonl')
   const restore = async (): Promise<void> => {
-    await page.getByRole('button', { name: 'Restore…' }).click()
-    await page.getByLabel('File on this server’s machine').fill(to)
+    await page.locator('[data-act=restore]').click()
+    await page.locator('input[name=to]').fill(to)
     await page.getByText(`baton archive restore ${id.slice(0, 12)} --to ${to}`).waitFor()
-    await page.getByRole('button', { name: 'Restore', exact: true }).click()
+    await page.getByRole('dialog').locator('button[type=submit]').click()
   }
   await restore()
-  await page.getByText('bytes are written, the same that were kept').waitFor()
+  await page.locator(`[data-bytes="${Buffer.byteLength(text)}"]`).waitFor()
   expect(readFileSync(to, 'utf8')).toBe(text)
   await page.getByRole('button', { name: 'Close' }).click()
 
   await restore()
-  await page.getByText('is already there').waitFor()
+  await page.getByRole('dialog').getByRole('alert').waitFor()
   await page.keyboard.press('Escape')
   faults.length = 0 // The browser logs every refused request as an error.
 
   await page.getByRole('link', { name: /agent-x1/ }).click()
   await page.getByText('look around').waitFor()
-  await page.getByRole('button', { name: 'Restore…' }).click()
-  await page.getByLabel('File on this server’s machine').fill(to)
-  await page.getByLabel('Replace the file if it is there').check()
-  await page.getByRole('button', { name: 'Restore', exact: true }).click()
-  await page.getByText('bytes are written').waitFor()
+  await page.locator('[data-act=restore]').click()
+  await page.locator('input[name=to]').fill(to)
+  await page.locator('input[name=replace]').check()
+  await page.getByRole('dialog').locator('button[type=submit]').click()
+  await page.locator(`[data-bytes="${Buffer.byteLength(task)}"]`).waitFor()
   expect(readFileSync(to, 'utf8')).toBe(task)
 })
 
 test('the page forgets a session only after its id was typed, and then none of its text remains', async () => {
-  const { trial, page, go, expectSound } = await openPage()
-  const id = await keep(trial, SESSION, prompt('the password is hunter2'))
-  const file = (await trial.run(['archive', 'show', id, '--json'])).json.path as string
+  const { fixture, page, go, expectSound } = await openPage()
+  const id = await keep(fixture, SESSION, prompt('the password is hunter2'))
+  const file = (await fixture.run(['archive', 'show', id, '--json'])).json.path as string
   await go(`/archive/${id}`)
-  await page.getByRole('button', { name: 'Forget session…' }).click()
-  await page.getByText('1 archive of this session').waitFor()
-  const forget = page.getByRole('button', { name: 'Forget it' })
+  await page.locator('[data-act=forget]').click()
+  await page.locator('[data-archives="1"]').waitFor()
+  const forget = page.getByRole('dialog').locator('button[type=submit]')
   expect(await forget.isDisabled()).toBe(true)
-  await page.getByLabel(/the beginning of its id/).fill('bbbbbb')
+  await page.locator('input[name=sure]').fill('bbbbbb')
   expect(await forget.isDisabled()).toBe(true)
-  await page.getByLabel(/the beginning of its id/).fill('aaaaaa')
+  await page.locator('input[name=sure]').fill('aaaaaa')
   await expectSound()
   await forget.click()
   await page.waitForURL(/\/archive$/)
-  await page.getByRole('heading', { name: 'Nothing is kept yet' }).waitFor()
+  await page.locator('#no-archives').waitFor()
   expect(existsSync(file)).toBe(false)
-  expect((await trial.run(['archive', 'search', 'hunter2', '--json'])).json.hits).toEqual([])
+  expect((await fixture.run(['archive', 'search', 'hunter2', '--json'])).json.hits).toEqual([])
 })
 
 test('without a key the archive page shows no data and says how to get a key', async () => {
-  const { trial, url, page, expectSound } = await openPage()
-  const id = await keep(trial, SESSION, prompt('the password is hunter2'))
+  const { fixture, url, page, expectSound } = await openPage()
+  const id = await keep(fixture, SESSION, prompt('the password is hunter2'))
   await page.evaluate('localStorage.clear()')
   for (const path of ['/archive', `/archive/${id}`, '/archive?q=hunter2']) {
     await page.goto(`${url}${path}`)
-    await page.getByText('Locked: run').waitFor()
+    await page.locator('.locked').waitFor()
     expect(await page.locator('main').textContent()).not.toContain('password')
   }
   await expectSound()

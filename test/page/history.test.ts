@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { type Trial, tell, tellEvent } from '../../src/testing/cli-home.js'
+import { type TestHome, tell, tellEvent } from '../../src/testing/cli-home.js'
 import { sideways } from './browser.js'
 import { closeBrowser, openPage } from './open-page.js'
 
@@ -16,10 +16,10 @@ interface Past {
 }
 
 /** Stores sessions with the cost of one answer on a given day. The first one was compacted. */
-function record(trial: Trial, pasts: readonly Past[]): void {
+function record(fixture: TestHome, pasts: readonly Past[]): void {
   for (const { daysAgo, session, project, model, cost } of pasts) {
     const now = new Date(Date.now() - daysAgo * DAY)
-    trial.fill((app) => tell(app, { session, project, model, cost, used: 100_000, durationMs: 1_000 }), { now })
+    fixture.fill((app) => tell(app, { session, project, model, cost, used: 100_000, durationMs: 1_000 }), { now })
   }
 }
 
@@ -28,24 +28,24 @@ const cells = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ')
 test('the history page sums and draws recorded costs by day, project and model', async () => {
   const opened = await openPage({
     path: '/history',
-    prepare: (trial) => {
-      const [shop, api] = [trial.project, `${trial.user}/api`]
-      record(trial, [
+    prepare: (fixture) => {
+      const [shop, api] = [fixture.project, `${fixture.user}/api`]
+      record(fixture, [
         { daysAgo: 0, session: 'a1', project: shop, model: 'claude-opus-4-6', cost: 1.5 },
         { daysAgo: 0, session: 'a2', project: api, model: 'claude-sonnet-4-6', cost: 0.25 },
         { daysAgo: 3, session: 'a3', project: shop, model: 'claude-opus-4-6', cost: 4 },
         { daysAgo: 60, session: 'a4', project: shop, model: 'claude-opus-4-6', cost: 10 },
       ])
-      trial.fill((app) => {
+      fixture.fill((app) => {
         tellEvent(app, 'PreCompact', 'a1', shop, { trigger: 'manual', custom_instructions: '' })
         tellEvent(app, 'PostCompact', 'a1', shop, { trigger: 'manual', compact_summary: 'all of it' })
       })
       return {}
     },
   })
-  const { trial, url, page, go, expectSound } = opened
+  const { fixture, url, page, go, expectSound } = opened
   const key = (await page.evaluate(`localStorage.getItem('baton.key')`)) as string
-  const told = async (days: number) =>
+  const recorded = async (days: number) =>
     (await (
       await fetch(`${url}/api/history?days=${days}&timezone=UTC`, { headers: { Authorization: `Bearer ${key}` } })
     ).json()) as {
@@ -53,9 +53,9 @@ test('the history page sums and draws recorded costs by day, project and model',
       totals: { cost_usd: number; sessions: number; compactions: number }
     }
   // The server completes the compaction after its start, maybe after the page's first request.
-  await expect.poll(async () => (await told(30)).totals.compactions).toBe(1)
+  await expect.poll(async () => (await recorded(30)).totals.compactions).toBe(1)
   await go('/history')
-  const month = await told(30)
+  const month = await recorded(30)
   expect(month.totals).toMatchObject({ cost_usd: 5.75, sessions: 3 })
 
   const totals = page.locator('.totals')
@@ -71,7 +71,7 @@ test('the history page sums and draws recorded costs by day, project and model',
   expect(cells(await models.getByRole('row', { name: /sonnet-4-6/ }).textContent())).toContain('$0.25')
 
   // The table under the chart lists every day, with the same days as the sums.
-  await page.getByText('As a table').click()
+  await page.locator('.as-table > summary').click()
   const days = page.getByRole('table', { name: /Figures by day/ })
   const spends = (await days.locator('tbody tr td:last-child').allTextContents()).map((text) =>
     Number(text.replace(/[$–]/g, '')),
@@ -89,8 +89,8 @@ test('the history page sums and draws recorded costs by day, project and model',
   expect(await bars.count()).toBe(3)
   await page.getByText('Sessions', { exact: true }).first().waitFor()
   await page.getByRole('radio', { name: 'Sessions' }).check({ force: true })
-  await page.getByRole('img', { name: /^Sessions by day .* The most: 2 on/ }).waitFor()
-  const since = trial.fill((app) => app.store.firstSpend())
+  await page.getByRole('img', { name: /^Sessions by day .*: 2 on/ }).waitFor()
+  const since = fixture.fill((app) => app.store.firstSpend())
   expect(since).not.toBeNull()
   await page.getByText(/Recorded since \d+ \w+ \d{4}\. Days begin at midnight in /).waitFor()
 })
@@ -98,16 +98,16 @@ test('the history page sums and draws recorded costs by day, project and model',
 test('a project with a long name neither widens the history page nor breaks other names', async () => {
   const { page } = await openPage({
     path: '/history',
-    prepare: (trial) => {
-      record(trial, [
+    prepare: (fixture) => {
+      record(fixture, [
         {
           daysAgo: 0,
           session: 'a1',
-          project: `${trial.user}/${'a-long-name-'.repeat(20)}`,
+          project: `${fixture.user}/${'a-long-name-'.repeat(20)}`,
           model: 'claude-opus-4-6',
           cost: 1,
         },
-        { daysAgo: 0, session: 'a2', project: `${trial.user}/payments`, model: 'claude-opus-4-6', cost: 1 },
+        { daysAgo: 0, session: 'a2', project: `${fixture.user}/payments`, model: 'claude-opus-4-6', cost: 1 },
       ])
       return {}
     },
@@ -122,16 +122,16 @@ test('a project with a long name neither widens the history page nor breaks othe
 })
 
 test('the history page reloads its figures when the user returns to it after new costs', async () => {
-  const { trial, url, page } = await openPage({
+  const { fixture, url, page } = await openPage({
     path: '/history',
-    prepare: (trial) => {
-      record(trial, [{ daysAgo: 0, session: 'a1', project: trial.project, model: 'claude-opus-4-6', cost: 1.5 }])
+    prepare: (fixture) => {
+      record(fixture, [{ daysAgo: 0, session: 'a1', project: fixture.project, model: 'claude-opus-4-6', cost: 1.5 }])
       return {}
     },
   })
   const spends = (cost: number, durationMs: number): void =>
-    trial.fill((app) =>
-      tell(app, { session: 'a1', project: trial.project, used: 100_000 + durationMs, cost, durationMs }),
+    fixture.fill((app) =>
+      tell(app, { session: 'a1', project: fixture.project, used: 100_000 + durationMs, cost, durationMs }),
     )
   const become = (state: string): Promise<unknown> =>
     page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
@@ -155,7 +155,7 @@ test('the history page reloads its figures when the user returns to it after new
 
 test('the history page of an empty store says how to begin', async () => {
   const { page, expectSound } = await openPage({ path: '/history' })
-  await page.getByRole('heading', { name: 'Nothing is recorded yet' }).waitFor()
+  await page.locator('#no-history').waitFor()
   await page.getByText('baton install').waitFor()
   await expectSound()
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { RuntimeScript, ScriptedStep } from '../../src/jobs/runtimes/scripted-steps.js'
-import { type Started, type Trial, tellEvent } from '../../src/testing/cli-home.js'
+import { type Started, type TestHome, tellEvent } from '../../src/testing/cli-home.js'
 import { until } from '../harness/wait.js'
 import { sideways } from './browser.js'
 import { closeBrowser, type Opened, openPage } from './open-page.js'
@@ -24,47 +24,48 @@ interface Stage extends Opened {
 }
 
 async function stage(
-  script: (trial: Trial) => RuntimeScript,
-  prepare: (trial: Trial) => void = () => {},
+  script: (fixture: TestHome) => RuntimeScript,
+  prepare: (fixture: TestHome) => void = () => {},
 ): Promise<Stage> {
-  const scriptOf = (trial: Trial): string => join(trial.dir, 'script.json')
-  const play = (trial: Trial, next: RuntimeScript): void => void trial.put(scriptOf(trial), JSON.stringify(next))
+  const scriptOf = (fixture: TestHome): string => join(fixture.dir, 'script.json')
+  const play = (fixture: TestHome, next: RuntimeScript): void =>
+    void fixture.put(scriptOf(fixture), JSON.stringify(next))
   const opened = await openPage({
     path: '/jobs',
-    prepare: (trial) => {
-      play(trial, script(trial))
-      prepare(trial)
-      return { BATON_JOB_SCRIPT: scriptOf(trial) }
+    prepare: (fixture) => {
+      play(fixture, script(fixture))
+      prepare(fixture)
+      return { BATON_JOB_SCRIPT: scriptOf(fixture) }
     },
   })
-  const { trial } = opened
+  const { fixture } = opened
   return {
     ...opened,
-    play: (next) => play(trial, next),
+    play: (next) => play(fixture, next),
     run: (...args) =>
-      trial.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(trial) } }),
+      fixture.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(fixture) } }),
   }
 }
 
-test('the introduction of the jobs page fits a phone: commands wrap and only the example scrolls sideways', async () => {
+test('the introduction of the jobs page fits a phone, and only its example scrolls sideways', async () => {
   const { page, expectSound } = await openPage({ path: '/jobs' })
   await page.setViewportSize({ width: 390, height: 844 })
-  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
+  await page.locator('#no-jobs').waitFor()
   expect(await sideways(page)).toBeLessThanOrEqual(0)
   await expectSound()
 })
 
 test('a new job with its climb, handoff, output and checks appears on an open page without a reload', async () => {
-  const it = await stage((trial) => ({
+  const it = await stage((fixture) => ({
     sessions: [
-      [{ ...step(1, 60_000), until: join(trial.dir, 'go') }, step(2, 155_000)],
+      [{ ...step(1, 60_000), until: join(fixture.dir, 'go') }, step(2, 155_000)],
       [step(3, 30_000), { text: 'Done.' }, { text: 'Done now.' }],
     ],
     replies: [{ when: 'handoff brief', text: BRIEF }],
   }))
   const { page } = it
-  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
-  await page.getByText('baton run --prompt').first().waitFor()
+  await page.locator('#no-jobs').waitFor()
+  await page.locator('.command').getByText('baton run --prompt').waitFor()
   await it.expectSound()
 
   const job = it.run(
@@ -80,14 +81,14 @@ test('a new job with its climb, handoff, output and checks appears on an open pa
   await row.click()
   await page.getByRole('heading', { level: 1, name: `Make it so ${EVIL}` }).waitFor()
   // The page is open from here on and must receive all further changes.
-  it.trial.put(join(it.trial.dir, 'go'), '')
+  it.fixture.put(join(it.fixture.dir, 'go'), '')
   await page.getByText(`Step 1 ${EVIL}`).waitFor()
   await page.getByRole('meter', { name: 'Session 1' }).first().waitFor()
   await page.getByRole('link', { name: /^brief/ }).waitFor()
   await page.getByRole('link', { name: /^Session 2/ }).waitFor()
   await page.locator('.check-end', { hasText: 'exit 3' }).waitFor({ state: 'attached' })
-  await page.getByText('1 check passed').waitFor()
-  await page.getByText('1 of 1 check failed').waitFor()
+  await page.locator('.rounds details[data-failed="0"]').waitFor()
+  await page.locator('.rounds details[data-failed="1"]').waitFor()
   await page.getByText('completed', { exact: true }).first().waitFor()
   await page.getByText('Step 3').waitFor()
   expect((await job.done).code).toBe(0)
@@ -100,20 +101,20 @@ test('a new job with its climb, handoff, output and checks appears on an open pa
 })
 
 test('the page cancels a job after a confirmation, and pauses and resumes another one', async () => {
-  const it = await stage((trial) => ({
-    sessions: [[step(1, 20_000), { ...step(2, 21_000), until: join(trial.dir, 'go') }, { text: 'Done.' }]],
+  const it = await stage((fixture) => ({
+    sessions: [[step(1, 20_000), { ...step(2, 21_000), until: join(fixture.dir, 'go') }, { text: 'Done.' }]],
   }))
   const { page } = it
   const first = it.run('--prompt', 'Hangs for ever')
   await page.getByRole('link', { name: 'Hangs for ever' }).click()
   await page.getByText('echo 1').waitFor()
-  await page.getByRole('button', { name: 'Cancel…' }).click()
-  await page.getByRole('button', { name: 'Leave it' }).click()
-  await page.getByRole('button', { name: 'Cancel…' }).click()
-  await page.getByRole('button', { name: 'End the job' }).click()
-  await page.getByText('It was cancelled.').waitFor()
+  await page.locator('[data-act=cancel]').click()
+  await page.getByRole('dialog').locator('[data-act=no]').click()
+  await page.locator('[data-act=cancel]').click()
+  await page.getByRole('dialog').locator('[data-act=yes]').click()
+  await page.locator('.status-note[data-about=cancelled]').waitFor()
   expect((await first.done).code).toBe(1)
-  expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0)
+  expect(await page.locator('.job-actions button').count()).toBe(0)
 
   const second = it.run('--prompt', 'Rests a while', '--check', 'true')
   // Keys alone open the jobs page, select its first job and open it.
@@ -123,32 +124,30 @@ test('the page cancels a job after a confirmation, and pauses and resumes anothe
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Rests a while' }).waitFor()
   await page.getByText('echo 1').waitFor()
-  await page.getByText('It runs when the agent says that it is done.').waitFor()
-  await page.locator('.round-check', { hasText: 'true' }).getByText('pending').waitFor()
-  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.locator('.round-check[data-state=pending]', { hasText: 'true' }).waitFor()
+  await page.locator('[data-act=pause]').click()
   await until('the job is to pause after its step', () =>
-    it.trial.fill(({ store }) => store.openJobs().some(({ wanted }) => wanted === 'pause')),
+    it.fixture.fill(({ store }) => store.openJobs().some(({ wanted }) => wanted === 'pause')),
   )
-  it.trial.put(join(it.trial.dir, 'go'), '')
-  await page.getByText('It rests until somebody resumes it.').waitFor()
+  it.fixture.put(join(it.fixture.dir, 'go'), '')
+  await page.locator('.status-note[data-about=paused]').waitFor()
   expect((await second.done).code).toBe(5)
-  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0)
+  expect(await page.locator('[data-act=pause]').count()).toBe(0)
   it.play({ sessions: [[{ text: 'All is done.' }]] })
-  await page.getByRole('button', { name: 'Resume' }).click()
-  await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
-  await page.getByText('All is done.').first().waitFor()
+  await page.locator('[data-act=resume]').click()
+  await page.locator('#final-answer').getByText('All is done.').waitFor()
   await it.expectSound()
 })
 
-test('the page shows that a job’s runner was killed, and starts a named agent of a known project by a dialog', async () => {
+test('the page shows a job whose process was killed, and starts a named agent by a dialog', async () => {
   const script: RuntimeScript = { sessions: [[step(1, 20_000), { hangs: true }]] }
   const it = await stage(
     () => script,
-    (trial) => {
-      execFileSync('git', ['init', '-q', trial.project])
+    (fixture) => {
+      execFileSync('git', ['init', '-q', fixture.project])
       execFileSync('git', [
         '-C',
-        trial.project,
+        fixture.project,
         '-c',
         'user.name=a',
         '-c',
@@ -159,34 +158,34 @@ test('the page shows that a job’s runner was killed, and starts a named agent 
         '-m',
         'x',
       ])
-      trial.putTrusted(
-        'agents:\n  - name: coder\n    runtime: scripted\n    workspace: { strategy: git_worktree }\n  - name: docs\n    prompt: Write.\n',
+      fixture.putTrusted(
+        'agents:\n  - name: coder\n    runtime: scripted\n    workspace: { strategy: git_worktree }\n' +
+          '  - name: docs\n    prompt: Write.\n',
       )
-      trial.fill((app) =>
-        tellEvent(app, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', trial.project, { source: 'startup' }),
+      fixture.fill((app) =>
+        tellEvent(app, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', fixture.project, { source: 'startup' }),
       )
     },
   )
   const { page } = it
-  await page.getByRole('button', { name: 'Start a job' }).click()
+  await page.locator('[data-act=start-job]').click()
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('coder')
-  await page.getByRole('button', { name: 'Start', exact: true }).click()
-  await page.getByText('coder has no task of its own: write one.').waitFor()
+  await page.getByRole('dialog').locator('button[type=submit]').click()
+  await page.getByRole('dialog').getByRole('alert').getByText('coder').waitFor()
   await page.getByRole('textbox', { name: 'Task' }).fill(`Begin ${EVIL}`)
   await page.getByRole('textbox', { name: 'Work item' }).fill(EVIL)
-  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByRole('dialog').locator('button[type=submit]').click()
   await page.getByRole('heading', { level: 1, name: EVIL }).waitFor()
   await page.getByText(`Begin ${EVIL}`).first().waitFor()
   await page.getByText('echo 1').waitFor()
-  const { jobs } = (await it.trial.run(['jobs', 'list', '--json'])).json as {
+  const { jobs } = (await it.fixture.run(['jobs', 'list', '--json'])).json as {
     jobs: { branch_name: string; runner: { pid: number } }[]
   }
   await page.getByText(jobs[0]!.branch_name).waitFor()
   await it.expectSound()
 
   process.kill(jobs[0]!.runner.pid, 'SIGKILL')
-  await page.getByText('Nobody runs this job any more.').waitFor()
-  await page.getByText(`Process ${jobs[0]!.runner.pid} ran it and is gone.`).waitFor()
-  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  await page.locator('.status-note[data-about=lost]').getByText(String(jobs[0]!.runner.pid)).waitFor()
+  await page.locator('[data-act=resume]').waitFor()
   await it.expectSound()
 })

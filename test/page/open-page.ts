@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { newTrial, type Trial } from '../../src/testing/cli-home.js'
+import { createTestHome, type TestHome } from '../../src/testing/cli-home.js'
 import { PATIENCE_MS } from '../harness/wait.js'
 import { launchChromium, seriousFaults } from './browser.js'
 
 /** A machine with the real server and a real browser that is logged in. */
 export interface Opened {
-  trial: Trial
+  fixture: TestHome
   url: string
   page: Page
   /** Errors of the page so far, including injected scripts that ran. */
@@ -29,14 +29,14 @@ export async function closeBrowser(): Promise<void> {
 interface Options {
   config?: string
   /** Prepares the home before the server starts and returns additional environment variables. */
-  prepare?(trial: Trial): Record<string, string>
+  prepare?(fixture: TestHome): Record<string, string>
   path?: string
 }
 
 export async function openPage(options: Options = {}): Promise<Opened> {
-  const trial = newTrial()
-  if (options.config) trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), options.config)
-  const server = trial.start(['serve', '--port', '0', '--json'], { env: options.prepare?.(trial) ?? {} })
+  const fixture = createTestHome()
+  if (options.config) fixture.put(join(fixture.env.BATON_HOME!, 'config.yaml'), options.config)
+  const server = fixture.start(['serve', '--port', '0', '--json'], { env: options.prepare?.(fixture) ?? {} })
   const { url } = JSON.parse(await server.firstLine()) as { url: string }
   browser ??= launchChromium()
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 } })
@@ -44,22 +44,22 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)
   const faults: string[] = []
-  page.on('console', (told) => told.type() === 'error' && faults.push(told.text()))
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('dialog', (dialog) => {
     faults.push(`a script said ${dialog.message()}`)
     void dialog.dismiss()
   })
-  await page.goto(`${url}${options.path ?? '/'}#ticket=${await ticketOf(trial, url)}`)
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.goto(`${url}${options.path ?? '/'}#ticket=${await ticketOf(fixture, url)}`)
+  await page.locator('.connection[data-status=live]').waitFor()
   return {
-    trial,
+    fixture,
     url,
     page,
     faults,
     go: async (path) => {
       await page.goto(`${url}${path}`)
-      await page.getByText('Live', { exact: true }).waitFor()
+      await page.locator('.connection[data-status=live]').waitFor()
     },
     expectSound: async () => {
       expect(await seriousFaults(page)).toEqual([])
@@ -69,8 +69,8 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   }
 }
 
-async function ticketOf(trial: Trial, url: string): Promise<string> {
-  const headers = { ...trial.authorized(), 'Content-Type': 'application/json' }
+async function ticketOf(fixture: TestHome, url: string): Promise<string> {
+  const headers = { ...fixture.authorized(), 'Content-Type': 'application/json' }
   const reply = await fetch(`${url}/api/tickets`, { method: 'POST', headers })
   return ((await reply.json()) as { ticket: string }).ticket
 }

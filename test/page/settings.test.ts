@@ -17,34 +17,33 @@ handoff:
 `
 
 test('the gauge of a session shows its project’s levels, each with the file and line that defines it', async () => {
-  const { trial, page, go, faults, expectSound } = await openPage({
+  const { fixture, page, go, faults, expectSound } = await openPage({
     path: '/settings',
-    prepare: (trial) => {
-      trial.putTrusted(LEVELS)
-      trial.fill((app) => tell(app, { session: 'a1', project: trial.project, used: 90_000 }))
+    prepare: (fixture) => {
+      fixture.putTrusted(LEVELS)
+      fixture.fill((app) => tell(app, { session: 'a1', project: fixture.project, used: 90_000 }))
       return {}
     },
   })
-  const levels = page.getByRole('table', { name: /Levels in force/ })
+  const levels = page.locator('#levels').getByRole('table')
   const row = (name: string) => levels.getByRole('row', { name: new RegExp(`^${name}`) })
   await row('notice').waitFor()
   expect(await row('early').count()).toBe(0)
 
-  await page.getByLabel('For').selectOption('a1')
+  await page.locator('.settings-choice select').selectOption('a1')
   await row('early').waitFor()
   expect(await row('early').textContent()).toContain('50,000')
   expect(await row('warning').textContent()).toContain('100,200')
   expect(await row('warning').getByTitle('~/shop/baton.yaml').textContent()).toBe('project file baton.yaml, levels[0]')
-  await page.getByText('It compacts at about 167,000 tokens in a window of 200,000').waitFor()
+  expect(await page.locator('#levels .settings-note').getAttribute('data-point')).toBe('167000')
   const labels = await page.locator('.level-labels li').allTextContents()
   expect(labels).toEqual(['early50k', 'notice84k', 'warning100k', 'handoff142k', 'critical159k'])
-  await page.getByText('Must survive: “the <b>port</b> is 8420”.').waitFor()
-  await page.getByText('A brief is used once somebody approves it.').waitFor()
+  await page.locator('.policy').getByText('“the <b>port</b> is 8420”').waitFor()
   await page.getByText('handoff.review_seconds: approval').waitFor()
   await expectSound()
 
   // A configuration error is shown with its place, and the last valid configuration stays active.
-  trial.put(join(trial.project, 'baton.yaml'), LEVELS.replace('60%', '60'))
+  fixture.put(join(fixture.project, 'baton.yaml'), LEVELS.replace('60%', '60'))
   await expect
     .poll(async () => {
       await go('/settings?session=a1')
@@ -55,7 +54,7 @@ test('the gauge of a session shows its project’s levels, each with the file an
   const errors = page.locator('.config-errors')
   expect(await errors.textContent()).toContain('levels[0].at')
   expect(await errors.textContent()).toContain('has no unit')
-  expect(await errors.textContent()).toContain(`${join(trial.project, 'baton.yaml')}:3`)
+  expect(await errors.textContent()).toContain(`${join(fixture.project, 'baton.yaml')}:3`)
   await expectSound()
 
   await go('/settings?session=gone')
@@ -64,30 +63,33 @@ test('the gauge of a session shows its project’s levels, each with the file an
 })
 
 test('the settings page shows doctor’s checks and repeats them on request', async () => {
-  const { trial, page, expectSound } = await openPage({ path: '/settings' })
+  const { fixture, page, expectSound } = await openPage({ path: '/settings' })
   const checks = page.locator('.checks > li')
   await checks.first().waitFor()
-  const told = (await trial.run(['doctor', '--json'])).json as { checks: { name: string; ok: boolean }[] }
-  expect(await checks.count()).toBe(told.checks.length)
-  const failed = told.checks.filter(({ ok }) => !ok).map(({ name }) => name)
+  const report = (await fixture.run(['doctor', '--json'])).json as { checks: { name: string; ok: boolean }[] }
+  expect(await checks.count()).toBe(report.checks.length)
+  const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name)
   expect(failed.length).toBeGreaterThan(0)
   expect(await checks.locator('strong').allTextContents()).toEqual([
     ...failed,
-    ...told.checks.filter(({ ok }) => ok).map(({ name }) => name),
+    ...report.checks.filter(({ ok }) => ok).map(({ name }) => name),
   ])
-  const when = page.locator('.section-head time')
+  const when = page.locator('#checks .section-head time')
   const before = await when.getAttribute('datetime')
-  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.locator('#checks .section-head button').click()
   await expect.poll(() => when.getAttribute('datetime')).not.toBe(before)
   await expectSound()
 })
 
 test('the settings page can remove this browser’s key, which locks the page', async () => {
   const { page, expectSound } = await openPage({ path: '/settings' })
-  await page.getByText(/valid, ends \d{4}-\d\d-\d\d/).waitFor()
-  await page.getByRole('button', { name: 'Forget this browser’s key…' }).click()
-  await page.getByRole('button', { name: 'Forget it' }).click()
-  await page.getByText('Locked: run').waitFor()
+  await page
+    .locator('[data-key-ends]')
+    .getByText(/\d{4}-\d\d-\d\d/)
+    .waitFor()
+  await page.locator('[data-act=remove-key]').click()
+  await page.getByRole('dialog').locator('[data-act=yes]').click()
+  await page.locator('.locked').waitFor()
   expect(await page.evaluate(`localStorage.getItem('baton.key')`)).toBeNull()
   await expectSound()
 })

@@ -105,7 +105,7 @@ test('after the store was deleted, verify and doctor suggest adopt, which restor
     extra: [],
   })
 
-  expect((await baton(home, 'archive', 'adopt', '--dry-run')).stdout).toMatch(/^Would take 3 archives of 2 sessions/)
+  expect((await baton(home, 'archive', 'adopt', '--dry-run')).stdout).toMatch(/^Would add 3 archives of 2 sessions/)
   expect((await list()).json.archives).toEqual([])
   const adopted = await baton(home, 'archive', 'adopt', '--json')
   expect(adopted).toMatchObject({ code: 0, json: { changed: true, skipped: [], archives: [{}, {}, {}] } })
@@ -119,8 +119,8 @@ test('after the store was deleted, verify and doctor suggest adopt, which restor
   const search = await baton(home, 'archive', 'search', 'heron weir', '--json')
   expect(search.json.hits).toMatchObject([{ text: 'the heron waits at the weir' }])
   expect((await baton(home, 'recall', 'lynx', '--json')).json.hits).toHaveLength(1)
-  expect(await baton(home, 'archive', 'verify')).toMatchObject({ code: 0, stdout: '3 archives are whole.\n' })
-  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/nothing to adopt/)
+  expect(await baton(home, 'archive', 'verify')).toMatchObject({ code: 0, stdout: '3 archives are intact.\n' })
+  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/Nothing to adopt/)
 })
 
 test('archives without record files are adopted too, with the project that their transcript names', async () => {
@@ -146,7 +146,7 @@ test('following the advice for a damaged store literally restores every archive'
   const refused = await baton(home, 'archive', 'list')
   expect(refused.code).toBe(1)
   const advice = refused.stderr.replace(/\s+/g, ' ')
-  const [, move] = /1\. Move it aside \((mv '[^']+' '[^']+')\)\. 2\. Run baton archive adopt/.exec(advice)!
+  const [, move] = /1\. Run (mv '[^']+' '[^']+')\. 2\. Run baton archive adopt/.exec(advice)!
   const { checks } = (await baton(home, 'doctor', '--json')).json
   const fix = checks.find((one: { name: string }) => one.name === 'store').fix
   expect(fix).toContain(move)
@@ -154,7 +154,7 @@ test('following the advice for a damaged store literally restores every archive'
   expect((await baton(home, 'archive', 'adopt')).stderr).toContain('is damaged')
 
   expect(spawnSync('/bin/sh', ['-c', move!]).status).toBe(0)
-  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/^Took 3 archives of 2 sessions/)
+  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/^Added 3 archives of 2 sessions/)
   expect((await list()).json.archives).toEqual(before)
   expect(
     await restoredHashes(
@@ -174,11 +174,11 @@ test('adopt names a file that it must skip, adopts the rest and exits with 1', a
   const ran = await baton(home, 'archive', 'adopt')
   expect(ran.code).toBe(1)
   const text = ran.stdout.replace(/\s+/g, ' ')
-  expect(text).toContain(`${second}: it is not there`)
-  expect(text).toContain('Took 2 archives of 2 sessions')
+  expect(text).toContain(`${second}: it does not exist`)
+  expect(text).toContain('Added 2 archives of 2 sessions')
   renameSync(path.join(home.dir, 'elsewhere'), path.join(folder, second!))
   expect(await baton(home, 'archive', 'adopt')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Took 1 archive of 1 session'),
+    stdout: expect.stringContaining('Added 1 archive of 1 session'),
   })
 })

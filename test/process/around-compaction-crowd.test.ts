@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { expect, test } from 'vitest'
+import { SUMMARY_INSTRUCTIONS } from '../../src/compaction/recovery.js'
 import { type Archive, archivesOf, expectWhole, FIRST, pairsOf } from '../harness/compactions.js'
 import { faultGate } from '../harness/gate.js'
 import { type HookRun, type Pretended, pretend, said } from '../harness/hooks.js'
@@ -109,7 +110,7 @@ test.each(SERVED)(
     await session.batch(169_008)
     const told: HookRun[] = []
     for (const n of [1, 2]) {
-      expect((await before(session)).stdout).toContain('[baton] The summary must carry')
+      expect((await before(session)).stdout).toContain(SUMMARY_INSTRUCTIONS)
       boundary(session)
       told.push(await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' }))
       await session.hook('PostCompact', { trigger: 'auto', compact_summary: `Summary ${n}.` })

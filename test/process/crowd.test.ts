@@ -42,7 +42,7 @@ test.each(SERVED)(
     expect((await it.baton('status')).stdout).toMatch(/\(100 tool calls, \d+ min\)/)
     expect(await it.events('silence_alarm')).toHaveLength(1)
     expect(await it.sessions()).toHaveLength(1)
-    expect(said(runs)).toEqual({ agent: [], user: [expect.stringContaining('no reading has arrived')] })
+    expect(said(runs)).toEqual({ agent: [], user: [expect.stringContaining('baton doctor')] })
     await expectNoStrays(it, session)
   },
 )

@@ -8,7 +8,7 @@ import { faultGate } from '../harness/gate.js'
 import { REPOSITORY } from '../harness/paths.js'
 import { tempDir } from '../harness/temp-dir.js'
 
-test('a process is held at a fault point until the test lets it pass, and continues where the gate is gone', async () => {
+test('a process is held at a fault point until the test releases it or removes the gate', async () => {
   const gate = faultGate(tempDir(), 'ARCHIVE_SEGMENT')
   const module = readFileSync(path.join(REPOSITORY, 'src', 'lib', 'fault-point.ts'), 'utf8')
   const { code } = transformSync(`${module}\nfaultPoint('ARCHIVE_SEGMENT')`, { loader: 'ts' })

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../src/testing/cli-home.js'
-import { eventJson, filesIn, type HookOptions, runHook, type Trial } from '../harness/run-hook.js'
+import { createTestHome } from '../../src/testing/cli-home.js'
+import { eventJson, filesIn, type HookOptions, runHook, type TestHome } from '../harness/run-hook.js'
 
 const KINDS = [
   'SessionStart',
@@ -17,19 +17,19 @@ const KINDS = [
 
 interface Row extends HookOptions {
   /** Called with the test's folder before the hooks run; returns more options. */
-  prepare?: (trial: Trial) => HookOptions
+  prepare?: (fixture: TestHome) => HookOptions
   /** Called after the hooks ran, to check for side effects. */
-  check?: (trial: Trial) => void
+  check?: (fixture: TestHome) => void
 }
 
-const longPath = (bytes: number) => (trial: Trial) => ({
-  env: { BATON_HOME: path.join(trial.dir, ...Array<string>(Math.ceil(bytes / 9)).fill('abcdefgh')) },
+const longPath = (bytes: number) => (fixture: TestHome) => ({
+  env: { BATON_HOME: path.join(fixture.dir, ...Array<string>(Math.ceil(bytes / 9)).fill('abcdefgh')) },
 })
 const homeAt =
-  (make: (at: string, trial: Trial) => void, name = 'odd') =>
-  (trial: Trial): HookOptions => {
-    const at = path.join(trial.dir, name)
-    make(at, trial)
+  (make: (at: string, fixture: TestHome) => void, name = 'odd') =>
+  (fixture: TestHome): HookOptions => {
+    const at = path.join(fixture.dir, name)
+    make(at, fixture)
     return { env: { BATON_HOME: at } }
   }
 
@@ -50,7 +50,7 @@ const ENVIRONMENTS: Record<string, Row> = {
     check: ({ dir }) => expect(filesIn(dir)).not.toContain('abcdefgh'),
   },
   'a home of 5,000 characters': { prepare: longPath(5_000) },
-  'a home of 380 characters': { prepare: (trial) => longPath(380 - trial.dir.length)(trial) },
+  'a home of 380 characters': { prepare: (fixture) => longPath(380 - fixture.dir.length)(fixture) },
   'a home whose name is longer than a file name may be': { prepare: homeAt(() => {}, 'x'.repeat(300)) },
   'a home with spaces, quotes and globs': { prepare: homeAt(() => {}, ` a 'b" *?[c] $HOME \`d\``) },
   'a home with a line feed and a tab': { prepare: homeAt(() => {}, 'a\nb\tc') },
@@ -118,10 +118,10 @@ const ENVIRONMENTS: Record<string, Row> = {
   CDPATH: { env: { CDPATH: '/:/tmp' } },
   'an IFS of letters': { env: { IFS: 'abcdefghijklmnopqrstuvwxyz/. ' } },
   'a BASH_ENV that speaks and ends': {
-    prepare: (trial) => ({
+    prepare: (fixture) => ({
       env: {
-        BASH_ENV: trial.put(path.join(trial.dir, 'env'), 'echo loud; exit 3\n'),
-        ENV: path.join(trial.dir, 'env'),
+        BASH_ENV: fixture.put(path.join(fixture.dir, 'env'), 'echo loud; exit 3\n'),
+        ENV: path.join(fixture.dir, 'env'),
       },
     }),
   },
@@ -145,27 +145,27 @@ const ENVIRONMENTS: Record<string, Row> = {
   'variables with line feeds': { env: { BATON_SEAT: 'a\r\nX-Evil: 1\r\n\r\n', CLAUDE_PROJECT_DIR: '/\n' } },
 }
 
-async function installed(): Promise<Trial> {
-  const trial = newTrial()
-  const run = await trial.run(['install'])
+async function installed(): Promise<TestHome> {
+  const fixture = createTestHome()
+  const run = await fixture.run(['install'])
   expect(run).toMatchObject({ code: 0 })
-  return trial
+  return fixture
 }
 
 /** Matches Baton's own status line: figures, or a damaged store. */
 const STATUS = /^([^\n]*ctx[^\n]*|baton: cannot use its store, run baton doctor)?\n?$/
 
 /** Runs each hook in a new session, because many tool calls without a reading raise an alarm. */
-async function runAll(trial: Trial, row: Row, what = ''): Promise<void> {
-  const prepared = row.prepare?.(trial) ?? {}
+async function runAll(fixture: TestHome, row: Row, what = ''): Promise<void> {
+  const prepared = row.prepare?.(fixture) ?? {}
   const options = { ...row, ...prepared, env: { ...row.env, ...prepared.env }, sessionId: crypto.randomUUID() }
-  const runs = await Promise.all(KINDS.map(async (kind) => ({ kind, ...(await runHook(trial, kind, options)) })))
+  const runs = await Promise.all(KINDS.map(async (kind) => ({ kind, ...(await runHook(fixture, kind, options)) })))
   for (const { kind, code, stdout, stderr } of runs) {
     expect({ what, kind, code, stderr }).toEqual({ what, kind, code: 0, stderr: '' })
     if (kind === 'status-line') expect(stdout, what).toMatch(STATUS)
     else expect({ what, kind, stdout }).toEqual({ what, kind, stdout: '' })
   }
-  row.check?.(trial)
+  row.check?.(fixture)
 }
 
 test.each(Object.entries(ENVIRONMENTS))(
@@ -179,22 +179,22 @@ test.each(Object.entries(ENVIRONMENTS))(
 const WITH_SERVER = Object.entries(ENVIRONMENTS).filter(([, { prepare, env }]) => !prepare && !env?.BATON_HOME)
 
 test('with a server every hook exits with 0 and prints nothing in each environment that keeps its home', async () => {
-  const trial = await installed()
-  const server = trial.start(['serve', '--port', '0', '--json'])
+  const fixture = await installed()
+  const server = fixture.start(['serve', '--port', '0', '--json'])
   await server.firstLine()
-  for (const [what, row] of WITH_SERVER) await runAll(trial, row, what)
+  for (const [what, row] of WITH_SERVER) await runAll(fixture, row, what)
 })
 
 test('a hook whose home cannot be used starts no engine', async () => {
-  const trial = await installed()
-  const node = path.join(trial.dir, 'started')
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const fixture = await installed()
+  const node = path.join(fixture.dir, 'started')
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
-  writeFileSync(launcher, text.replace(/ node='[^']*'/, ` node='${trial.put(node, '#!/bin/sh\n: >"$0.ran"\n')}'`))
+  writeFileSync(launcher, text.replace(/ node='[^']*'/, ` node='${fixture.put(node, '#!/bin/sh\n: >"$0.ran"\n')}'`))
   chmodSync(node, 0o755)
   for (const home of ['/proc/1', '/etc/passwd', '/dev/null/x', `/${'x/'.repeat(1_000)}`])
     for (const kind of KINDS.filter((kind) => kind !== 'status-line'))
-      expect(await runHook(trial, kind, { env: { BATON_HOME: home } })).toMatchObject({
+      expect(await runHook(fixture, kind, { env: { BATON_HOME: home } })).toMatchObject({
         code: 0,
         stdout: '',
         stderr: '',
@@ -203,47 +203,47 @@ test('a hook whose home cannot be used starts no engine', async () => {
 })
 
 test("the user's own status line is printed where BATON_HOME cannot be used", async () => {
-  const trial = await installed()
-  const former = path.join(trial.env.BATON_HOME!, 'former')
+  const fixture = await installed()
+  const former = path.join(fixture.env.BATON_HOME!, 'former')
   mkdirSync(former, { recursive: true })
   writeFileSync(path.join(former, 'none'), 'echo mine')
   for (const home of [`/tmp/${'x'.repeat(500)}`, undefined])
-    expect((await runHook(trial, 'status-line', { env: { BATON_HOME: home } })).stdout).toMatch(/^mine\n|^mine {2}/)
+    expect((await runHook(fixture, 'status-line', { env: { BATON_HOME: home } })).stdout).toMatch(/^mine\n|^mine {2}/)
 })
 
 test('a hook of a removed package exits with 0 and prints nothing', async () => {
-  const trial = await installed()
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const fixture = await installed()
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
   writeFileSync(launcher, text.replace(/ engine='[^']*'/, ` engine='/nonexistent/hook-engine.cjs'`))
-  await runAll(trial, {})
-  expect(filesIn(path.join(trial.env.BATON_HOME!, 'spool'))).toEqual([])
+  await runAll(fixture, {})
+  expect(filesIn(path.join(fixture.env.BATON_HOME!, 'spool'))).toEqual([])
 })
 
 test('an engine whose second file is missing exits with 0 and prints nothing', async () => {
-  const trial = await installed()
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const fixture = await installed()
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
   const engine = / engine='([^']*)'/.exec(text)![1]!
-  const copy = trial.put(path.join(trial.dir, 'package', 'hook-engine.cjs'), readFileSync(engine, 'utf8'))
+  const copy = fixture.put(path.join(fixture.dir, 'package', 'hook-engine.cjs'), readFileSync(engine, 'utf8'))
   writeFileSync(launcher, text.replace(engine, copy))
-  await runAll(trial, {})
+  await runAll(fixture, {})
 })
 
 test('a home that hooks created is private with any umask', async () => {
-  const trial = await installed()
-  const home = path.join(trial.dir, 'fresh')
-  await runHook(trial, 'UserPromptSubmit', { env: { BATON_HOME: home }, before: 'umask 000' })
+  const fixture = await installed()
+  const home = path.join(fixture.dir, 'fresh')
+  await runHook(fixture, 'UserPromptSubmit', { env: { BATON_HOME: home }, before: 'umask 000' })
   for (const name of ['.', 'spool', 'run']) expect(statSync(path.join(home, name)).mode & 0o077).toBe(0)
 })
 
 test('hooks of a home that was removed while they were installed exit with 0', async () => {
-  const trial = await installed()
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const fixture = await installed()
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher)
-  rmSync(trial.env.BATON_HOME!, { recursive: true })
-  for (const kind of KINDS) expect(await runHook(trial, kind)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  rmSync(fixture.env.BATON_HOME!, { recursive: true })
+  for (const kind of KINDS) expect(await runHook(fixture, kind)).toMatchObject({ code: 0, stdout: '', stderr: '' })
   mkdirSync(path.dirname(launcher), { recursive: true, mode: 0o700 })
   writeFileSync(launcher, text, { mode: 0o755 })
-  expect(await runHook(trial, 'UserPromptSubmit')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await runHook(fixture, 'UserPromptSubmit')).toMatchObject({ code: 0, stdout: '', stderr: '' })
 })

@@ -11,7 +11,7 @@ import { REPOSITORY } from '../harness/paths.js'
 import { tempDir } from '../harness/temp-dir.js'
 
 const ENGINE = path.join(REPOSITORY, 'dist', 'hook-engine.cjs')
-const SWEPT = 'sessions that ended without a signal are archived'
+const SWEPT = 'sessions that ended without a signal were archived'
 
 /** Makes a home in which a sweep is due, with sessions whose clients were killed. */
 function killedSessions(count: number) {

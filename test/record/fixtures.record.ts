@@ -82,7 +82,7 @@ const first = (
   tape: Tape,
   event: string,
   fits: (body: Record<string, unknown>) => boolean = () => true,
-): TapedEvent | undefined => tape.told().find((told) => told.event === event && fits(told.body))
+): TapedEvent | undefined => tape.recorded().find((told) => told.event === event && fits(told.body))
 
 test('records thinking, parallel tools, a failing tool and a subagent in print mode', async () => {
   const { home, tape } = await stage({
@@ -188,7 +188,7 @@ test('records status line, compact, clear, permission dialog and resume in the t
     keepEvent(
       home,
       `status-line.${moment}`,
-      tape.told().findLast(({ event }) => event === 'status-line'),
+      tape.recorded().findLast(({ event }) => event === 'status-line'),
     )
   }
   const tui = await startTui(home, {

@@ -100,13 +100,11 @@ function tryBaton({ env, project }, ...args) {
 
 function tellSession({ env, project }, path) {
   const input = JSON.stringify({
-    ...{
-      session_id: SESSION,
-      transcript_path: path,
-      cwd: project,
-      version: '2.1.325',
-      model: { id: 'claude-opus-4-6' },
-    },
+    session_id: SESSION,
+    transcript_path: path,
+    cwd: project,
+    version: '2.1.325',
+    model: { id: 'claude-opus-4-6' },
     workspace: { current_dir: project, project_dir: project },
   })
   execFileSync(process.execPath, [BATON, 'statusline'], { env, cwd: project, input })

@@ -25,7 +25,8 @@ const app = openApp({ env: process.env, loadConfig, rareWork: () => rareWork })
 for (let i = 0; i < Number(signals); i++) {
   // All processes climb together; the client's clock decides which figure is newest.
   const used = 20_008 + Math.round((i / (Number(signals) - 1)) * 140_000)
-  const body = statusLine({ sessionId: '${SESSION}', transcript: null, cwd, used, duration: 10_000_000 + i * 1000 + Number(me) })
+  const duration = 10_000_000 + i * 1000 + Number(me)
+  const body = statusLine({ sessionId: '${SESSION}', transcript: null, cwd, used, duration })
   const raw = { agent: 'claude-code', kind: 'status-line', body, env: {}, at: Date.now() }
   app.engine.take(raw, { deliver: 'keep', signalId: '${SESSION}.' + i + '.' + me })
 }

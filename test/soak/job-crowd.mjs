@@ -155,10 +155,10 @@ for (const runtime of ['cli', 'sdk']) {
   )
 }
 prove(
-  await untilTrue(() => real.left().length === 0, 10_000),
+  await untilTrue(() => real.running().length === 0, 10_000),
   'nothing is left running',
   real
-    .left()
+    .running()
     .map(({ args }) => args)
     .join(),
 )

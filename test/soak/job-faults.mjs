@@ -50,7 +50,7 @@ function saidTwice(main, journal, home) {
   for (const { n, session_id, body } of main) {
     const count = (text) => body.split(JSON.stringify(text).slice(1, -1)).length - 1
     if (count(firsts.get(session_id)) > 1) faults.push(`request ${n} of ${session_id} holds its first prompt twice`)
-    if (count('A handoff brief is wanted') > 1) faults.push(`request ${n} of ${session_id} asks for the brief twice`)
+    if (count('[baton] A handoff brief ') > 1) faults.push(`request ${n} of ${session_id} asks for the brief twice`)
   }
   return faults
 }

@@ -59,7 +59,9 @@ export function jobMachine(what, modelUrl, yaml) {
     /** Starts the built command; `done` resolves when its process has exited. */
     baton(args, more = {}) {
       const child = start(process.execPath, [BATON, ...args], {
-        ...{ env: { ...env, ...more }, cwd: machine.project, stdio: ['ignore', 'pipe', 'pipe'] },
+        env: { ...env, ...more },
+        cwd: machine.project,
+        stdio: ['ignore', 'pipe', 'pipe'],
       })
       const said = { stdout: '', stderr: '' }
       for (const stream of ['stdout', 'stderr'])
@@ -77,7 +79,7 @@ export function jobMachine(what, modelUrl, yaml) {
     },
     jobs: async () => JSON.parse((await jobs.baton(['jobs', 'list', '--json']).done).stdout || '{"jobs":[]}').jobs,
     /** Lists the processes of jobs that still run, by kind. */
-    left: () => processesIn(machine.home),
+    running: () => processesIn(machine.home),
     clients: () => processesIn(machine.home).filter(({ program }) => program === clientBinary()),
   }
   return jobs

@@ -64,7 +64,9 @@ function holds(entry, text) {
 function runJob(machine, env, runtime, model) {
   const flags = ['--model', model, '--permission-mode', 'bypassPermissions', '--runtime', runtime, '--json']
   const child = start(process.execPath, [BATON, 'run', '--prompt', 'Do all steps.', ...flags], {
-    ...{ cwd: machine.project, env, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: machine.project,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {

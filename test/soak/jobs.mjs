@@ -94,7 +94,8 @@ async function oneRun(number) {
     const last = kills === KILLS - 1 && random.roll() < 0.6
     const [name, holds, most] = kills === 0 && random.roll() < 0.5 ? WORKTREE : last ? CHECK : random.one(MOMENTS)
     const patience = last ? 120_000 : 8_000
-    if (holds !== null) execFileSync('rm', ['-f', ...['starting', 'full', 'checking'].map((mark) => join(PLACE, mark))])
+    const marks = ['starting', 'full', 'checking'].map((mark) => join(PLACE, mark))
+    if (holds !== null) execFileSync('rm', ['-f', ...marks])
     ;[asked, done] = [model.log().length, written()]
     if (holds !== null) await untilTrue(() => running.over || holds(), patience, 5)
     const at = Date.now() + random.upTo(most)
@@ -142,11 +143,11 @@ async function oneRun(number) {
   }
   if (ended === null) troubles.push(`not over after ${LONGEST_MS / 1000} s: ${job?.status}, ${job?.detail}`)
   if (job?.status !== 'completed') troubles.push(`it is ${job?.status}: ${job?.detail} ${ended?.stderr ?? ''}`)
-  const gone = await untilTrue(() => machine.left().length === 0, 5_000)
+  const gone = await untilTrue(() => machine.running().length === 0, 5_000)
   if (!gone)
     troubles.push(
       `left running: ${machine
-        .left()
+        .running()
         .map(({ args }) => args)
         .join('; ')}`,
     )
@@ -160,7 +161,7 @@ async function oneRun(number) {
     })
     const trees = listed.split('\n').filter((line) => line.startsWith('worktree ')).length
     const files = join(machine.batonHome, 'jobs', job.job_id)
-    judged = faultsOf({ ...{ job, folder, files, steps: STEPS, home: machine.home, log: model.log() } })
+    judged = faultsOf({ job, folder, files, steps: STEPS, home: machine.home, log: model.log() })
     troubles.push(...judged.faults)
     judged.trees = trees - 1
   }
@@ -168,7 +169,7 @@ async function oneRun(number) {
   console.log(`  run ${number} (${runtime}): ${JSON.stringify({ ...figures, worktrees: judged.trees })}`)
   for (const trouble of troubles.slice(0, 6)) console.log(`    FAULT ${trouble}`)
   if (troubles.length > 0) console.log(`    killed: ${story.join(', ')}`)
-  if (!gone) for (const { pid } of machine.left()) tryKill(pid)
+  if (!gone) for (const { pid } of machine.running()) tryKill(pid)
   await model.close()
   if (troubles.length > 0 && process.env.KEEP)
     execFileSync('cp', ['-a', machine.dir, `${process.env.KEEP}/run-${number}`])

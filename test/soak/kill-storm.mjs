@@ -136,7 +136,8 @@ const silent = names
   .flatMap((session) => LEVELS.map((level) => `${session} ${level}`))
   .filter((one) => !heard.includes(one))
 console.log(
-  `  heard   ${heard.length} of ${crossings.length} levels; the others were jumped over, or their hook was killed as it spoke (${silent.length})`,
+  `  heard   ${heard.length} of ${crossings.length} levels; the others were jumped over, or their hook was killed ` +
+    `as it spoke (${silent.length})`,
 )
 machine.remove()
 end()

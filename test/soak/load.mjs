@@ -40,7 +40,8 @@ const most = field('VmHWM')
 const log = statSync(join(machine.batonHome, 'baton.db-wal')).size / MB
 await server.stop()
 console.log(
-  `load: ${said.sent} signals of ${SESSIONS} sessions in ${values.seconds} s, ${Math.round(said.answered_rate)} a second, p99 ${said.p99.toFixed(0)} ms`,
+  `load: ${said.sent} signals of ${SESSIONS} sessions in ${values.seconds} s, ${Math.round(said.answered_rate)} a ` +
+    `second, p99 ${said.p99.toFixed(0)} ms`,
 )
 prove(
   said.wrong + said.refused + said.unanswered === 0,

@@ -21,7 +21,8 @@ const { readTranscript } = await import(rooms)
 const began = performance.now()
 const read = readTranscript(file, null, { chain: 'main' })
 const ms = performance.now() - began
-console.log(JSON.stringify({ ms, used: read.observed.at(-1)?.reading.used, memory: process.resourceUsage().maxRSS / 1024 }))
+const memory = process.resourceUsage().maxRSS / 1024
+console.log(JSON.stringify({ ms, used: read.observed.at(-1)?.reading.used, memory }))
 `
 
 const machine = makeMachine('long')

@@ -133,9 +133,9 @@ const senders = Array.from({ length: sending }, async (_, n) => {
  * sent.
  */
 async function keepAlive(seat) {
-  let calm = 0
+  let idleTicks = 0
   while (sending > 0 || open(seat) > 0) {
-    if (sending === 0 && ++calm > 12) return
+    if (sending === 0 && ++idleTicks > 12) return
     if (open(seat) === 0) {
       await pause(100)
       continue
@@ -197,7 +197,8 @@ const disordered = [...lines.values()].flatMap((line) =>
   }),
 )
 console.log(
-  `messages: ${letters.length} from ${count('senders')} senders to ${seats.length} seats, ${runs} runs of the client, ${killed} killed`,
+  `messages: ${letters.length} from ${count('senders')} senders to ${seats.length} seats, ${runs} runs of the ` +
+    `client, ${killed} killed`,
 )
 prove(troubles.length === 0, 'every client that was let alone ended well', troubles.slice(0, 3).join('; '))
 prove(killed >= seats.length, 'clients were killed', String(killed))

@@ -45,7 +45,8 @@ export async function openBrowsers(machine, server, count) {
       Promise.all(
         pages.map((page) =>
           page.evaluate(
-            "[...document.querySelectorAll('.seat')].map((seat) => [seat.querySelector('.seat-name').title, seat.querySelector('.gauge-tokens')?.title ?? ''])",
+            "[...document.querySelectorAll('.seat')].map((seat) => [seat.querySelector('.seat-name').title, " +
+              "seat.querySelector('.gauge-tokens')?.title ?? ''])",
           ),
         ),
       ),

@@ -109,13 +109,13 @@ const [p50, p99] = [0.5, 0.99].map((q) => quantile(quick.latency, q))
 if (!load) await Promise.all(Array.from({ length: 20 }, (_, n) => beginSession(n)))
 const browsers = BROWSERS > 0 ? await openBrowsers(machine, server, BROWSERS) : null
 if (browsers === null) console.log('page-load: no browser among those who listen')
-const calm = browsers && load?.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
+const steadyLoad = browsers && load?.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
 const acts = browsers ? await browsers.interact(INTERACTIONS) : []
 if (browsers) {
   write(BURST)
   acts.push(...(await browsers.interact(BROWSERS)))
 }
-await calm
+await steadyLoad
 
 server.child.kill('SIGKILL')
 await pause(500)
@@ -140,7 +140,8 @@ store.close()
 
 const rate = load ? `${Math.round(said.answered_rate)} signals a second (p99 ${said.p99.toFixed(0)} ms), ` : ''
 console.log(
-  `page-load: ${rate}${CLIENTS} listeners, ${told} messages that are no readings, ${Math.round(bytes / 1024)} kB/s each`,
+  `page-load: ${rate}${CLIENTS} listeners, ${told} messages that are no readings, ${Math.round(bytes / 1024)} kB/s ` +
+    'each',
 )
 const lost = everybody.map((one) => ids.filter((id) => id > one.from && !new Set(one.ids).has(id)).length)
 const twice = everybody.filter(

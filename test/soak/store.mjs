@@ -13,7 +13,7 @@ export function lookInto(batonHome) {
       .map((row) => row.integrity_check)
       .join('; '),
     taken: all('SELECT signal_id FROM taken').map((row) => row.signal_id.split(' ').at(-1)),
-    /** One entry for each reported level of a session: `<session> <cycle> <level>`. */
+    /** An entry for each reported level of a session: `<session> <cycle> <level>`. */
     crossings: events('level_crossed').map(({ session_id, data }) => {
       const { cycle, level } = JSON.parse(data)
       return `${session_id} ${cycle} ${level}`

@@ -9,7 +9,7 @@ const files = (readdirSync(SRC, { recursive: true }) as string[]).filter(
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
 const offenders = (pattern: RegExp): string[] => files.filter((file) => pattern.test(text(file)))
 
-test('the page takes nothing of the program but types of its contract', () => {
+test('the page imports nothing of the program except types of its contract', () => {
   const imports = files.flatMap((file) =>
     [...text(file).matchAll(/^import (type )?.*from '([./]*src\/[^']+)'/gm)].map((found) => [file, ...found.slice(1)]),
   )
@@ -17,16 +17,16 @@ test('the page takes nothing of the program but types of its contract', () => {
   expect(imports.filter(([, type, from]) => type === undefined || !from!.includes('src/contract/'))).toEqual([])
 })
 
-test('what others wrote is only ever text, and no address but the page’s own is opened', () => {
+test('the page never interprets text as markup and opens no address but its own', () => {
   expect(offenders(/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write/)).toEqual([])
   expect(offenders(/['"`]https?:|window\.open|\beval\(/)).toEqual([])
 })
 
-test('the content security policy holds: no style elements, no data: addresses', () => {
+test('the page uses no style elements and no data: addresses, which its content security policy forbids', () => {
   expect(offenders(/<style|createElement\('style'\)|data:[a-z]+\//)).toEqual([])
 })
 
-test('no page dresses what another page calls the same: a page’s styles stay when somebody goes on to the next', () => {
+test('no two pages style the same class, because a page’s style sheet stays loaded on the next page', () => {
   const sheets = (readdirSync(SRC, { recursive: true }) as string[]).filter(
     (name) => name.endsWith('.css') && !/styles\/(tokens|base|parts|shell)\.css$/.test(name),
   )

@@ -74,17 +74,17 @@ function WithId({ page: Page, id }: { page: ComponentType<{ id: string | null }>
 function NotFound() {
   return (
     <>
-      <PageHead title="Nothing here" label="Nothing here" />
+      <PageHead title="Page not found" label="Page not found" />
       <Missing
-        problem={{ status: 404, error: 'There is no such page.', hint: 'The address may be mistyped.' }}
-        again={() => location.reload()}
+        problem={{ status: 404, error: 'No page has this address.', hint: 'Check the address for a typing error.' }}
+        retry={() => location.reload()}
         list={{ href: '/', name: 'Overview' }}
       />
     </>
   )
 }
 
-/** A page that stumbles leaves the others standing. */
+/** Shows an error in place of a page that failed to render, so that the other pages still work. */
 class PageErrorBoundary extends Component<{ children: ReactNode }, { error: Error | null }> {
   override state: { error: Error | null } = { error: null }
 
@@ -98,10 +98,10 @@ class PageErrorBoundary extends Component<{ children: ReactNode }, { error: Erro
     return (
       <Problem
         problem={{
-          error: 'This page stumbled.',
-          hint: `${error.message}. If the server was updated, load the page again.`,
+          error: 'This page failed to load.',
+          hint: `${error.message}. Load it again, for example after an update of Baton.`,
         }}
-        again={() => location.reload()}
+        retry={() => location.reload()}
       />
     )
   }
@@ -118,7 +118,7 @@ function Locked() {
     setBusy(true)
     try {
       await exchangeForKey({ token })
-      toast('This browser is let in')
+      toast('Unlocked')
     } catch (error) {
       setTrouble(problemText(problemFrom(error)))
       setBusy(false)
@@ -135,7 +135,10 @@ function Locked() {
         label="Locked"
       />
       <div className="stack locked">
-        <p>Every user of this machine can reach this address, so the page shows nothing without your key.</p>
+        <p>
+          Other users of this machine can reach this address too. The page therefore shows nothing until this browser
+          has a key. Run this command in a terminal to open the page with a key:
+        </p>
         <Command text="baton open" />
         <form className="stack" onSubmit={submit}>
           <label className="field">
@@ -158,7 +161,10 @@ function Locked() {
   )
 }
 
-/** The ticket in the address, taken out of it at once: it stays in no history and is sent to nobody but `/api/enter`. */
+/**
+ * Returns the ticket in the address and removes it from there at once, so that it stays out of the
+ * browser's history and only `/api/enter` receives it. Null without a ticket.
+ */
 function takeTicket(): string | null {
   if (!location.hash.startsWith('#ticket=')) return null
   const ticket = location.hash.slice('#ticket='.length)
@@ -168,14 +174,14 @@ function takeTicket(): string | null {
 
 async function exchangeForKey(proof: { ticket: string } | { token: string }): Promise<void> {
   const { key } = await call('enter', { body: proof })
-  if (!keepKey(key)) toast('This browser keeps no key: it is let in until the page is loaded again.')
+  if (!keepKey(key)) toast('This browser blocks storage, so a reload locks the page again.')
 }
 
 function Shell({ page, children }: { page: PageName; children: ReactNode }) {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        To the content
+        Skip to the content
       </a>
       <header className="side">
         <Link href="/" className="wordmark" aria-label="Baton, overview">
@@ -208,23 +214,23 @@ function Navigation({ page }: { page: PageName }) {
   const running = useLive((live) => [...live.jobs.values()].filter(({ status }) => OPEN.has(status)).length)
   const counts: Partial<Record<PageName, { count: number; what: string }>> = {
     briefs: { count: review, what: 'to review' },
-    jobs: { count: running, what: 'open' },
+    jobs: { count: running, what: running === 1 ? 'open job' : 'open jobs' },
   }
   return (
     <nav aria-label="Pages">
       <ul>
         {PAGE_LINKS.map((place) => {
           const here = place.page === page || (place.page === 'overview' && page === 'session')
-          const told = counts[place.page]
+          const badge = counts[place.page]
           return (
             <li key={place.page}>
               <Link href={place.href} aria-current={here ? 'page' : undefined}>
                 <LineIcon>{place.icon}</LineIcon>
                 <span>{place.label}</span>
-                {told !== undefined && told.count > 0 && (
+                {badge !== undefined && badge.count > 0 && (
                   <span className="count">
-                    {told.count}
-                    <span className="unseen"> {told.what}</span>
+                    {badge.count}
+                    <span className="unseen"> {badge.what}</span>
                   </span>
                 )}
               </Link>
@@ -240,7 +246,10 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'handing-off', 
 
 const CONNECTION_TEXT = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting', refused: 'Locked' } as const
 
-/** Whether what is shown is what is so. A break that mends itself at once is not worth a word. */
+/**
+ * Shows whether the event stream is connected, so that the page shows current data. A break is
+ * shown after 800 ms, because most connections are restored sooner.
+ */
 function Connection() {
   const status = useLive((live) => live.status)
   const version = useLive((live) => live.version)
@@ -263,17 +272,17 @@ function Connection() {
 }
 
 const NEXT: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' }
-const THEME_TEXT: Record<Theme, string> = { auto: 'as the system', light: 'light', dark: 'dark' }
+const THEME_TEXT: Record<Theme, string> = { auto: 'the system’s', light: 'light', dark: 'dark' }
 
 function ThemeSwitch() {
   const theme = useTheme()
-  const says = `Colours: ${THEME_TEXT[theme]}. Change to ${THEME_TEXT[NEXT[theme]]}`
+  const label = `Colours: ${THEME_TEXT[theme]}. Switch to ${THEME_TEXT[NEXT[theme]]}`
   return (
     <button
       type="button"
       className="icon-button"
-      aria-label={says}
-      title={says}
+      aria-label={label}
+      title={label}
       onClick={() => chooseTheme(NEXT[theme])}
     >
       <LineIcon>
@@ -284,17 +293,17 @@ function ThemeSwitch() {
   )
 }
 
-/** How many things wait for the user: sessions with a question or a permission, and briefs in review. */
-function useWaiting(): number {
+/** Number of sessions with a question or permission request, plus briefs under review. */
+function useWaitingCount(): number {
   return useLive((live) => {
     const sessions = [...live.sessions.values()].filter(({ state }) => state === 'waiting')
     return sessions.length + live.briefs.size
   })
 }
 
-/** Shows the number in the tab's title and icon, where it is seen while another tab is open. */
+/** Shows the number of things that wait for the user in the tab's title and icon. */
 function WaitingMark() {
-  const count = useWaiting()
+  const count = useWaitingCount()
   useEffect(() => {
     setTitleCount(count)
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
@@ -306,8 +315,8 @@ function WaitingMark() {
 }
 
 /**
- * The icon with a badge. One digit is all that can be read at 16 pixels. The files are the page's
- * own: its policy allows no others.
+ * Returns the address of the icon with a number. Only one digit is readable at 16 pixels. Each
+ * number is a file, because the content security policy forbids drawn icons (data: addresses).
  */
 function markedIcon(count: number): string {
   return new URL(`./icons/waiting-${count > 9 ? 'more' : count}.svg`, import.meta.url).href
@@ -317,7 +326,7 @@ async function start(): Promise<void> {
   applyTheme()
   const ticket = takeTicket()
   if (ticket !== null) {
-    // Without the key the page would show for a moment that it is locked.
+    // Wait for the key: without one the page would flash the locked state first.
     await exchangeForKey({ ticket }).catch((error) => toast(problemText(problemFrom(error))))
   }
   listen()
@@ -325,6 +334,5 @@ async function start(): Promise<void> {
   fetchPages()
 }
 
-// A function, because an await of the module itself makes Rollup split all that pages share into
-// chunks of their own.
+// A top-level await in this module would make Rollup split all shared code into extra chunks.
 void start()

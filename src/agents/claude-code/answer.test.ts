@@ -53,9 +53,9 @@ test('a text longer than the client accepts is cut, and names the file with the 
     JSON.parse(answer('SessionStart', { agent: 'é'.repeat(20_000), user: null, agentFile })).hookSpecificOutput
       .additionalContext
   expect(said('/b/brief.md')).toHaveLength(9_900)
-  expect(said('/b/brief.md')).toMatch(/é\n\n\[baton\] .* Read the whole text in \/b\/brief\.md$/)
+  expect(said('/b/brief.md')).toMatch(/é\n\n\[baton\] .* \/b\/brief\.md$/)
   expect(said(null)).toHaveLength(9_900)
-  expect(said(null)).toMatch(/too long to be given here\.$/)
+  expect(said(null)).toMatch(/é\n\n\[baton\] [^\n]+$/)
 })
 
 test('a text of exactly the maximum length is passed whole', () => {

@@ -70,8 +70,8 @@ function within(text: string, file: string | null): string {
   if (text.length <= LONGEST_TEXT) return text
   const rest =
     file === null
-      ? '[baton] The rest was too long to be given here.'
-      : `[baton] This is only the beginning. Read the whole text in ${file}`
+      ? '[baton] The text is cut here, because it is too long.'
+      : `[baton] The text is cut here. Read all of it in ${file}`
   return `${text.slice(0, LONGEST_TEXT - rest.length - 2)}\n\n${rest}`
 }
 

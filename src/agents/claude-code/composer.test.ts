@@ -142,7 +142,9 @@ describe('finding a pasted text in a draft', () => {
   })
 
   describe('in a low pane that shows only its last rows', () => {
-    const text = `[baton] Continue the work from brief 1 (its file: /home/me/briefs/0001-brief_d0f37b54.md). Begin with its next exact step.`
+    const text =
+      '[baton] Continue the work from brief 1 (its file: /home/me/briefs/0001-brief_d0f37b54.md). Begin with its ' +
+      'next exact step.'
     const keys = text.length
 
     test('a paste in a low pane is recognised by its end', () => {

@@ -50,7 +50,9 @@ test('tools, their results, todos and text of the current client are read', asyn
         { tools: [{ name: 'TaskUpdate', input: { taskId: '1', status: 'completed' } }] },
         { bash: 'grep nothing README.md' },
         {
-          bash: 'git checkout -q -b feature/x && git add -A && git -c user.name=t -c user.email=t@t commit -m "Add new"',
+          bash:
+            'git checkout -q -b feature/x && git add -A && ' +
+            'git -c user.name=t -c user.email=t@t commit -m "Add new"',
         },
         'All done. Shall I push?',
       ],

@@ -34,6 +34,20 @@ export interface EntryBuilderState {
   untoldBranch: string | null
 }
 
+/** Errors that stand for a plan's result and that no user typed. */
+const PLAN_ERROR = /^(?:Error: |<tool_use_error>|You are not in plan mode|Exit code )/
+
+/**
+ * Returns what the user typed when declining a call. Null when nothing was typed.
+ * Claude Code 2.1.34 gives words about a plan as the whole result.
+ */
+function textInstead(outcome: Pick<ResultEntry, 'ok' | 'refused' | 'interrupted' | 'text'>, act: ToolAction | null) {
+  if (outcome.refused) return TOLD_INSTEAD.exec(outcome.text)?.[1]?.trim() ?? null
+  const isPlan = act?.type === 'ask' && act.plan !== undefined
+  if (!isPlan || outcome.ok !== false || outcome.interrupted || PLAN_ERROR.test(outcome.text)) return null
+  return outcome.text.trim()
+}
+
 /** Turns the client's lines, in order, into entries. Remembers only what later lines refer to. */
 export class EntryBuilder {
   private recent: { id: string; line: number }[] = []
@@ -176,17 +190,20 @@ export class EntryBuilder {
       const said = parseUserText(entry, words)
       return said?.type === 'said' && said.by === 'user' ? [said.text] : []
     })
-    if (own.length > 0) this.out({ kind: 'said', by: 'user', text: own.join('\n'), ...when })
-    else for (const words of texts) this.words(entry, words, when)
+    if (own.length > 0) {
+      this.forgetQueued(own.join('\n'))
+      this.out({ kind: 'said', by: 'user', text: own.join('\n'), ...when })
+    } else for (const words of texts) this.words(entry, words, when)
   }
 
-  private words(entry: Fields, words: string, when: { line: number; at: number | null }): void {
+  private words(entry: Fields, words: string, when: { line: number; at: number | null }, feedback = false): void {
     const end = words.startsWith('<task-notification>') ? endFromNotice(words) : null
     if (end !== null) this.ended(end, words, when)
     const said = parseUserText(entry, words)
     if (said?.type === 'said') {
       const stops = STOPPED.test(words) ? { stops: true } : {}
-      this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...when })
+      if (said.by === 'user') this.forgetQueued(said.text)
+      this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...(feedback ? { feedback } : {}), ...when })
     } else if (said?.type === 'ran') {
       this.ran = `user:${when.line}`
       const act: ToolAction = { type: 'command', command: said.command, background: false }
@@ -205,9 +222,10 @@ export class EntryBuilder {
     const call = this.calls.get(callId)
     this.calls.delete(callId)
     const outcome = outcomeOf(block, entry.toolUseResult, entry, call?.act ?? null)
-    this.out({ kind: 'returned', callId, ...outcome, ...when })
-    const instead = outcome.refused ? TOLD_INSTEAD.exec(outcome.text)?.[1] : undefined
-    if (instead !== undefined) this.out({ kind: 'said', by: 'user', text: instead.trim(), ...when })
+    const instead = textInstead(outcome, call?.act ?? null)
+    const isDeclinedPlan = instead !== null && !outcome.refused
+    this.out({ kind: 'returned', callId, ...outcome, ...(isDeclinedPlan ? { declined: true } : {}), ...when })
+    if (instead !== null) this.words({}, instead, when, true)
     const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
     if (taskId !== null) this.background.set(taskId, callId)
     const end = call?.input ? endFromOutput(call.tool, call.input, outcome.text) : null
@@ -245,10 +263,29 @@ export class EntryBuilder {
     if (entry.operation === 'enqueue') {
       if (words !== null) this.queued.push({ text: words, ...when })
     } else if (entry.operation === 'dequeue') this.queued.shift()
-    else if (entry.operation === 'remove' && words !== null) {
-      const found = this.queued.findIndex((waiting) => waiting.text === words)
-      if (found >= 0) this.queued.splice(found, 1)
-    } else this.queued = []
+    else if (entry.operation === 'remove') this.removeQueued(words, when)
+    else this.queued = []
+  }
+
+  /**
+   * Claude Code 2.0.76 to 2.1.74 gives a prompt to the agent in the middle of a turn and writes
+   * only `remove` without its text; no other line holds the prompt. Later versions name the text
+   * and write the prompt as an attachment.
+   */
+  private removeQueued(words: string | null, when: { line: number; at: number | null }): void {
+    if (words === null) {
+      const given = this.queued.shift()
+      if (given !== undefined) this.words({}, given.text, when)
+      return
+    }
+    const found = this.queued.findIndex((waiting) => waiting.text === words)
+    if (found >= 0) this.queued.splice(found, 1)
+  }
+
+  /** Removes a delivered prompt from the queue, whose own records may lag or be missing. */
+  private forgetQueued(words: string): void {
+    const found = this.queued.findIndex((waiting) => waiting.text.trim() === words.trim())
+    if (found >= 0) this.queued.splice(found, 1)
   }
 
   private boundary(entry: Fields, when: { line: number; at: number | null }): void {

@@ -3,7 +3,10 @@ import { wholeTodo } from './conversation-tools.js'
 import { between } from './conversation-user.js'
 import { type Fields, list, number, object, text } from './fields.js'
 
-type Outcome = Pick<ResultEntry, 'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'refused' | 'todos'>
+type Outcome = Pick<
+  ResultEntry,
+  'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'answered' | 'refused' | 'declined' | 'todos'
+>
 
 /** Interprets a tool result. `told` is the client's own record beside it, of any shape. */
 export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
@@ -13,13 +16,16 @@ export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Tool
   const refused = failed && (text(entry.toolDenialKind) !== null || REFUSED.test(words))
   const interrupted = record?.interrupted === true || (failed && REJECTED.test(words))
   const todos = todosOf(record)
+  const answered = act?.type === 'ask' && act.plan === undefined ? answeredQuestions(record, words, act.questions) : []
   return {
     text: words,
     ok: !failed,
     exitCode: act?.type === 'command' && !refused ? exitCodeOf(act, words, failed, interrupted, record) : null,
     interrupted,
     answers: answersOf(record, words),
+    ...(answered.length > 0 ? { answered } : {}),
     ...(refused ? { refused } : {}),
+    ...(refused && DECLINED.test(words) ? { declined: true } : {}),
     ...(todos.length > 0 ? { todos } : {}),
   }
 }
@@ -28,10 +34,16 @@ export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Tool
  * Results of calls that were never executed.
  * An interrupted command reads the same as a declined one, so whether it ran is not known.
  */
-const REFUSED =
-  /^(?:<tool_use_error>|The user doesn't want to (?:proceed with|take) this|Permission to use |Claude requested permissions? to |Hook \S+ (?:denied|blocked)|PreToolUse:\S+ hook (?:error|blocking)|This command (?:requires approval|was blocked)|\[Request interrupted by user)/
-const REJECTED =
-  /^(?:The user doesn't want to (?:proceed with|take) this|\[Request interrupted by user)|Request was aborted|was interrupted by the user/
+const REFUSED = new RegExp(
+  "^(?:<tool_use_error>|The user doesn't want to (?:proceed with|take) this|Permission to use |" +
+    String.raw`Claude requested permissions? to |Hook \S+ (?:denied|blocked)|PreToolUse:\S+ hook (?:error|` +
+    String.raw`blocking)|This command (?:requires approval|was blocked)|\[Request interrupted by user)`,
+)
+const DECLINED = /^The user doesn't want to (?:proceed with|take) this/
+const REJECTED = new RegExp(
+  String.raw`^(?:The user doesn't want to (?:proceed with|take) this|\[Request interrupted by user)|` +
+    'Request was aborted|was interrupted by the user',
+)
 
 function exitCodeOf(
   act: ToolAction,
@@ -54,6 +66,46 @@ function answersOf(record: Fields | null, words: string): string[] {
   const answers = object(record?.answers)
   if (answers !== null) return Object.values(answers).filter((one) => typeof one === 'string')
   return /^User has (?:answered|approved)/.test(words) ? [words] : []
+}
+
+/** Answers in a dialog that the user left to talk about its questions. */
+const PARTIAL_PAIR = /^- "(.+)"\n {2}Answer: (.+)$/gm
+const ANSWERED = /^(?:User has answered|Your questions have been answered)/
+
+/**
+ * Returns the questions of a dialog that the user answered, with the answers. The client lists the
+ * answers that were already given when the user leaves a dialog to talk about its questions.
+ */
+function answeredQuestions(
+  record: Fields | null,
+  words: string,
+  questions: readonly string[],
+): { question: string; answer: string }[] {
+  const answers = object(record?.answers)
+  if (answers !== null) {
+    return Object.entries(answers).flatMap(([question, answer]) =>
+      typeof answer === 'string' && answer.trim() !== '' ? [{ question, answer: answer.trim() }] : [],
+    )
+  }
+  if (ANSWERED.test(words)) return answersInText(words, questions)
+  return [...words.matchAll(PARTIAL_PAIR)].map(([, question, answer]) => ({
+    question: question!,
+    answer: answer!.trim(),
+  }))
+}
+
+/** Reads `"question"="answer", "question"="answer". …` with the questions known from the call. */
+function answersInText(words: string, questions: readonly string[]): { question: string; answer: string }[] {
+  const found = questions
+    .map((question) => ({ question, mark: `"${question}"="`, at: words.indexOf(`"${question}"="`) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at)
+  return found.map(({ question, mark, at }, i) => {
+    const rest = words.slice(at + mark.length, found[i + 1]?.at)
+    // The client's sentence behind the last answer differs by version and holds no quote.
+    const end = rest.lastIndexOf('"')
+    return { question, answer: rest.slice(0, end < 0 ? undefined : end).trim() }
+  })
 }
 
 function todosOf(record: Fields | null): Todo[] {

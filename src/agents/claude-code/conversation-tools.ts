@@ -26,7 +26,7 @@ export function actionOf(tool: string, input: Fields): ToolAction {
     case 'AskUserQuestion':
       return { type: 'ask', questions: list(input.questions).flatMap((one) => text(object(one)?.question) ?? []) }
     case 'ExitPlanMode':
-      return { type: 'ask', questions: [planQuestion(text(input.plan))] }
+      return { type: 'ask', questions: [planQuestion(planTitle(text(input.plan)))], plan: planTitle(text(input.plan)) }
     case 'Agent':
     case 'Task':
       return { type: 'delegate', task: [text(input.description), text(input.prompt)].filter(Boolean).join('\n') }
@@ -68,10 +68,13 @@ function idOf(value: unknown): string | null {
   return typeof value === 'number' ? String(value) : text(value)
 }
 
-function planQuestion(plan: string | null): string {
+/** Returns the first line of a plan. Empty when the call does not contain the plan. */
+function planTitle(plan: string | null): string {
   const title = (plan ?? '').split('\n').find((line) => line.trim() !== '')
-  return title === undefined ? 'Approve the plan?' : `Approve the plan "${title.replace(/^#+\s*/, '').trim()}"?`
+  return (title ?? '').replace(/^#+\s*/, '').trim()
 }
+
+const planQuestion = (title: string): string => (title === '' ? 'Approve the plan?' : `Approve the plan "${title}"?`)
 
 function wordsOf(input: Fields): string {
   return Object.values(input)

@@ -1,15 +1,22 @@
 import type { TextEntry } from '../../contract/conversation.js'
 import { type Fields, object, text } from './fields.js'
 
-export type UserText =
+type UserText =
   | { type: 'said'; by: TextEntry['by']; text: string }
   /** A shell command that the user ran, or its output. */
   | { type: 'ran'; command: string }
   | { type: 'printed'; text: string; failed: boolean }
 
 /** Texts in user messages that come from the client, its hooks or other programs. */
-const NOT_TYPED =
-  /^\s*(?:\[Request interrupted by user|\[SYSTEM NOTIFICATION|Caveat: The messages below|Stop hook feedback:|This session is being continued from a previous|Another Claude session sent a message:|The \S+ plugin sent a message:|API Error|<(?:task-notification|local-command-|system-reminder|user-prompt-submit-hook|session-start-hook|post-tool-use-hook|ide_|user-memory-input|teammate-message|tick|bash-stderr|new-diagnostics|background-task))/
+const NOT_TYPED = new RegExp(
+  String.raw`^\s*(?:\{"task_id":|The user wants to clarify these questions|Operation stopped by hook|` +
+    String.raw`Unknown skill: |\(No answer provided\)|\[Request interrupted by user|` +
+    String.raw`\[SYSTEM NOTIFICATION|Caveat: The messages below|Stop hook feedback:|` +
+    'This session is being continued from a previous|Another Claude session sent a message:|' +
+    String.raw`The \S+ plugin sent a message:|API Error|<(?:task-notification|local-command-|` +
+    'system-reminder|user-prompt-submit-hook|session-start-hook|post-tool-use-hook|ide_|' +
+    'user-memory-input|teammate-message|tick|bash-stderr|new-diagnostics|background-task))',
+)
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\n?/g
 

@@ -1,63 +1,9 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import type { CallEntry, CompactionEntry, Entry, ResultEntry, TextEntry } from '../../contract/conversation.js'
+import { expect, test } from 'vitest'
+import type { CallEntry, CompactionEntry, Entry, ResultEntry } from '../../contract/conversation.js'
 import { readConversation } from './conversation.js'
-
-function folder(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'baton-conversation-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
-function fileOf(...lines: (object | string)[]): string {
-  const file = join(folder(), 'session.jsonl')
-  writeFileSync(file, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
-  return file
-}
-
-function read(
-  file: string,
-  more: { from?: { offset: number; lines: number }; to?: number; chain?: 'main' | 'subagent' } = {},
-) {
-  const entries: Entry[] = []
-  const told = readConversation(file, { ...more, onEntry: (entry) => entries.push(entry) })
-  return { entries, told, said: entries.filter((one): one is TextEntry => one.kind === 'said') }
-}
-
-let ids = 0
-const tree = (more: object) => ({
-  parentUuid: null,
-  isSidechain: false,
-  uuid: `uuid-${++ids}`,
-  timestamp: '2026-11-15T20:39:05.460Z',
-  cwd: '/home/me/project',
-  gitBranch: 'main',
-  ...more,
-})
-const prompt = (content: unknown, more: object = {}) =>
-  tree({ type: 'user', message: { role: 'user', content }, origin: { kind: 'human' }, promptSource: 'typed', ...more })
-const answer = (block: object, more: object = {}) =>
-  tree({
-    type: 'assistant',
-    message: { role: 'assistant', model: 'claude-opus-4-6', id: 'msg_1', content: [block] },
-    ...more,
-  })
-const call = (id: string, name: string, input: object) => answer({ type: 'tool_use', id, name, input })
-const result = (
-  id: string,
-  content: unknown,
-  more: { is_error?: boolean; toolUseResult?: unknown; toolDenialKind?: string } = {},
-) => {
-  const { is_error, ...rest } = more
-  return tree({
-    type: 'user',
-    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content, is_error }] },
-    ...rest,
-  })
-}
-const one = (...lines: object[]): Entry[] => read(fileOf(...lines)).entries
+import { answer, call, fileOf, folder, one, prompt, read, result, tree } from './fixtures/conversation-lines.js'
 
 test('prompts belong to the user and answers to the agent, one entry per block', () => {
   const { said } = read(
@@ -239,7 +185,8 @@ test('text that the user typed when declining a call belongs to the user', () =>
 
 test('a background command returns twice: when started, and when ended with its status', () => {
   const notice =
-    '<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>failed</status>\n<summary>Background command "x" failed (exit code 4)</summary>\n</task-notification>'
+    '<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>failed</status>\n' +
+    '<summary>Background command "x" failed (exit code 4)</summary>\n</task-notification>'
   const entries = one(
     call('t1', 'Bash', { command: 'x', run_in_background: true }),
     result('t1', 'Command running in background with ID: b7.', {

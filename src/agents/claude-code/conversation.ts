@@ -112,7 +112,8 @@ const NEAR = 200
  * Most lines do not and are not parsed.
  */
 function isWanted(bytes: Buffer): boolean {
-  if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
+  if (begins(bytes, BOOKKEEPING, 0))
+    return begins(bytes, QUEUE, 0) || !CLIENT_STATE.test(bytes.toString('latin1', 9, 40))
   const head = bytes.toString('latin1', 0, NEAR)
   const at = head.indexOf(ATTACHMENT)
   return at < 0 || TOLD.some((kind) => head.startsWith(kind, at + ATTACHMENT.length))
@@ -166,8 +167,11 @@ function without(bytes: Buffer, start: number, end: number): string {
   return end < start ? bytes.toString('utf8') : bytes.toString('utf8', 0, start) + bytes.toString('utf8', end)
 }
 
-const BOOKKEPT =
-  /^(?:api-request|file-history|last-prompt|atis-latch|tools-used|cost-state|mode"|permission-mode|custom-title|agent-name|summary")/
+/** Kinds of lines in which the client keeps its own state. They hold no conversation. */
+const CLIENT_STATE = new RegExp(
+  '^(?:api-request|file-history|last-prompt|atis-latch|tools-used|cost-state|mode"|permission-mode|' +
+    'custom-title|agent-name|summary")',
+)
 
 function begins(bytes: Buffer, wanted: Buffer, at: number): boolean {
   return bytes.length >= at + wanted.length && bytes.compare(wanted, 0, wanted.length, at, at + wanted.length) === 0

@@ -16,22 +16,22 @@ import { configDirOf, readFlag } from './settings/read-settings.js'
  * A string says why there is none, as a half sentence.
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
-  if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client does not run any more'
+  if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client no longer runs'
   const environment = environmentOfProcess(hint.pid)
   // With another environment, the conversation would be sent elsewhere, with another key.
-  if (environment === null) return 'the environment of its client is not known'
+  if (environment === null) return 'the environment of its client is unknown'
   const configDir = configDirOf(environment)
   const listed = configDir === null ? null : liveClient(configDir, hint.pid)
   if (listed?.sessionId !== sessionId || listed.cwd === null) return "the client's registry does not list its process"
   const program = programOf(hint.pid)
-  if (program === null) return 'the program of its client is not known, or was replaced since it was started'
+  if (program === null) return 'the program of its client is unknown, or was replaced after its start'
   return { program, environment, folder: listed.cwd }
 }
 
 /** Maximum number of requests. The answer may follow a denied tool, but not a second one. */
 const MOST_REQUESTS = 2
 
-const REFUSED = 'This copy of the session is for its brief alone: no tools. Answer with the brief.'
+const REFUSED = 'This copy of the session only writes its brief, without tools. Answer with the brief.'
 
 /**
  * Returns the arguments for a client that answers one prompt on its stdin as a fork of a session.
@@ -81,9 +81,9 @@ export function forkEnvironment(env: Record<string, string | undefined>): Record
 /** Reads the client's output: its answer, or the reason why there is none. */
 export function forkAnswer(printed: string): { answer: string | null; why: string } {
   const result = parseObject(printed.trim())
-  if (result === null) return { answer: null, why: 'the client said nothing that could be read' }
+  if (result === null) return { answer: null, why: 'the client printed nothing readable' }
   const subtype = text(result.subtype) ?? ''
-  if (subtype === 'error_max_turns') return { answer: null, why: 'it went on with tools instead' }
-  if (result.is_error === true || subtype !== 'success') return { answer: null, why: 'the client told of an error' }
-  return { answer: text(result.result), why: 'its answer holds no brief' }
+  if (subtype === 'error_max_turns') return { answer: null, why: 'it called tools instead' }
+  if (result.is_error === true || subtype !== 'success') return { answer: null, why: 'the client reported an error' }
+  return { answer: text(result.result), why: 'its answer contains no brief' }
 }

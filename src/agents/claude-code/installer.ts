@@ -32,7 +32,7 @@ const tools = (model: string): string[] => ['--model', model, '--allowedTools', 
 
 const claudeCodeDemo: DemoClient = {
   title: 'Claude Code',
-  howToGet: 'Install it (npm install -g @anthropic-ai/claude-code)',
+  howToGet: 'Run npm install -g @anthropic-ai/claude-code',
   packaged(program) {
     const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
     try {
@@ -68,6 +68,8 @@ const claudeCodeDemo: DemoClient = {
   interactive: (prompt, model) => [prompt, ...tools(model)],
 }
 
+const WITHOUT_MODULE = 'window and compaction point are derived, not exact'
+
 export const claudeCodeInstaller: AgentInstaller = {
   settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
   environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
@@ -79,7 +81,7 @@ export const claudeCodeInstaller: AgentInstaller = {
   whyNoMod: (version) =>
     supportsMods(version)
       ? null
-      : `Claude Code ${version} loads no mods (2.1.287 and later do): window and compaction point will be derived, not exact.`,
+      : `Claude Code ${version} loads no plugin modules (2.1.287 and later do): ${WITHOUT_MODULE}.`,
   supportsWaiters,
   launcher: (input) =>
     launcherText({
@@ -179,12 +181,15 @@ function checkClient(context: CheckContext): Finding {
 export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {
   if (path === null && seen === null)
     return oneFault(
-      'Claude Code was not found: there is no claude on the PATH, and no session was seen yet.',
-      'Install Claude Code, or open a session where it runs.',
+      'Claude Code was not found: claude is not on the PATH, and Baton has seen no session.',
+      'Run npm install -g @anthropic-ai/claude-code, or open a session where it is installed.',
     )
-  if (path === null) return noFaults(`No claude on the PATH; the last session seen was of Claude Code ${seen}.`)
+  if (path === null) return noFaults(`claude is not on the PATH. The last session used Claude Code ${seen}.`)
   if (version === null)
-    return oneFault(`${path} --version did not answer.`, 'Try it by hand; if it is broken, install Claude Code again.')
+    return oneFault(
+      `${path} --version did not answer.`,
+      'Run claude --version yourself. If it fails, run npm install -g @anthropic-ai/claude-code.',
+    )
   if (isOlder(version))
     return oneFault(
       `Claude Code ${version} is too old: Baton needs ${OLDEST.join('.')} or newer.`,

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { eventJson, runHook, SESSION, spoolTaken } from '../../../test/harness/run-hook.js'
 import { until } from '../../../test/harness/wait.js'
-import { newTrial, type Trial } from '../../testing/cli-home.js'
+import { createTestHome, type TestHome } from '../../testing/cli-home.js'
 import { launcherText } from './launcher.js'
 import { openBeginning } from './payload.js'
 
@@ -40,51 +40,51 @@ test('the installed launcher has one comment, and no placeholder remains in it',
 /**
  * Makes the installed launcher use its code for bash 3.2, which macOS has, on this machine.
  */
-function asBash3(trial: Trial): void {
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+function asBash3(fixture: TestHome): void {
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   const text = readFileSync(launcher, 'utf8')
   const changed = text.replace(/bash_version=.*/, 'bash_version=3')
   expect(changed).not.toBe(text)
   writeFileSync(launcher, changed.replaceAll('EPOCH', 'NO_EPOCH').replaceAll('BASHPID', 'NO_BASHPID'))
 }
 
-async function isKnown(trial: Trial, session: string): Promise<boolean> {
-  const { json } = await trial.run(['status', '--json'])
+async function isKnown(fixture: TestHome, session: string): Promise<boolean> {
+  const { json } = await fixture.run(['status', '--json'])
   return json.sessions.some((one: { session_id: string }) => one.session_id === session)
 }
 
 test.each([false, true])('with bash 3 every signal arrives once, with a server: %s', async (hasServer) => {
-  const trial = newTrial()
-  expect(await trial.run(['install'])).toMatchObject({ code: 0 })
-  asBash3(trial)
-  if (hasServer) await trial.start(['serve', '--port', '0', '--json']).firstLine()
+  const fixture = createTestHome()
+  expect(await fixture.run(['install'])).toMatchObject({ code: 0 })
+  asBash3(fixture)
+  if (hasServer) await fixture.start(['serve', '--port', '0', '--json']).firstLine()
   for (const [kind, more] of [
     ['SessionStart', { source: 'startup' }],
     ['UserPromptSubmit', { prompt: 'x'.repeat(50_000) }],
     ['PostToolBatch', { tool_calls: [] }],
     ['Stop', {}],
   ] as const)
-    expect(await runHook(trial, kind, { input: eventJson(kind, more) })).toMatchObject({
+    expect(await runHook(fixture, kind, { input: eventJson(kind, more) })).toMatchObject({
       code: 0,
       stdout: '',
       stderr: '',
     })
-  const line = await runHook(trial, 'status-line')
+  const line = await runHook(fixture, 'status-line')
   expect([line.code, line.stderr]).toEqual([0, ''])
   expect(line.stdout).toContain('ctx')
-  await spoolTaken(trial.env.BATON_HOME!)
-  await until('the session is known', () => isKnown(trial, SESSION))
+  await spoolTaken(fixture.env.BATON_HOME!)
+  await until('the session is known', () => isKnown(fixture, SESSION))
 })
 
 /** Returns the body of a tool batch as the launcher spools it while no engine runs. */
 async function spooledBatch(fields: { cwd: string; tool_calls: object[] }): Promise<string> {
-  const trial = newTrial()
-  expect(await trial.run(['install'])).toMatchObject({ code: 0 })
-  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const fixture = createTestHome()
+  expect(await fixture.run(['install'])).toMatchObject({ code: 0 })
+  const launcher = path.join(fixture.env.BATON_HOME!, 'bin', 'hook')
   writeFileSync(launcher, readFileSync(launcher, 'utf8').replace(/ node='[^']*'/, " node='/bin/true'"))
   const input = eventJson('PostToolBatch', fields)
-  expect(await runHook(trial, 'PostToolBatch', { input })).toMatchObject({ code: 0, stdout: '', stderr: '' })
-  const spool = path.join(trial.env.BATON_HOME!, 'spool')
+  expect(await runHook(fixture, 'PostToolBatch', { input })).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  const spool = path.join(fixture.env.BATON_HOME!, 'spool')
   const [name] = readdirSync(spool)
   return /\n\n(\{.*)\n#end\n$/s.exec(readFileSync(path.join(spool, name!), 'utf8'))![1]!
 }

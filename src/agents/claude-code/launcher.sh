@@ -1,5 +1,6 @@
 #!/bin/bash -p
-# The program an agent runs for each of its events: `hook <event>`, `hook status-line <key>`, `hook waiter`.
+# The program an agent runs for each of its events: `hook <event>`, `hook status-line <key>`, `hook
+# waiter`.
 #
 # Bash starts in a millisecond and can talk to a server over /dev/tcp without starting another
 # program. The launcher prints only what the client should read and always exits with 0.
@@ -112,9 +113,10 @@ if [ "$kind" = waiter ]; then
 elif [ "$bash_version" -lt 4 ]; then
   body=$(cat)
 elif [ "$kind" = "$unread" ]; then
-  # Read only the beginning of a tool batch. The rest is tool results, and Claude Code 2.1.325 accepts
-  # that they stay unread. Most batches are shorter, and all of their calls are counted. Calls are
-  # counted only for sessions without a figure; for others the part before the calls is enough.
+  # Read only the beginning of a tool batch. The rest is tool results, and Claude Code 2.1.325
+  # accepts that they stay unread. Most batches are shorter, and all of their calls are counted.
+  # Calls are counted only for sessions without a figure; for others the part before the calls is
+  # enough.
   [ -n "$far" ] && IFS= read -r -t "$patience" -N 600 body
   case $body in *"$behind"*) ;; *)
     IFS= read -r -t "$patience" -N $((2048 - ${#body})) rest
@@ -187,7 +189,8 @@ fi
 
 plain=1
 case $values in *[[:cntrl:]]*) plain= ;; esac
-# Sends the request in one write: a head that arrives in pieces costs the server more than the signal.
+# Sends the request in one write: a head that arrives in pieces costs the server more than the
+# signal.
 send_request() {
   local text=$body$'\n'
   if [ -n "$plain" ]; then vars=$headers; else list_variables X-Env- ': ' "$crlf"; fi
@@ -302,7 +305,8 @@ spool_signal() {
   umask 077
   [ -e "$home" ] && ! [ -O "$home" ] && return 2
   [ -d "$home/spool" ] && [ -d "$home/run" ] || mkdir -p "$home/spool" "$home/run" || return 2
-  # In folders of another user, that user could read the conversation and forge answers to the agent.
+  # In folders of another user, that user could read the conversation and forge answers to the
+  # agent.
   [ -O "$home" ] && [ -O "$home/run" ] && [ -O "$home/spool" ] && [ ! -L "$home/spool" ] || return 2
   case ${body_start%%'"tool_calls"'*} in *'"agent_id":"'*) is_subagent=1 ;; *) is_subagent= ;; esac
   local request=''
@@ -329,8 +333,8 @@ spool_signal() {
     return
   fi
   printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body" >"$home/spool/$id" || return 1
-  # One program instead of `timeout cat`: cat holds the other end of the pipe that is read here, for
-  # two seconds at most.
+  # Run one program instead of `timeout cat`: cat holds the other end of the pipe that is read here,
+  # for two seconds at most.
   exec 5< <(exec 6>&1 >>"$home/spool/$id" 3>&-; exec cat)
   read -r -t $((2 * patience)) -u 5
   [ $? -le 128 ] || kill $!
@@ -463,7 +467,8 @@ else
 fi
 
 [ -z "$is_subagent" ] || exit 0
-# Waits for an engine that still works on earlier signals of this session, at most 0.8 s with bash 4.
+# Waits for an engine that still works on earlier signals of this session, at most 0.8 s with bash
+# 4.
 tries=0
 while [ $tries -lt $((160 * patience)) ]; do
   has_earlier=

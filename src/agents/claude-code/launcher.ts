@@ -5,7 +5,7 @@ import script from './launcher.sh?raw'
  * Values written into the launcher at install time.
  * The values change with upgrades; the command in the agent's settings does not.
  */
-export interface LauncherInput {
+interface LauncherInput {
   bash: string
   /** The paths at install time. BATON_HOME in a client's environment overrides them. */
   home: Pick<Home, 'root' | 'config' | 'log'>

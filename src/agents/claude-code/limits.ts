@@ -118,7 +118,7 @@ function overridden(limits: Limits, usable: number, env: Record<string, string>)
 }
 
 /** Returns the first name of the answering model's family, preferably one with `[1m]`. */
-export function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): string | null {
+function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): string | null {
   const names = input.models
     .filter((name) => typeof name === 'string' && name !== '')
     .map((name) => resolveAlias(name as string, input.env))

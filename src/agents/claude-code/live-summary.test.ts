@@ -61,7 +61,7 @@ test('a note larger than a megabyte is ignored', () => {
   expect(readLiveSummary(put({ ...note, summary: 'x'.repeat(room + 1) }), 's1', 0)).toBeNull()
 })
 
-test('there is no note without a folder or file, for a folder of that name, and for a session id that is a path', () => {
+test('there is no summary note without a file, or for a session id that is a path', () => {
   const dir = put(note)
   expect(readLiveSummary(null, 's1', 0)).toBeNull()
   expect(readLiveSummary('', 's1', 0)).toBeNull()

@@ -19,7 +19,7 @@ export interface LiveSummary {
 }
 
 /** The messages that the client kept after the summary. */
-export interface KeptTail {
+interface KeptTail {
   messages: number
   /** Texts, tool inputs and tool results, oldest first. */
   text: string

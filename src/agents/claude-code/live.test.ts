@@ -104,7 +104,7 @@ test.each([
   expect(readLive(put(text).dir, 's1', null)).toBeNull()
 })
 
-test('there is no report without a folder or file, for a folder of that name, and for a session id that is a path', () => {
+test('there is no live report without a file, or for a session id that is a path', () => {
   const { dir } = put(report)
   expect(readLive(null, 's1', null)).toBeNull()
   expect(readLive('', 's1', null)).toBeNull()

@@ -3,7 +3,7 @@
  * Models with `by` `auto` compact only after the API refused a prompt, unless a window was set; the
  * others compact proactively.
  */
-export interface ModelFacts {
+interface ModelFacts {
   /**
    * Name without provider prefix, date, revision and `[1m]`. Null for a name that this table lacks.
    */

@@ -114,7 +114,7 @@ test('answers of the last day stay when the next order is given, and older ones 
   expect(readdirSync(dir).sort()).toEqual(['s1.o2.answer.json', 's1.order.json', 's2.o1.answer.json'])
 })
 
-test('a request of the user is read until it is dropped, only by its own session, and not while it is incomplete', () => {
+test('a user’s request is read until dropped, only by its own session and when complete', () => {
   const dir = tempDir()
   const file = join(dir, 's1.request.json')
   expect(readRequest(dir, 's1')).toBeNull()
@@ -141,7 +141,7 @@ test('all orders of a session can be forgotten', () => {
   expect(readdirSync(dir)).toEqual(['s2.order.json'])
 })
 
-test('the reason that prevents an order is known as soon as the module has started to write it, and is no answer', () => {
+test('the reason that prevents an order is known while it is written, and is no answer', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   expect(readHindrance(dir, 's1', 'o1')).toBeNull()

@@ -35,7 +35,7 @@ const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
 /** Writes an order. Throws when it cannot be written. */
 export function giveOrder(liveDir: string, order: Order): void {
   for (const name of [order.session, order.orderId])
-    if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+    if (!NAME.test(name)) throw new RangeError(`not a valid file name: ${name}`)
   writeFileAtomic(orderFile(liveDir, order.session), `${JSON.stringify(order)}\n`, { mode: 0o600 })
   removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
 }

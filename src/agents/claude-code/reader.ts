@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { lookAtNamedFile, namesInFolder, readNamedFile, readNamedText } from '../../lib/named-file.js'
+import { isRequest, shortTitle } from '../../lib/short-title.js'
 import type { CleanupPeriod, StoredTranscript, TranscriptReader } from '../transcript-reader.js'
 import { readConversation } from './conversation.js'
 import { entriesOfLine, entriesOfStreamLine, folderOfLine } from './conversation-line.js'
@@ -85,16 +86,30 @@ const inside = (folder: string): string[] =>
     .filter((name) => !name.endsWith('.jsonl'))
     .map((name) => join(folder, name))
 
-/** Returns folder and kind of a session, from the first lines of its transcript that name them. */
-function originOfTranscript(path: string): { folder: string | null; headless: boolean } {
+/**
+ * Returns folder, kind and title of a session, from the first lines of its transcript that name
+ * them.
+ */
+function originOfTranscript(path: string): { folder: string | null; headless: boolean; title: string | null } {
   const read = readNamedFile(path, { owner: 'this-user', most: HEAD_BYTES })
   const lines = 'refused' in read ? [] : read.bytes.toString('utf8').split('\n')
   let folder: string | null = null
-  for (const line of lines) {
+  let entrypoint: string | null = null
+  let title: string | null = null
+  for (const [at, line] of lines.entries()) {
     const fields = object(parseObject(line))
     folder ??= text(fields?.cwd)
-    const entrypoint = text(fields?.entrypoint)
-    if (entrypoint !== null) return { folder, headless: entrypoint.startsWith('sdk-') }
+    entrypoint ??= text(fields?.entrypoint)
+    title ??= titleOfLine(line, at + 1)
+    if (entrypoint !== null && title !== null) break
   }
-  return { folder, headless: false }
+  return { folder, headless: entrypoint?.startsWith('sdk-') ?? false, title }
+}
+
+/** Returns the user's request on a line, shortened. Null when it holds none. */
+function titleOfLine(line: string, number: number): string | null {
+  for (const entry of entriesOfLine(line, number, 'main')) {
+    if (entry.kind === 'said' && entry.by === 'user' && isRequest(entry.text)) return shortTitle(entry.text)
+  }
+  return null
 }

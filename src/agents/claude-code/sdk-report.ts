@@ -16,7 +16,7 @@ export function sdkReport(
   counted: ReadonlyMap<string, number>,
 ): SdkReport | null {
   const news = observeSdkMessage(message)
-  if (news === null) return toldByQuery(message, current, env)
+  if (news === null) return reportFromQuery(message, current, env)
   const sessionId = news.sessionId ?? current
   switch (news.type) {
     case 'session':
@@ -55,7 +55,7 @@ export function sdkReport(
   }
 }
 
-function toldByQuery(reply: unknown, sessionId: string, env: Record<string, string | undefined>): SdkReport | null {
+function reportFromQuery(reply: unknown, sessionId: string, env: Record<string, string | undefined>): SdkReport | null {
   const strings = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
@@ -74,7 +74,7 @@ function uuidOf(message: unknown): string | null {
  */
 export function measureAnswer(given: AnswerUsage): MeasuredAnswer {
   if (typeof given !== 'object' || given === null)
-    throw new TypeError('the usage of an answer is an object with input_tokens and output_tokens')
+    throw new TypeError('the usage of an answer must be an object with input_tokens and output_tokens')
   const created = typeof given.cache_creation === 'object' ? undefined : given.cache_creation
   const usage = {
     ...given,

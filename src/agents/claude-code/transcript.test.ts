@@ -32,13 +32,23 @@ function answer({
     output_tokens: output,
   }
   const message = { id, model, role: 'assistant', content, usage }
-  return `${JSON.stringify({ type: 'assistant', isSidechain: false, timestamp: '2026-11-15T20:00:00.000Z', message, ...more })}\n`
+  const timestamp = '2026-11-15T20:00:00.000Z'
+  return `${JSON.stringify({ type: 'assistant', isSidechain: false, timestamp, message, ...more })}\n`
 }
 
 const boundary = (trigger = 'auto'): string =>
-  `${JSON.stringify({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger, preTokens: 170_080, postTokens: 2_677, durationMs: 53 } })}\n`
+  `${JSON.stringify({
+    type: 'system',
+    subtype: 'compact_boundary',
+    compactMetadata: { trigger, preTokens: 170_080, postTokens: 2_677, durationMs: 53 },
+  })}\n`
 const user = (text: string): string => `${JSON.stringify({ type: 'user', message: { role: 'user', content: text } })}\n`
-const refusal = `${JSON.stringify({ type: 'assistant', isApiErrorMessage: true, errorDetails: '400 prompt is too long: 9 > 8', message: { model: '<synthetic>', content: [], usage: { input_tokens: 0, output_tokens: 0 } } })}\n`
+const refusal = `${JSON.stringify({
+  type: 'assistant',
+  isApiErrorMessage: true,
+  errorDetails: '400 prompt is too long: 9 > 8',
+  message: { model: '<synthetic>', content: [], usage: { input_tokens: 0, output_tokens: 0 } },
+})}\n`
 
 function file(text: string | Buffer = ''): string {
   const at = path.join(tempDir(), 's1.jsonl')
@@ -187,7 +197,10 @@ describe('ignored lines', () => {
     ['a sidechain', answer({ used: 9_008, more: { isSidechain: true } })],
     [
       'all zero',
-      `${JSON.stringify({ type: 'assistant', message: { id: 'z', model: 'm', usage: { input_tokens: 0, output_tokens: 0 } } })}\n`,
+      `${JSON.stringify({
+        type: 'assistant',
+        message: { id: 'z', model: 'm', usage: { input_tokens: 0, output_tokens: 0 } },
+      })}\n`,
     ],
     [
       'a tool result that holds a usage',
@@ -213,7 +226,7 @@ describe('ignored lines', () => {
   })
 })
 
-test('a compaction after a refusal is an overflow, also if the refusal was read earlier, and a later one is not', () => {
+test('a compaction after a refusal is an overflow, and a later one is not', () => {
   const at = file(answer({ used: 190_008 }) + refusal)
   const first = read(at)
   appendFileSync(at, boundary() + answer({ used: 30_008 }) + boundary())

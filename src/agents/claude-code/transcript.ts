@@ -19,7 +19,7 @@ const LOOK_BACK = 64 * MB
  */
 const MOST_CALLS = 4
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   chain: 'main' | 'subagent'
   /** Answers before this time do not count as spent: a fork's copied history may be unmarked. */
   spentSince?: number | null

@@ -95,7 +95,7 @@ const wakeups = (pid: number): number =>
   Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 const spoken = (orderId: string, text: string, session = 's-1') => ({ clientPid: 4711, session, orderId, text })
 
-test('a waiter blocks until it is notified, prints the text, and exits with the code that wakes the client', async () => {
+test('a waiter blocks until it is notified, and its exit code wakes the client', async () => {
   const waiter = start()
   await waits(waiter)
   expect(waiterOf(live, 4711)).toBe('asleep')
@@ -120,7 +120,7 @@ test('a text that is a link to another file of this user is not delivered', asyn
   expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
 
-test("a text that exists when a waiter starts is delivered at once, but not a withdrawn one or another session's", async () => {
+test('a waiter delivers a text that exists at its start, but no withdrawn or foreign one', async () => {
   mkdirSync(folder)
   sendByWaiter(live, spoken('order_1', 'taken back'))
   sendByWaiter(live, spoken('order_2', 'for another', 's-2'))

@@ -97,10 +97,10 @@ export function sendByWaiter(
   spoken: { clientPid: number; session: string; orderId: string; text: string },
 ): void {
   for (const name of [spoken.session, spoken.orderId])
-    if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+    if (!NAME.test(name)) throw new RangeError(`not a valid file name: ${name}`)
   const folder = waitersFolder(liveDir)
   writeFileAtomic(join(folder, `${spoken.session}.${spoken.orderId}.say`), spoken.text, { mode: 0o600 })
-  for (const pipe of pipesIn(folder, String(spoken.clientPid))) tell(pipe, 'look')
+  for (const pipe of pipesIn(folder, String(spoken.clientPid))) notifyWaiter(pipe, 'look')
 }
 
 /**
@@ -126,7 +126,7 @@ export function deliveredByWaiter(liveDir: string, session: string, orderId: str
 /** Ends every waiter and removes all its files. */
 export function endWaiters(liveDir: string): void {
   const folder = waitersFolder(liveDir)
-  for (const pipe of pipesIn(folder, '\\d+')) tell(pipe, 'home')
+  for (const pipe of pipesIn(folder, '\\d+')) notifyWaiter(pipe, 'home')
   for (const name of namesIn(folder).filter(isMadeHere)) rmSync(join(folder, name), { force: true })
   try {
     rmdirSync(folder)
@@ -164,7 +164,7 @@ function pipesIn(folder: string, client: string): string[] {
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFIFO())
 }
 
-function tell(pipe: string, word: 'look' | 'home'): void {
+function notifyWaiter(pipe: string, word: 'look' | 'home'): void {
   const end = openForWriting(pipe)
   if (end === null) return
   try {

@@ -25,10 +25,13 @@ export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER
           .then((value) => ({ value })),
       )
       if (given === undefined)
-        log('warn', `no answer to the client within ${ms} ms; it goes on without one`, { ear: name })
+        log('warn', `the client got no answer within ${ms} ms and continues without one`, { ear: name })
       return given?.value
     } catch (error) {
-      log('warn', 'an answer to the client failed; it goes on without one', { ear: name, reason: reasonOf(error) })
+      log('warn', 'an answer to the client failed; the client continues without one', {
+        ear: name,
+        reason: reasonOf(error),
+      })
       return undefined
     }
   }

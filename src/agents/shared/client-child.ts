@@ -6,7 +6,7 @@ import { BatonError } from '../../lib/errors.js'
 import { processesMarkedWith } from '../../lib/marked-processes.js'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
 
-export interface ClientExit {
+interface ClientExit {
   code: number | null
   signal: string | null
   trouble: string | null
@@ -24,7 +24,7 @@ export interface ClientChild {
   kill(): void
 }
 
-export interface SpawnOptions {
+interface SpawnOptions {
   program: string
   args: string[]
   cwd: string
@@ -66,7 +66,7 @@ function guard(pid: number): () => void {
 
 /** Starts the client in a process group of its own. Throws BatonError when it cannot be started. */
 export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions): ClientChild {
-  if (!existsSync(cwd)) throw new BatonError(`there is no folder ${cwd} to work in`, 'give a folder that exists')
+  if (!existsSync(cwd)) throw new BatonError(`the working folder ${cwd} does not exist`, 'give a folder that exists')
   const child = spawn(program, args, {
     cwd,
     env: { ...env, [SESSION_MARK]: sessionId },
@@ -79,7 +79,8 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     failure = error
   })
   const { pid } = child
-  if (pid === undefined) throw new BatonError(`${program} cannot be started`, 'check that it is there and may be run')
+  if (pid === undefined)
+    throw new BatonError(`${program} cannot be started`, 'check that the file exists and is executable')
   const release = guard(pid)
   // The client may end while we still write to it. Its exit is reported separately.
   child.stdin.on('error', () => {})

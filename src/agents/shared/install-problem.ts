@@ -31,7 +31,7 @@ export function asText(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new InstallProblem(path, 'it is not UTF-8 text', 'Save the file as UTF-8 and try again.')
+    throw new InstallProblem(path, 'the file is not UTF-8 text', 'Save the file as UTF-8 and try again.')
   }
 }
 

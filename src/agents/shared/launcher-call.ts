@@ -35,12 +35,14 @@ export function statusLineCommand(launcher: string, key: string, former: string 
  * `LC_ALL=C` halves bash's start time, because bash otherwise loads the user's locale first.
  */
 const call = (launcher: string, args: string) =>
-  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quoteForShell(launcher)} ${args} 2>/dev/null`
+  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ` +
+  `${quoteForShell(launcher)} ${args} 2>/dev/null`
 
 /** Returns the shell texts that earlier versions wrote. */
 const formerCalls = (launcher: string, args: string) => [
   `[ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args}`,
-  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args} 2>/dev/null`,
+  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ` +
+    `${args} 2>/dev/null`,
 ]
 
 const PLUMBING = new Set(

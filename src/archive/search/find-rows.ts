@@ -94,7 +94,8 @@ function newestFirst(index: Index, match: string, ranges: Range[] | null): Score
   for (const { first, last } of (ranges ?? [{ first: 0, last: Number.MAX_SAFE_INTEGER }]).toReversed()) {
     const rows = index
       .sql(
-        'SELECT rowid AS id, 1 AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?',
+        'SELECT rowid AS id, 1 AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid ' +
+          'DESC LIMIT ?',
       )
       .all(match, first, last, NEWEST - found.length) as Scored[]
     found.push(...rows)
@@ -133,7 +134,8 @@ function isWithin(ranges: readonly Range[], id: number): boolean {
 function rowOf(index: Index, id: number): Row | null {
   const row = index
     .sql(
-      `SELECT id, off, len, line, kind, nth, (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
+      `SELECT id, off, len, line, kind, nth,
+         (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
        FROM entries WHERE id = ?`,
     )
     .get(id) as (Omit<Row, 'kind'> & { kind: number }) | undefined

@@ -47,7 +47,7 @@ export function makeRebuildingIndex(path: string, store: Store, log: Log): Rebui
     store.transaction(() => {
       const isCurrent = opened ? opened.isCurrent() : file === fileIdentity(path)
       if (!isCurrent) return
-      log('warn', 'the index of the archives is damaged and is made again', { reason: reasonOf(error) })
+      log('warn', 'the archive index is damaged and is rebuilt', { reason: reasonOf(error) })
       moveAside(path)
       markUnindexed(store)
     })

@@ -169,7 +169,8 @@ function rewind(index: Index, stream: string, from: number): void {
   if (known.bytes <= from) return
   const last = index
     .sql(
-      'SELECT off + len AS end, line FROM entries WHERE id = (SELECT max(e.id) FROM spans s JOIN entries e ON e.id BETWEEN s.first AND s.last WHERE s.stream = ?)',
+      'SELECT off + len AS end, line FROM entries WHERE id = (SELECT max(e.id) FROM spans s JOIN entries e ON e.id ' +
+        'BETWEEN s.first AND s.last WHERE s.stream = ?)',
     )
     .get(stream) as { end: number; line: number } | undefined
   index

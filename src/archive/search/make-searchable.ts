@@ -63,8 +63,8 @@ function indexArchive(
     })
   } catch (error) {
     if (error instanceof BatonError) throw error
-    trouble = `it cannot be searched: ${reasonOf(error)}`
-    log('warn', 'an archive could not be made searchable', { archive: archiveId, reason: reasonOf(error) })
+    trouble = `it cannot be indexed: ${reasonOf(error)}`
+    log('warn', 'an archive could not be indexed', { archive: archiveId, reason: reasonOf(error) })
   }
   store.transaction(() => {
     const record = store.archive(archiveId)

@@ -28,11 +28,15 @@ const VERSION = 2
  * `streams`: how far a stream is indexed; `open_line` is 1 when its last line had no newline yet.
  */
 const SCHEMA = `
-  CREATE TABLE streams (stream TEXT PRIMARY KEY, bytes INTEGER NOT NULL, lines INTEGER NOT NULL, open_line INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE streams (stream TEXT
+    PRIMARY KEY, bytes INTEGER NOT NULL, lines INTEGER NOT NULL, open_line INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE spans (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, stream TEXT NOT NULL);
   CREATE INDEX spans_by_stream ON spans (stream, first);
-  CREATE TABLE entries (id INTEGER PRIMARY KEY, off INTEGER NOT NULL, len INTEGER NOT NULL, line INTEGER NOT NULL, kind INTEGER NOT NULL, nth INTEGER NOT NULL);
-  CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 2");
+  CREATE TABLE entries (id INTEGER
+    PRIMARY KEY, off INTEGER NOT NULL, len INTEGER NOT NULL, line INTEGER NOT NULL, kind INTEGER NOT NULL,
+    nth INTEGER NOT NULL);
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1,
+    tokenize="unicode61 remove_diacritics 2");
   PRAGMA user_version = ${VERSION};
 `
 

@@ -36,8 +36,7 @@ const BEYOND_LATIN = /[^\u0000-\u02ff]/
  * Scripts without spaces between words, or with suffixes attached to them.
  * Every character is indexed as a word, so a word becomes a phrase of characters.
  */
-const SIGNS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu
+const SIGNS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu
 
 /** Normalizes a text for the index; queries are normalized in the same way. */
 export function foldText(written: string): string {

@@ -138,18 +138,18 @@ export function explainSearchError(error: unknown): unknown {
   const text = `${reason} ${codeOf(error) ?? ''}`
   if (/disk is full|no space left|ENOSPC|EDQUOT/i.test(text))
     return new BatonError(
-      'No space is left on the disk, so the archives cannot be searched.',
-      'Free some space and search again; nothing that was kept is lost.',
+      'Cannot search the archives: no space is left on the disk.',
+      'Free some space and search again. No archive is lost.',
     )
   if (/readonly|read-only|unable to open|EACCES|EROFS|EPERM|EISDIR/i.test(text))
     return new BatonError(
-      `The archives cannot be searched: their index cannot be opened (${reason}).`,
-      'Check the owner and mode of archive-index.db. It can be deleted at any time: it is made again from the archives.',
+      `Cannot search the archives: their index cannot be opened (${reason}).`,
+      'Check the owner and mode of archive-index.db, or delete it: Baton rebuilds it from the archives.',
     )
   if (/disk I\/O error/i.test(text))
     return new BatonError(
-      `The archives cannot be searched: their index cannot be read (${reason}).`,
-      'Check the disk and its free space. The index can be deleted at any time: it is made again from the archives.',
+      `Cannot search the archives: their index cannot be read (${reason}).`,
+      'Check the disk and its free space, or delete archive-index.db: Baton rebuilds it from the archives.',
     )
   return error
 }

@@ -1,11 +1,13 @@
 import { basename, resolve } from 'node:path'
 import { callingSession } from '../../agents/clients.js'
-import { finishAll, retainArchives } from '../../app/archives.js'
-import { keepSession, removeArchives, takeOutArchive } from '../../app/change-archives.js'
+import { archiveSessionAndWait, finishAll, notStored, retainArchives } from '../../app/archives.js'
+import { removeArchives, takeOutArchive } from '../../app/change-archives.js'
 import { configuredPrune, forgetWords } from '../../app/forget-sessions.js'
+import { sessionNamed } from '../../app/sessions.js'
 import type { Archives } from '../../archive/archive.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
-import { BatonError, EXIT } from '../../lib/errors.js'
+import { formatCount } from '../../lib/counted.js'
+import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli } from '../command.js'
 import { inArchives } from '../open-archives.js'
@@ -21,14 +23,22 @@ import { archiveTable } from './archive.js'
 export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
   const written = call.value('to')
   if (written === null)
-    throw wrong({ name: 'archive' }, `Where to? baton archive ${action} ${call.words[1]} --to FILE.`)
+    throw wrong(
+      { name: 'archive' },
+      `baton archive ${action} needs a file to write.`,
+      `Name it: baton archive ${action} ${call.words[1]} --to FILE.`,
+    )
   if (written === '-')
-    throw wrong({ name: 'archive' }, '--to needs a file: a transcript is not printed.', 'A file named - is ./-.')
+    throw wrong(
+      { name: 'archive' },
+      '--to cannot be standard output, because transcripts can be very large.',
+      'Give a file name. A file named - is ./-.',
+    )
   if (written.endsWith('/'))
     throw wrong(
       { name: 'archive' },
       `${written} names a folder.`,
-      `Name the file that is to be written, such as ${written}transcript.jsonl.`,
+      `Name the file to write, such as ${written}transcript.jsonl.`,
     )
   const to = resolve(cli.cwd, written)
   return inArchives(call, cli, (opened) => {
@@ -49,21 +59,22 @@ export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'
       )
     else
       cli.print(
-        `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ${shortenHome(to, cli.env.HOME)}.${tail(redacting, removed)}`,
+        `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ` +
+          `${shortenHome(to, cli.env.HOME)}.` +
+          (redacting ? ` ${redactionText(removed)}` : ''),
       )
     return EXIT.done
   })
 }
 
-function tail(redacting: boolean, removed: Record<string, number>): string {
-  if (!redacting) return ''
+function redactionText(removed: Record<string, number>): string {
   const list = Object.entries(removed).map(([name, count]) => `${count}× ${name}`)
   return list.length === 0
-    ? ' Nothing in it looked like a secret.'
-    : ` Removed: ${list.join(', ')}. Look it through before you give it away.`
+    ? 'Nothing in it looked like a secret. Read it before you share it.'
+    : `Removed: ${list.join(', ')}. Read it before you share it.`
 }
 
-const DOING = { check: 'checking:', index: 'making them searchable:' }
+const PROGRESS_LABELS = { check: 'checking archives:', index: 'indexing archives:' }
 
 /**
  * Adds archives on the disk that the store does not know to the store.
@@ -72,7 +83,10 @@ const DOING = { check: 'checking:', index: 'making them searchable:' }
 export async function adopt(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ archives, progress }) => {
     const dryRun = call.flag('dry-run')
-    const { adopted, skipped } = archives.adopt({ dryRun, progress: (what, bytes) => progress.add(DOING[what], bytes) })
+    const { adopted, skipped } = archives.adopt({
+      dryRun,
+      progress: (what, bytes) => progress.add(PROGRESS_LABELS[what], bytes),
+    })
     progress.end()
     const sessions = new Set(adopted.map(({ sessionId }) => sessionId)).size
     if (call.json) {
@@ -107,37 +121,37 @@ export async function adopt(call: Call, cli: Cli): Promise<number> {
 }
 
 const SKIPPED =
-  'What is marked with × was left as it is. Put it back from a backup and run baton archive adopt again, or remove it.'
+  'Files marked with × were skipped. Restore them from a backup and run baton archive adopt again, or delete them.'
 
 function summary(archives: number, sessions: number, bytes: number, dryRun: boolean): string {
-  if (archives === 0) return 'The store knows every archive on the disk that can be read; nothing to adopt.'
-  const what = `${archives === 1 ? '1 archive' : `${archives} archives`} of ${sessions === 1 ? '1 session' : `${sessions} sessions`} (${bytesText(bytes)})`
-  return dryRun ? `Would take ${what} into the store.` : `Took ${what} into the store; baton archive list shows them.`
+  if (archives === 0) return 'Nothing to adopt: the store knows every readable archive on the disk.'
+  const what = `${formatCount(archives, 'archive')} of ${formatCount(sessions, 'session')} (${bytesText(bytes)})`
+  return dryRun ? `Would add ${what} to the store.` : `Added ${what} to the store. baton archive list shows them.`
 }
 
 /** Archives a session's transcript now. */
 export async function keep(call: Call, cli: Cli): Promise<number> {
   const id = call.words[1] ?? callingSession(cli.env)
-  if (!id) throw wrong({ name: 'archive' }, 'Which session? baton archive keep <session>.', 'baton status lists them.')
+  if (!id)
+    throw wrong(
+      { name: 'archive' },
+      'baton archive keep needs a session.',
+      'Name it: baton archive keep <session>. baton status lists the sessions.',
+    )
   return inArchives(call, cli, async (opened) => {
-    const { archive, retryAt } = await keepSession(opened, id, () =>
-      cli.note('Another process is keeping transcripts of this session; waiting for it …'),
+    const session = sessionNamed(opened.app, id)
+    const requested = await archiveSessionAndWait(opened, session, () =>
+      cli.note('Waiting for another process that is archiving this session …'),
     )
+    const { archive } = requested
     if (call.json) cli.print(JSON.stringify(archive))
-    else if (archive.status === 'kept')
+    if (archive.status !== 'kept') throw notStored(requested)
+    if (!call.json)
       cli.print(
-        `Kept ${bytesText(archive.bytes)} as ${archive.archive_id}${archive.path === null ? '' : ` (${basename(archive.path)})`}.`,
+        `Archived ${bytesText(archive.bytes)} as ` +
+          `${archive.archive_id}${archive.path === null ? '' : ` (${basename(archive.path)})`}.`,
       )
-    if (archive.status === 'kept') return EXIT.done
-    if (archive.status === 'pending')
-      throw new BatonError(
-        `${archive.archive_id} is not kept yet: another process is still working on this session’s archives.`,
-        `It is kept once that one is done (baton archive show ${archive.archive_id}).`,
-      )
-    throw new BatonError(
-      `${archive.archive_id} was not kept: ${archive.reason ?? 'for no known reason'}.`,
-      retryAt === null ? 'baton doctor tells what is wrong.' : 'It is tried again later.',
-    )
+    return EXIT.done
   })
 }
 
@@ -161,7 +175,7 @@ export async function finish(call: Call, cli: Cli): Promise<number> {
       else
         cli.print(
           shown.length === 0
-            ? 'Nothing was waiting.'
+            ? 'No archive was waiting.'
             : shown.map((one) => `${one.archive_id} ${one.status}${one.reason ? `: ${one.reason}` : ''}`).join('\n'),
         )
       return EXIT.done
@@ -190,7 +204,8 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
   if ((session === undefined) === (project === null))
     throw wrong(
       { name: 'archive' },
-      'Forget what? baton archive forget <session>, or baton archive forget --project DIR.',
+      'baton archive forget needs either a session, an archive or --project.',
+      'Give one: baton archive forget <session|id>, or baton archive forget --project DIR.',
     )
   return inArchives(
     call,
@@ -215,7 +230,7 @@ function drop(
   { quoted, words: forgotten }: { quoted: boolean; words: number } = { quoted: false, words: 0 },
 ): number {
   const dry = call.flag('dry-run')
-  const slow = (): void => cli.note('Taking every word of it out of the index; that may take a minute …')
+  const slow = (): void => cli.note('Removing the text from the search index. This can take a minute …')
   const { archives: shown, freed, indexFreed, shared, left, leftBytes } = removeArchives(archives, records, dry, slow)
   if (call.json) {
     cli.print(
@@ -231,23 +246,18 @@ function drop(
     )
     return EXIT.done
   }
-  const words = 'what was quoted of it in loss reports, summaries, briefs and messages'
-  if (shown.length === 0 && quoted) cli.print(dry ? `Would forget ${words}.` : `Forgot ${words}; there was no archive.`)
-  else if (shown.length === 0) cli.print('Nothing is too old or too much.')
+  const quotes = 'quotes of it in loss reports, summaries, briefs and messages'
+  const deleted = dry ? 'Would delete' : 'Deleted'
+  if (shown.length === 0 && quoted) cli.print(`${deleted} ${quotes}. There is no archive of it.`)
+  else if (shown.length === 0) cli.print('No archive exceeds the limits.')
   else {
     cli.print(archiveTable(shown, cli).join('\n'))
-    const count = shown.length === 1 ? '1 archive' : `${shown.length} archives`
-    const why = freed === 0 && shared ? ', because other archives of the same sessions hold the same bytes' : ''
-    const said = dry
-      ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
-      : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`
-    cli.print(
-      wrap(
-        quoted ? `${said} ${dry ? 'Would also forget' : 'Forgot also'} ${words}.` : said,
-        cli.screen.columns,
-        0,
-      ).join('\n'),
-    )
+    const why = freed === 0 && shared ? ', because other archives of the same sessions use the same bytes' : ''
+    const index = indexFreed === null ? '' : `, and ${bytesText(indexFreed)} of the search index`
+    const frees = `${dry ? 'This would free' : 'This freed'} ${bytesText(freed)}${why}${index}.`
+    const also = quoted ? ` ${dry ? 'Would also delete' : 'Also deleted'} ${quotes}.` : ''
+    const said = `${deleted} ${formatCount(shown.length, 'archive')}. ${frees}${also}`
+    cli.print(wrap(said, cli.screen.columns, 0).join('\n'))
   }
   return EXIT.done
 }

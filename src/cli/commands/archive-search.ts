@@ -9,7 +9,7 @@ import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { ArchiveRecord, Hit } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { App } from '../../engine/open-engine.js'
-import { isPutBack } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/fact-key.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -22,9 +22,7 @@ import { keptLine, kindsText, whyNoReport } from '../render/session-page.js'
 import { bytesText, cut, projectName, stamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
-/**
- * Time limit for reading a piped query. A terminal where nothing is typed is not waited for longer.
- */
+/** Time limit for reading the query from standard input, because nobody may be writing to it. */
 const INPUT_MS = 5_000
 
 export async function search(call: Call, cli: Cli): Promise<number> {
@@ -47,7 +45,7 @@ export async function search(call: Call, cli: Cli): Promise<number> {
     else if (hits.length > 0) cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
     tellUnreadable(lost, cli)
     tellUnread(unread, cli)
-    if (hits.length === limit) cli.note(`The best ${limit}; --limit N shows more.`)
+    if (hits.length === limit) cli.note(`These are the best ${limit} hits. --limit N shows more.`)
     return hits.length === 0 && lost.size > 0 ? EXIT.failed : EXIT.done
   }
   return inArchives(call, cli, work, { finish: false })
@@ -57,25 +55,25 @@ export async function search(call: Call, cli: Cli): Promise<number> {
 function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
   if (archives.size === 0) return
   const names = [...archives].join(', ')
-  cli.note(`What matches in ${names} cannot be shown: files are gone or damaged. baton archive verify tells more.`)
+  cli.note(`Matches in ${names} cannot be shown: their files are missing or damaged. Run baton archive verify.`)
 }
 
 function refuseEmpty(query: string): void {
   if (query.trim() === '')
     throw wrong(
       { name: 'archive' },
-      'There is nothing to look for.',
-      'Give words, a "phrase", or the beginning of a word with a star.',
+      'The query is empty.',
+      'Give words, "a phrase", or the beginning of a word with a star (deploy*).',
     )
 }
 
 function nothing(archives: number, query: string, columns: number): string {
   const text =
     archives === 0
-      ? 'Nothing found: there are no archives yet.'
+      ? 'No hits, because there are no archives yet. baton import archives the transcripts on this disk.'
       : parseQuery(query).length === 0
-        ? `Nothing found: ${replaceControls(query.trim())} has no letter or digit, and only words are searched.`
-        : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+        ? `No hits: ${replaceControls(query.trim())} contains no letter or digit, and only words are searched.`
+        : 'No hits. All words must occur in the same prompt, answer, command or result; try fewer words.'
   return wrap(text, columns, 0).join('\n')
 }
 
@@ -98,35 +96,46 @@ export function tellUnread(unread: readonly Unread[], cli: Cli): void {
   const sessions = [...new Set(unread.map((one) => replaceControls(one.session_id.slice(0, 8))))]
   const more = sessions.length > MOST_NAMED ? ` and ${sessions.length - MOST_NAMED} more` : ''
   cli.note(
-    `Not read yet, there was no time: ${sessions.slice(0, MOST_NAMED).join(', ')}${more} (${bytesText(bytes)}). ` +
-      'It is read now in the background; baton archive finish waits for it.',
+    `Not searched, because 5 s were not enough: ${sessions.slice(0, MOST_NAMED).join(', ')}${more} ` +
+      `(${bytesText(bytes)}). ` +
+      'Baton reads them in the background now; baton archive finish waits for it.',
   )
 }
 
 export const recallCommand: Command = {
   name: 'recall',
-  summary: 'fetch what was said or done before a compaction',
+  summary: 'find what was said or done before a compaction',
   usage: ['<query> [--session ID] [--limit N]', '--lost [query] [--session ID] [--before-last N]'],
   about:
-    `Finds prompts, answers, commands and results in the archives and prints them whole. Run by an agent (${SESSION_VARIABLES} is set), it looks ` +
-    'in the sessions of its own seat first, and everywhere only if nothing is found there. All words must stand in the same place; "a phrase" ' +
-    'stands together, and a star ends the beginning of a word. What sessions said since they were last archived is read first, also of sessions that were killed: for at most 5 s, and what was not read is named. Sessions whose client still runs are read once they end, are compacted or hand off.\n' +
-    'With --lost: the facts that the summary of the last compaction does not carry, most needed first; words leave those that have them all.',
+    'Searches the archives for prompts, answers, commands and results, and prints them in full. ' +
+    'All words must occur in the same one. "a phrase" matches its words in this order, ' +
+    'and word* matches the beginning of a word.\n' +
+    `An agent (${SESSION_VARIABLES} is set) searches the sessions of its own seat, which is the terminal or job it ` +
+    'runs in, ' +
+    'and all others only if that finds nothing.\n' +
+    'New text is archived first, for at most 5 s; recall names what it could not read in that time. ' +
+    'Sessions that still run become searchable when they compact, hand off or end.\n' +
+    '--lost lists the facts that the summary of the last compaction lacks, the most needed first. A query filters ' +
+    'them.',
   options: {
-    lost: { type: 'boolean', about: 'what the last compaction dropped' },
-    'before-last': { type: 'string', value: 'N', about: '--lost: the Nth compaction before the last one' },
-    session: { type: 'string', value: 'ID', about: 'only this session, or all of a seat' },
-    limit: { type: 'string', value: 'N', about: 'so many (5; with --lost all)' },
+    lost: { type: 'boolean', about: 'list the facts that the last compaction dropped' },
+    'before-last': { type: 'string', value: 'N', about: 'with --lost: the Nth compaction before the last one' },
+    session: { type: 'string', value: 'ID', about: 'only this session, or all sessions of a seat' },
+    limit: { type: 'string', value: 'N', about: 'maximum number of hits (default: 5; with --lost all)' },
   },
   words: { min: 0, max: 100 },
   examples: [
-    ['baton recall "never touch the migrations"', 'words that stand in one place'],
-    ['baton recall \'"exit code 137"\' --limit 1', 'a phrase, the best place only'],
+    ['baton recall "never touch the migrations"', 'words that occur together'],
+    ['baton recall \'"exit code 137"\' --limit 1', 'a phrase, only the best hit'],
     ["baton recall 'deploy*' --session d76d6c4d --json", 'for a script'],
-    ['baton recall --lost', 'everything the last compaction dropped'],
-    ['baton recall --lost migrations --session api', 'of the seat api, only what names the migrations'],
+    ['baton recall --lost', 'all facts that the last compaction dropped'],
+    ['baton recall --lost migrations --session api', 'those of seat api that name migrations'],
   ],
-  json: '{hits: [{archive_id, line, kind, text, …}], scope, unreadable, unread: [{session_id, archive_id, bytes}]}; scope: session, seat or all. With --lost also {session_id, compaction_started_at, facts, facts_kept, by_kind}, each hit with state and put_back',
+  json:
+    '{hits: [{archive_id, line, kind, text, …}], scope: session|seat|all, unreadable, ' +
+    'unread: [{session_id, archive_id, bytes}]}. ' +
+    'With --lost {session_id, compaction_started_at, facts, facts_kept, by_kind, hits, scope}, each hit with state ' +
+    'and put_back',
   run: runRecall,
 }
 
@@ -135,7 +144,11 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
   const query = call.words.join(' ')
   const limit = parseLimit(call.value('limit'), 5)
   if (call.words.length === 0)
-    throw wrong(recallCommand, 'Which words? baton recall <query>.', 'baton recall --lost lists what was dropped.')
+    throw wrong(
+      recallCommand,
+      'baton recall needs a query.',
+      'Give words: baton recall <query>. baton recall --lost lists what the last compaction dropped.',
+    )
   refuseEmpty(query)
   const work = (opened: Opened): number => {
     const fresh = readNew(opened)
@@ -261,20 +274,24 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
   const { columns, paint } = screen
   const note = unreported
     ? wrap(
-        paint(`The compaction of ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'),
+        paint(`The compaction at ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'),
         columns,
         0,
       )
     : []
-  if (found === null) return unreported ? note : wrap('No compaction is known here.', columns, 0)
+  if (found === null)
+    return unreported
+      ? note
+      : wrap('No compaction is recorded. baton recall <query> searches the archives.', columns, 0)
   const back = isPutBack(found)
   const more = matching - shown.length
-  const place = archived ? `; the transcript before it is archive ${found.archiveId}` : ''
-  const nothing = found.loss.lost.length === 0 ? 'Nothing was lost.' : 'Nothing that was lost has these words.'
+  const place = archived ? `; archive ${found.archiveId} has the transcript before it` : ''
+  const nothing = found.loss.lost.length === 0 ? 'No facts were lost.' : 'No lost fact contains all these words.'
   return [
     ...note,
     ...wrap(
-      `${paint(replaceControls(found.sessionId.slice(0, 8)), 'bold')} compacted ${stamp(found.startedAt)}${place}`,
+      `Session ${paint(replaceControls(found.sessionId.slice(0, 8)), 'bold')} compacted at ` +
+        `${stamp(found.startedAt)}${place}`,
       columns,
       0,
     ),
@@ -283,7 +300,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
     '',
     ...(matching === 0 ? [nothing] : shown.flatMap((fact) => factLines(fact, back(fact), columns, paint))),
     ...(more > 0 ? [paint(`and ${more} more`, 'dim')] : []),
-    ...(shown.some(back) ? ['', paint('↩ was put back into the conversation', 'dim')] : []),
+    ...(shown.some(back) ? ['', paint('↩ Baton put the fact back into the conversation', 'dim')] : []),
   ]
 }
 

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { cleanupLimits } from '../../app/archives.js'
 import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/records/archive.js'
+import { formatCount } from '../../lib/counted.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
-import type { Call, Cli, Command, Option } from '../command.js'
+import type { ActionHelp, Call, Cli, Command, Option } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { checkForm, wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
@@ -28,39 +29,89 @@ type Action = (typeof ACTIONS)[number]
 
 const options = {
   to: { type: 'string', value: 'FILE', about: 'restore, export: the file to write' },
-  force: { type: 'boolean', about: 'restore, export: replace the file if it is there' },
+  force: { type: 'boolean', about: 'restore, export: replace an existing file' },
   redact: {
     type: 'boolean',
-    about: 'export: remove what looks like a key, a token, a password, and what archive.redact says',
+    about: 'export: remove likely keys, tokens and passwords, and what archive.redact matches',
   },
-  emails: { type: 'boolean', about: 'export --redact: remove e-mail addresses too' },
+  emails: { type: 'boolean', about: 'export: with --redact, also remove e-mail addresses' },
   subagent: { type: 'string', value: 'NAME', about: 'restore, export: the transcript of this subagent' },
-  session: { type: 'string', value: 'ID', about: 'list, search: only this session, or all of a seat' },
+  session: { type: 'string', value: 'ID', about: 'list, search: only this session, or all sessions of a seat' },
   project: { type: 'string', value: 'DIR', about: 'list, search, forget: only the project of this folder' },
-  limit: { type: 'string', value: 'N', about: 'search: so many hits (20)' },
-  'older-than': { type: 'string', value: 'D', about: 'prune: what is older than 12h, 30d, 8w, or a date' },
-  'max-size': { type: 'string', value: 'S', about: 'prune: until all together take at most 10GB, 500MB, 2GiB' },
-  'dry-run': { type: 'boolean', about: 'adopt, prune, forget: only say what would be done' },
+  limit: { type: 'string', value: 'N', about: 'search: maximum number of hits (default: 20)' },
+  'older-than': { type: 'string', value: 'D', about: 'prune: older than an age (12h, 30d, 8w) or a date' },
+  'max-size': {
+    type: 'string',
+    value: 'S',
+    about: 'prune: the oldest archives, until the others take at most this size (10GB, 500MB, 2GiB)',
+  },
+  'dry-run': { type: 'boolean', about: 'adopt, prune, forget: only show what would be done' },
 } satisfies Record<string, Option>
 
-/** The number of arguments and the options of each action. */
-const FORMS: Record<Action, { least: number; most: number; options: (keyof typeof options)[] }> = {
-  list: { least: 0, most: 0, options: ['session', 'project'] },
-  show: { least: 1, most: 1, options: [] },
-  restore: { least: 1, most: 1, options: ['to', 'force', 'subagent'] },
-  export: { least: 1, most: 1, options: ['to', 'force', 'subagent', 'redact', 'emails'] },
-  search: { least: 1, most: 100, options: ['session', 'project', 'limit'] },
-  verify: { least: 0, most: 1, options: [] },
-  adopt: { least: 0, most: 0, options: ['dry-run'] },
-  prune: { least: 0, most: 0, options: ['older-than', 'max-size', 'dry-run'] },
-  forget: { least: 0, most: 1, options: ['project', 'dry-run'] },
-  keep: { least: 0, most: 1, options: [] },
-  finish: { least: 0, most: 0, options: [] },
+/** Help, number of arguments and options of each action. */
+const FORMS: Record<Action, ActionHelp & { least: number; most: number; options: (keyof typeof options)[] }> = {
+  list: { summary: 'list archives, newest first', least: 0, most: 0, options: ['session', 'project'] },
+  show: { summary: 'show an archive: its origin, size and files', least: 1, most: 1, options: [] },
+  restore: {
+    summary: 'write an archived transcript to a file, unchanged',
+    least: 1,
+    most: 1,
+    options: ['to', 'force', 'subagent'],
+  },
+  export: {
+    summary: 'write an archived transcript to a file, if you like without secrets',
+    about: 'Redaction finds what looks like a secret. Read the file before you share it.',
+    least: 1,
+    most: 1,
+    options: ['to', 'force', 'subagent', 'redact', 'emails'],
+  },
+  search: {
+    summary: 'search the text of archives',
+    about:
+      'All words must occur in the same prompt, answer, command or result. "a phrase" matches its words in this ' +
+      'order, ' +
+      'and word* matches the beginning of a word. - reads the query from standard input.',
+    least: 1,
+    most: 100,
+    options: ['session', 'project', 'limit'],
+  },
+  verify: {
+    summary: 'check that archives are complete and undamaged',
+    about: 'Exits with 1 if anything is wrong.',
+    least: 0,
+    most: 1,
+    options: [],
+  },
+  adopt: {
+    summary: 'add archives on the disk that the store does not know',
+    about:
+      'For use after the store was lost. Verifies the archives and makes them searchable. ' +
+      'Files that cannot be used are listed, and the exit code is then 1.',
+    least: 0,
+    most: 0,
+    options: ['dry-run'],
+  },
+  prune: {
+    summary: 'delete old archives',
+    about: 'Without --older-than and --max-size, archive.keep_days and archive.keep_bytes of the configuration apply.',
+    least: 0,
+    most: 0,
+    options: ['older-than', 'max-size', 'dry-run'],
+  },
+  forget: {
+    summary: 'delete all text stored of a session or a project, or one archive',
+    about: 'For a session or a project, quotes in loss reports, summaries, briefs and messages are deleted too.',
+    least: 0,
+    most: 1,
+    options: ['project', 'dry-run'],
+  },
+  keep: { summary: 'archive the transcript of a session now', least: 0, most: 1, options: [] },
+  finish: { summary: 'finish the archives that hooks planned', least: 0, most: 0, options: [] },
 }
 
 export const command: Command = {
   name: 'archive',
-  summary: 'list, search, restore and remove kept transcripts',
+  summary: 'list, search, restore and delete archived transcripts',
   usage: [
     'list [--session ID] [--project DIR]',
     'show <id>',
@@ -76,35 +127,42 @@ export const command: Command = {
     'finish',
   ],
   about:
-    'A transcript is kept before it is compacted: what stood in it at that moment, byte for byte. Archives are plain conversation, compressed, ' +
-    'readable by you alone. An id may be shortened to four characters. search finds words that all stand in one prompt, answer, command ' +
-    'or result; "a phrase" stands together, and a star ends the beginning of a word; - reads the query from standard input. prune without options does what the configuration says ' +
-    '(archive.keep_days, archive.keep_bytes). verify ends with 1 when anything is wrong. adopt takes archives on the disk that the store does not know, as after a lost store, back into it: it proves their bytes, makes them searchable, names what it has to skip and then ends with 1. forget takes a session (or all of a project) with every word quoted of it, or a single archive by its id. keep keeps what a session has said so far. finish keeps at once what hooks only planned; every ' +
-    'other action does that first, search for at most 5 s.',
+    'Baton archives a transcript before each compaction, at a handoff and at the end of a session, byte for byte. ' +
+    'Archives are compressed conversation text that only you can read. Four characters of an id are enough.\n' +
+    'Every action first finishes the archives that hooks planned; search spends at most 5 s on it.',
   options,
   actions: ACTIONS,
+  forms: FORMS,
   words: { min: 1, max: 101 },
   examples: [
-    ['baton archive list', 'what is kept'],
-    ['baton archive search \'"rate limit" retry*\'', 'a phrase and the beginning of a word'],
-    ['baton archive restore arc_3f2a --to session.jsonl', 'the transcript as it was'],
-    ['baton archive export arc_3f2a --to give-away.jsonl --redact', 'without what looks like a secret'],
-    ['baton archive adopt', 'take archives back after the store was lost'],
-    ['baton archive prune --older-than 90d --dry-run', 'what would go'],
-    ['baton archive forget --project ~/secret-work', 'remove everything kept of a project'],
+    ['baton archive list', 'list all archives'],
+    ['baton archive show arc_3f2a', 'show where an archive comes from'],
+    ['baton archive search \'"rate limit" retry*\'', 'search for a phrase and the beginning of a word'],
+    ['baton archive restore arc_3f2a --to session.jsonl', 'write the transcript as it was'],
+    ['baton archive export arc_3f2a --to share.jsonl --redact', 'write it without likely secrets'],
+    ['baton archive verify', 'check all archives'],
+    ['baton archive adopt', 'add archives after the store was lost'],
+    ['baton archive prune --older-than 90d --dry-run', 'show what would be deleted'],
+    ['baton archive forget --project ~/secret-work', 'delete all text stored of a project'],
+    ['baton archive keep d76d6c4d', 'archive a session now'],
+    ['baton archive finish', 'wait until all archives are searchable'],
   ],
   json:
-    'list: {archives: [{archive_id, session_id, project, trigger, created_at, bytes, stored_bytes, sha256, path, status, reason, …}], total_bytes, …}; ' +
-    'search: {hits: [{archive_id, line, kind, text, snippet, …}], unreadable, unread: [{session_id, archive_id, bytes}]}; verify: {ok, archives: [{archive_id, state, reason}], not_in_store, unusable, extra, not_kept}; ' +
+    'list: {archives: [{archive_id, session_id, project, trigger, created_at, bytes, stored_bytes, sha256, path, ' +
+    'status, reason, …}], total_bytes, …}; show, keep: an archive; restore, export: {archive_id, path, bytes, …}; ' +
+    'search: {hits: [{archive_id, line, kind, text, snippet, …}], unreadable, unread: [{session_id, archive_id, ' +
+    'bytes}]}; ' +
+    'verify: {ok, archives: [{archive_id, state, reason}], not_in_store, unusable, extra, not_kept}; ' +
     'adopt: {dry_run, changed, archives, skipped: [{path, reason}]}; ' +
-    'prune, forget: {dry_run, archives, freed_bytes, left_bytes, …}; restore, export: {archive_id, path, bytes, …}',
+    'prune, forget: {dry_run, archives, freed_bytes, left_bytes, …}; finish: {archives, pruned, freed_bytes}',
   run,
 }
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const action = call.words[0] as Action
   checkForm(command, call, action, FORMS[action])
-  if (call.flag('emails') && !call.flag('redact')) throw wrong(command, '--emails needs --redact.')
+  if (call.flag('emails') && !call.flag('redact'))
+    throw wrong(command, '--emails has no effect without --redact.', 'Add --redact.')
   switch (action) {
     case 'list':
       return list(call, cli)
@@ -150,9 +208,7 @@ export async function list(call: Call, cli: Cli): Promise<number> {
       return EXIT.done
     }
     if (shown.length === 0) {
-      const none =
-        'No archives. A transcript is kept before it is compacted; baton archive keep <session> keeps one now.'
-      cli.print(wrap(none, cli.screen.columns, 0).join('\n'))
+      cli.print(wrap(noArchives(records.length), cli.screen.columns, 0).join('\n'))
       return EXIT.done
     }
     const { columns, paint } = cli.screen
@@ -160,8 +216,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     const troubles = shown.filter(({ reason }) => reason !== null)
     for (const { archive_id: id, reason } of troubles)
       cli.print(wrap(paint(replaceControls(`${id}: ${reason}`), 'yellow'), columns, 2).join('\n'))
-    const all = wanted ? ' all' : ''
-    const total = `${bytesText(sizes.bytes)} on the disk for${all} ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`
+    const all = `${wanted ? 'all ' : ''}${formatCount(sizes.archives, 'archive')}`
+    const total = `${all}: ${bytesText(sizes.bytes)} on disk, search index ${bytesText(sizes.indexBytes)}`
     cli.print(wrap(paint(total, 'dim'), columns, 0).join('\n'))
     for (const { days, setBy } of limits)
       cli.print(wrap(paint(limitText(days, shortenHome(setBy!, cli.env.HOME)), 'dim'), columns, 0).join('\n'))
@@ -169,9 +225,19 @@ export async function list(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-/** Text shown with every list of archives that the client's cleanup period limits. */
+/** Explains an empty list. `all` counts the archives without the filter. */
+function noArchives(all: number): string {
+  return all > 0
+    ? 'No archive matches. baton archive list without options lists all.'
+    : 'No archives yet. Baton archives a transcript before it is compacted; baton archive keep <session> does it now.'
+}
+
+/** Explains that the client's cleanup period also limits archives. */
 function limitText(days: number, setBy: string): string {
-  return `cleanupPeriodDays in ${setBy} limits archives too: they are removed ${days} days after the transcript was last written`
+  return (
+    `cleanupPeriodDays in ${setBy} also limits archives: they are deleted ${formatCount(days, 'day')} after ` +
+    'the last write to the transcript'
+  )
 }
 
 export function archiveTable(archives: readonly Archive[], cli: Cli): string[] {
@@ -239,10 +305,7 @@ function page(
     ['sha256', archive.sha256],
     ['searchable', archive.status === 'kept' ? (archive.indexed ? 'yes' : 'not yet') : null],
     ['reason', archive.reason],
-    [
-      'again',
-      record.status === 'failed' && record.retryAt !== null ? `tried again after ${stamp(record.retryAt)}` : null,
-    ],
+    ['retry', record.status === 'failed' && record.retryAt !== null ? `after ${stamp(record.retryAt)}` : null],
     ...archive.subagents.map(({ name, bytes, trouble }): [string, string] => [
       'subagent',
       `${name}  ${trouble ?? bytesText(bytes)}`,
@@ -260,7 +323,7 @@ function page(
 function storedText(own: number, segments: readonly SegmentRecord[]): string {
   const all = segments.reduce((sum, { storedBytes }) => sum + storedBytes, 0)
   if (own === all) return bytesText(own)
-  return `${own === 0 ? 'nothing' : bytesText(own)} beyond older archives of it, ${bytesText(all)} with them`
+  return `${own === 0 ? 'nothing' : bytesText(own)} more than older archives of it, ${bytesText(all)} with them`
 }
 
 /**
@@ -322,7 +385,7 @@ export async function verify(call: Call, cli: Cli): Promise<number> {
       const lines = [
         ...wrong.map(({ archiveId, state, reason }) => `${cross} ${archiveId} ${state}: ${replaceControls(reason)}`),
         ...unadopted.skipped.map(({ path, reason }) => `${cross} ${replaceControls(path)}: ${replaceControls(reason)}`),
-        ...extra.map((path) => `${cross} ${replaceControls(path)} was not made by Baton`),
+        ...extra.map((path) => `${cross} ${replaceControls(path)}: Baton did not create this file`),
         ...unkept.map(
           ({ archiveId, status, reason }) =>
             `${paint('–', 'yellow')} ${archiveId} ${status}${reason === null ? '' : `: ${replaceControls(reason)}`}`,
@@ -342,18 +405,18 @@ export async function verify(call: Call, cli: Cli): Promise<number> {
 }
 
 function summary(whole: number, wrong: number): string {
-  const kept = whole === 1 ? '1 archive is whole' : `${whole} archives are whole`
-  return wrong === 0 ? `${kept}.` : `${kept}, ${wrong} not.`
+  const intact = whole === 1 ? '1 archive is intact' : `${whole} archives are intact`
+  return wrong === 0 ? `${intact}.` : `${intact}, ${wrong} damaged.`
 }
 
 function advice(found: { wrong: number; unadopted: number; unusable: number; extra: number }): string[] {
   const many = (count: number): string => (count === 1 ? '1 archive is' : `${count} archives are`)
   return [
     found.unadopted === 0 ? '' : `${many(found.unadopted)} on disk but not in the store: run baton archive adopt.`,
-    found.wrong === 0 ? '' : 'What is damaged can be put back from a backup, or dropped: baton archive forget <id>.',
+    found.wrong === 0 ? '' : 'Restore damaged archives from a backup, or delete them: baton archive forget <id>.',
     found.unusable === 0
       ? ''
-      : 'A file that cannot be used belongs to no archive in the store. Put it back from a backup.',
-    found.extra === 0 ? '' : 'A file that Baton did not make is left alone. Move it to a folder of its own.',
+      : 'Files that cannot be used belong to no archive in the store. Restore them from a backup, or delete them.',
+    found.extra === 0 ? '' : 'Files that Baton did not create are never changed. Move them to another folder.',
   ].filter((line) => line !== '')
 }

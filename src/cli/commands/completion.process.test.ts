@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
-import { newTrial } from '../../testing/cli-home.js'
+import { createTestHome } from '../../testing/cli-home.js'
 import { COMMAND_NAMES, loadAll } from '../commands.js'
 import { completionScript } from './help.js'
 
 /** Returns what bash offers after these words; the last one is still being typed. */
 function offered(...words: string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(' ')
-  const script = `source <(node "$BATON" completion bash); COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const script =
+    `source <(node "$BATON" completion bash); COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; ` +
+    `printf '%s\\n' "\${COMPREPLY[@]}"`
   const ran = spawnSync('bash', ['--norc', '-c', script], {
     env: { PATH: process.env.PATH, HOME: '/nonexistent', BATON },
     encoding: 'utf8',
@@ -39,11 +41,11 @@ test('the completion script of every shell contains every command and option', a
 })
 
 test('completion refuses an unknown shell, and --json contains the script', async () => {
-  const trial = newTrial()
-  expect(await trial.run(['completion', 'bsah'])).toMatchObject({
+  const fixture = createTestHome()
+  expect(await fixture.run(['completion', 'bsah'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Did you mean bash?'),
+    stderr: expect.stringContaining('Did you mean baton completion bash?'),
   })
-  const { json } = await trial.run(['completion', 'fish', '--json'])
+  const { json } = await fixture.run(['completion', 'fish', '--json'])
   expect(json).toMatchObject({ shell: 'fish', script: expect.stringContaining('complete -c baton') })
 })

@@ -12,7 +12,7 @@ import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { formatTokens } from '../../policy/numbers.js'
-import type { Call, Cli, Command } from '../command.js'
+import type { ActionHelp, Call, Cli, Command } from '../command.js'
 import { checkForm } from '../parse-call.js'
 import { DELIVERY_MODES } from '../render/event-line.js'
 import type { Screen } from '../render/screen.js'
@@ -23,13 +23,41 @@ import { openEditor } from '../terminal.js'
 const ACTIONS = ['check', 'explain', 'init', 'set', 'edit'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** Description, number of arguments and options of each action. */
-const FORMS: Record<Action, { does: string; least: number; most: number; options: readonly string[] }> = {
-  check: { does: 'name everything that is wrong in the files that apply here', least: 0, most: 0, options: [] },
-  explain: { does: 'tell which levels apply to a session, and who wrote them', least: 0, most: 1, options: [] },
-  init: { does: 'write a file of your own with every key commented out', least: 0, most: 0, options: [] },
-  set: { does: 'set one key of your own file', least: 2, most: 2, options: [] },
-  edit: { does: 'open your own file in $VISUAL or $EDITOR', least: 0, most: 0, options: [] },
+/** Help, number of arguments and options of each action. */
+const FORMS: Record<Action, ActionHelp & { least: number; most: number }> = {
+  check: {
+    summary: 'check the user file and the project file of this folder',
+    about: 'Names everything that is wrong, with file and line, and then exits with 2.',
+    least: 0,
+    most: 0,
+    options: [],
+  },
+  explain: {
+    summary: 'show the levels of a session, and the file and rule that set each',
+    about:
+      'Without an argument: the session in which the command runs, else the newest session of this project, ' +
+      'else only the rules.',
+    least: 0,
+    most: 1,
+    options: [],
+  },
+  init: { summary: 'create a user file with every key commented out', least: 0, most: 0, options: [] },
+  set: {
+    summary: 'set one key of the user file',
+    about:
+      'The value is written as in the file, in YAML. Comments and order stay. ' +
+      'The file is checked as a whole first; an invalid one is refused with exit code 2.',
+    least: 2,
+    most: 2,
+    options: [],
+  },
+  edit: {
+    summary: 'edit the user file in $VISUAL or $EDITOR',
+    about: 'The file is checked as a whole first; an invalid one is refused with exit code 2 and your text is kept.',
+    least: 0,
+    most: 0,
+    options: [],
+  },
 }
 
 export const command: Command = {
@@ -37,25 +65,24 @@ export const command: Command = {
   summary: 'check, explain and change the configuration',
   usage: ['check', 'explain [session]', 'init', 'set <key> <value>', 'edit'],
   about:
-    'check reads the user file and the project file of this folder and names everything that is wrong; it ends with 2 then. ' +
-    'explain tells where each level stands, which rule put it there and where that rule is written. Without a session: the one this ' +
-    'command runs in, else the newest of this project, else only the rules. init, set and edit change the user file only. It is checked as ' +
-    'a whole before it is written; a wrong one is refused with 2, and the old one stays. set keeps comments and order; a value is written as in the file.',
+    'Baton reads a user file (config.yaml) and a project file (baton.yaml). ' +
+    'init, set and edit change the user file only.',
   options: {},
   actions: ACTIONS,
   forms: FORMS,
   words: { min: 1, max: 3 },
   examples: [
-    ['baton config check', 'is everything right?'],
-    ['baton config explain', 'what applies here, and why'],
-    ['baton config explain d76d6c4d --json', 'the levels of one session for a script'],
-    ['baton config init', 'begin a file of your own'],
-    ['baton config set handoff.mode ask', 'one key'],
-    ["baton config set 'levels[0].at' '70% of window'", 'in a list, counted from 0'],
-    ['baton config edit', 'in your editor'],
+    ['baton config check', 'find mistakes'],
+    ['baton config explain', 'show what applies here, and why'],
+    ['baton config explain d76d6c4d --json', 'print the levels of a session for a script'],
+    ['baton config init', 'create a user file'],
+    ['baton config set handoff.mode ask', 'set a key'],
+    ["baton config set 'levels[0].at' '70% of window'", 'set a key in a list (counted from 0)'],
+    ['baton config edit', 'open the user file in an editor'],
   ],
   json:
-    'check: {ok, errors: [{key, file, reason, hint}], notes, files}; explain: {levels: [{name, at_tokens, rule, from, reachable, …}], …}; ' +
+    'check: {ok, errors: [{key, file, reason, hint}], notes, files}; ' +
+    'explain: {levels: [{name, at_tokens, rule, from, reachable, …}], …}; ' +
     'init: {file, created}; set: {file, key, value, changed}; edit: {file, changed}',
   run,
 }
@@ -100,12 +127,12 @@ function report(
   const head =
     problems.length > 0
       ? paint(
-          `${problems.length === 1 ? 'One thing is' : `${problems.length} things are`} wrong; sessions go on with the last good configuration.`,
+          `The configuration has ${formatCount(problems.length, 'error')}. Sessions keep the last valid configuration.`,
           'red',
         )
       : read.length > 0
-        ? `The configuration is right (${read.map((file) => place(file.path)).join(', ')}).`
-        : `There is no configuration file: the defaults apply. Yours would be ${place(files[0]!.path)}.`
+        ? `The configuration is valid (${read.map((file) => place(file.path)).join(', ')}).`
+        : `There is no configuration file, so the defaults apply. baton config init creates ${place(files[0]!.path)}.`
   return [
     head,
     ...problems.flatMap(({ key, file, line, reason, hint }) => [
@@ -140,13 +167,13 @@ function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
       return EXIT.done
     }
     const { paint, columns } = cli.screen
-    const off = settings.enabled ? '' : ': it measures and says nothing'
+    const off = settings.enabled ? '' : ': it measures sessions and sends no messages'
     const lines = [
       paint(subjectText(explained, cli), 'bold'),
       ...wrap(limitsLine(limits, record !== null), columns, 0),
       `Baton is ${settings.enabled ? 'on' : 'off'} (${because(settings)})${off}.`,
       ...(settings.errors.length > 0
-        ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
+        ? [paint('The files have errors, so the last valid configuration applies. Run baton config check.', 'red')]
         : []),
       ...untrustedLines(settings.project_file, cli),
       ...wrap(compactionText(policy), columns, 0),
@@ -163,36 +190,39 @@ function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
 /** Names the ignored keys of an untrusted project file, and how the user accepts it. */
 function untrustedLines(file: Settings['project_file'], { screen, env }: Cli): string[] {
   if (file === null || file.trusted || file.ignored.length === 0) return []
-  const head = `${shortenHome(file.path, env.HOME)} is not trusted (${file.reason}): of it only status_line and new levels that tell you and the agent apply. Ignored:`
+  const name = shortenHome(file.path, env.HOME)
+  const head =
+    `${name} is not trusted (${file.reason}): only status_line and new levels with actions user and ` +
+    'agent apply. Ignored:'
   return [
     ...wrap(screen.paint(replaceControls(head), 'yellow'), screen.columns, 0),
     ...file.ignored.flatMap(({ key, reason }) =>
       wrap(`  ${replaceControls(key)}: ${replaceControls(reason)}`, screen.columns, 4),
     ),
-    'To accept the file as it is: baton trust.',
+    'Read the file, then run baton trust to accept it.',
   ]
 }
 
 const because = ({ enabled, enabled_by: by }: { enabled: boolean; enabled_by: string }): string =>
-  by !== 'configuration' ? by : enabled ? 'nothing turns it off' : 'enabled: false in the configuration'
+  by !== 'configuration' ? by : enabled ? 'the default' : 'enabled: false in the configuration'
 
 function compactionText({ compaction, mustSurvive }: Policy): string {
-  const texts =
-    mustSurvive.length === 0
-      ? ''
-      : `; must survive: ${mustSurvive.map((text) => `“${replaceControls(text)}”`).join(', ')}`
-  if (compaction === 'allow')
-    return `Compactions are left alone (compaction: allow)${texts === '' ? '' : `${texts}, which nobody is told`}.`
-  const told = `hat must survive is told to the summariser (compaction: ${compaction})${texts}.`
+  const texts = mustSurvive.map((text) => `“${replaceControls(text)}”`).join(', ')
+  if (compaction === 'allow') {
+    const unused = texts === '' ? '' : ` must_survive has no effect then: ${texts}.`
+    return `Compactions are not changed (compaction: allow).${unused}`
+  }
+  const list = texts === '' ? '' : ` The list: ${texts}.`
+  const told = `the agent that writes the summary is told what must survive (compaction: ${compaction}).${list}`
   return compaction === 'instruct'
-    ? `W${told}`
-    : `A compaction is kept from coming about where a handoff can follow; elsewhere w${told}`
+    ? `At a compaction, ${told}`
+    : `A compaction is blocked where a handoff can follow. Elsewhere ${told}`
 }
 
 const MODES = {
-  auto: 'The agent is asked for its brief and a fresh session goes on from it',
-  ask: 'You are told when it is time for a handoff, and /handoff begins it',
-  off: 'No level begins a handoff',
+  auto: 'Levels ask the agent for a brief, and a fresh session continues from it',
+  ask: 'Levels suggest a handoff to you, and /handoff starts it',
+  off: 'No level starts a handoff',
 }
 
 function handoffText({ mode, reviewSeconds }: Policy['handoff']): string {
@@ -200,26 +230,37 @@ function handoffText({ mode, reviewSeconds }: Policy['handoff']): string {
     reviewSeconds === 0
       ? 'without a review'
       : reviewSeconds === 'approval'
-        ? 'once somebody approves it'
-        : `${reviewSeconds} s after it is ready unless somebody objects`
-  return `${MODES[mode]} (handoff.mode: ${mode}); a brief is used ${review} (handoff.review_seconds: ${reviewSeconds}).`
+        ? 'after you approve it'
+        : `${reviewSeconds} s after it is ready, unless you cancel it`
+  return `${MODES[mode]} (handoff.mode: ${mode}). A brief is used ${review} (handoff.review_seconds: ${reviewSeconds}).`
+}
+
+const ARCHIVED_AT: Record<Policy['archive']['at'][number], string> = {
+  'pre-compact': 'before a compaction',
+  handoff: 'at a handoff',
+  'session-end': 'at the end of a session',
 }
 
 function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): string {
-  if (!enabled) return 'Transcripts are not kept (archive.enabled: false).'
-  const least = [
-    ...(keepDays === null ? [] : [formatCount(keepDays, 'day')]),
-    ...(keepBytes === null ? [] : [`at most ${bytesText(keepBytes)} in all`]),
+  if (!enabled) return 'Transcripts are not archived (archive.enabled: false).'
+  const limits = [
+    ...(keepDays === null ? [] : [`for ${formatCount(keepDays, 'day')}`]),
+    ...(keepBytes === null ? [] : [`up to ${bytesText(keepBytes)} in total`]),
   ]
-  return `Transcripts are kept at ${at.join(', ')}: ${least.length === 0 ? 'until you prune or forget them' : least.join(', ')}.`
+  const kept = limits.length === 0 ? 'until you prune or forget them' : limits.join(', ')
+  return `Transcripts are archived ${at.map((one) => ARCHIVED_AT[one]).join(', ')}. They are kept ${kept}.`
 }
 
-const CHOSEN_BECAUSE = { named: '', calling: ' (this one)', newest: ' (the newest here)' }
+const CHOSEN_BECAUSE = { named: '', calling: ' (this one)', newest: ' (the newest of this project)' }
 
 function subjectText({ record, chosen }: ExplainedConfig, { env, cwd }: Cli): string {
   if (record === null || chosen === 'none') return `A new session in ${shortenHome(cwd, env.HOME)}`
   const { sessionId, model, project } = record
-  return `Session ${sessionId.slice(0, 8)}${CHOSEN_BECAUSE[chosen]}: ${replaceControls(model ?? 'model not known')} in ${project === null ? '–' : shortenHome(project, env.HOME)}`
+  const where = project === null ? 'an unknown project' : shortenHome(project, env.HOME)
+  return (
+    `Session ${sessionId.slice(0, 8)}${CHOSEN_BECAUSE[chosen]}: ${replaceControls(model ?? 'unknown model')} ` +
+    `in ${where}`
+  )
 }
 
 /**
@@ -229,7 +270,7 @@ function actionsText({ actions }: ResolvedLevel, handoffsAreOff: boolean): strin
   const shown = actions.map((action) =>
     handoffsAreOff && asksForHandoff({ actions: [action] }) ? `[${action}]` : action,
   )
-  return replaceControls(shown.join(', ') || 'timeline only')
+  return replaceControls(shown.join(', ') || 'only recorded')
 }
 
 const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
@@ -241,9 +282,9 @@ const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
     cell: (level) => (level.atTokens === null ? '–' : formatTokens(level.atTokens)),
   },
   { title: 'RULE', dropAt: 0, cell: (level) => replaceControls(level.rule) },
-  { title: 'DOES', dropAt: 2, shrinkTo: 12, cell: (level) => actionsText(level, handoffsAreOff) },
+  { title: 'ACTIONS', dropAt: 2, shrinkTo: 12, cell: (level) => actionsText(level, handoffsAreOff) },
   { title: 'WHEN', dropAt: 3, cell: (level) => (level.actions.length === 0 ? '' : DELIVERY_MODES[level.mode]) },
-  { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => replaceControls(level.from) },
+  { title: 'SET IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => replaceControls(level.from) },
 ]
 
 /**
@@ -255,14 +296,15 @@ function levelTable(
   { columns, paint }: Screen,
   handoffsAreOff = false,
 ): string[] {
-  if (levels.length === 0) return ['There are no levels.']
+  if (levels.length === 0) return ['No levels apply. Set presets or levels in the configuration.']
   const beyond = levels.filter((level) => level.atTokens !== null && !level.reachable).map((level) => level.name)
-  const end = limits.mode === 'off' ? 'refuses' : 'compacts'
-  const sentence = `Unreachable, because the agent ${end} first (at ${formatTokens(limits.point ?? 0)}): ${replaceControls(beyond.join(', '))}.`
+  const end = limits.mode === 'off' ? 'refuses requests' : 'compacts'
+  const names = replaceControls(beyond.join(', '))
+  const sentence = `Unreachable, because the agent ${end} at ${formatTokens(limits.point ?? 0)} tokens: ${names}.`
   return [
     ...table(levels, columnsOf(handoffsAreOff), columns, paint),
     ...(handoffsAreOff && levels.some(asksForHandoff)
-      ? ['', ...wrap('In brackets: not in force, because handoff.mode is off.', columns, 2)]
+      ? ['', ...wrap('Actions in brackets have no effect, because handoff.mode is off.', columns, 2)]
       : []),
     ...(beyond.length === 0 ? [] : ['', ...wrap(sentence, columns, 2)]),
   ]
@@ -271,21 +313,21 @@ function levelTable(
 function limitsLine(limits: Limits, measured: boolean): string {
   if (limits.point === null) {
     return measured
-      ? 'Its window is not known yet: levels in percent cannot be placed.'
-      : 'No session was seen here: levels in percent get their place when one is measured.'
+      ? 'The context window of this session is not known yet, so levels in percent have no number of tokens.'
+      : 'No session was seen here yet, so levels in percent have no number of tokens.'
   }
   const end = limits.mode === 'off' ? 'Refusal point' : 'Compaction point'
   const window = limits.window === null ? '' : `, window ${formatTokens(limits.window)}`
-  const reactive = limits.mode === 'reactive' ? '; compacts only when the API refuses' : ''
-  return `${end} ${limits.exact ? '' : 'about '}${formatTokens(limits.point)}${window} (${replaceControls(limits.reason)}${reactive}).`
+  const reactive = limits.mode === 'reactive' ? '; the agent compacts only when the API refuses a request' : ''
+  const point = `${limits.exact ? '' : 'about '}${formatTokens(limits.point)} tokens${window}`
+  return `${end}: ${point}; ${replaceControls(limits.reason)}${reactive}.`
 }
 
 function init(call: Call, cli: Cli): number {
   const { file } = createUserConfig(cli.env)
-  const next =
-    'Every key in it is commented out: the defaults apply until you change something. baton config edit opens it.'
+  const next = 'Every key is commented out, so the defaults apply. baton config edit opens the file.'
   if (call.json) cli.print(JSON.stringify({ file, created: true }))
-  else cli.print(wrap(`${shortenHome(file, cli.env.HOME)} is written. ${next}`, cli.screen.columns, 2).join('\n'))
+  else cli.print(wrap(`Created ${shortenHome(file, cli.env.HOME)}. ${next}`, cli.screen.columns, 2).join('\n'))
   return EXIT.done
 }
 
@@ -294,8 +336,8 @@ function set(call: Call, cli: Cli, key: string, written: string): number {
   if (call.json) cli.print(JSON.stringify({ file, key, value, changed }))
   else {
     const said = changed
-      ? `${key} is ${replaceControls(written)} now`
-      : `${key} was ${replaceControls(written)} already`
+      ? `${key} is now ${replaceControls(written)}`
+      : `${key} was already ${replaceControls(written)}`
     cli.print(wrap(`${said} (${shortenHome(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
   }
   return EXIT.done
@@ -304,10 +346,14 @@ function set(call: Call, cli: Cli, key: string, written: string): number {
 function edit(call: Call, cli: Cli): number {
   const { file, changed } = editUserConfig(cli.env, {
     openEditor: (copy) =>
-      openEditor(cli, copy, { json: call.json, unchanged: 'the file', instead: 'use baton config set KEY VALUE' }),
-    keptCopy: (copy) => cli.note(`Your text is still in ${copy}.`),
+      openEditor(cli, copy, {
+        json: call.json,
+        unchanged: 'the configuration file',
+        instead: 'use baton config set KEY VALUE',
+      }),
+    keptCopy: (copy) => cli.note(`Your text is kept in ${copy}.`),
   })
   if (call.json) cli.print(JSON.stringify({ file, changed }))
-  else cli.print(`${shortenHome(file, cli.env.HOME)} ${changed ? 'is changed' : 'was left as it is'}.`)
+  else cli.print(`${shortenHome(file, cli.env.HOME)} ${changed ? 'is changed' : 'is unchanged'}.`)
   return EXIT.done
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../config/load-config.js'
 import { type App, openApp } from '../../engine/open-engine.js'
 import * as rareWork from '../../engine/rare-work.js'
+import { formatCount } from '../../lib/counted.js'
 import { EXIT } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { type Model, startModel } from '../../model/model.js'
@@ -36,19 +37,27 @@ import { untilStopped } from '../terminal.js'
 
 export const command: Command = {
   name: 'demo',
-  summary:
-    'see it work: the real agent is warned, compacts, hands over, and carries a job to its end (no key, no account)',
+  summary: 'watch Baton at work with the real agent and a scripted model (needs no key)',
   usage: ['[--exit]'],
   about:
-    'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
-    'Nothing of yours is read or changed, and nothing leaves this machine.',
-  options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
+    'Runs the real Claude Code with a scripted model on loopback: it is warned, compacts, hands off, and runs a job. ' +
+    'At the end, a terminal shows commands to explore the results.\n' +
+    'Your files and settings are neither read nor changed, and nothing leaves this machine. ' +
+    'The temporary home of the demo is deleted when it ends.',
+  options: { exit: { type: 'boolean', about: 'end without waiting for Enter' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton demo', 'watch it, about a minute'],
-    ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
+    ['baton demo', 'watch it (takes about a minute)'],
+    ['baton demo --exit --json', 'in a script: exit with 0 only if all steps happened'],
   ],
-  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, job: {job_id, status, sessions: [{session_id, brief_in_first_request, …}], handoffs, steps, checks: [{name, round, ok}], failure_in_request, parts, …} or null, duration_ms}',
+  json:
+    '{ok, missing, client, model, session_id, requests, readings, compactions, ' +
+    'levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, ' +
+    'recovered: [{step, facts, in_request, copies}], ' +
+    'handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, ' +
+    'tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, ' +
+    'job: {job_id, status, sessions: [{session_id, brief_in_first_request, …}], handoffs, steps, ' +
+    'checks: [{name, round, ok}], failure_in_request, parts, …} or null, duration_ms}',
   run,
 }
 
@@ -62,7 +71,8 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const client = findClient(cli.env, cli.program)
   const show = new Display(cli, call.json)
   show.line(
-    `${cli.screen.paint('baton demo', 'bold')}: the real Claude Code, a scripted model, no key, nothing leaves this machine`,
+    `${cli.screen.paint('baton demo', 'bold')}: the real Claude Code with a scripted model. Nothing leaves this ` +
+      'machine.',
   )
   const began = Date.now()
   const stopped = untilStopped()
@@ -72,7 +82,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const model = await startModel({ script: SCRIPT })
   const app = openApp({ env: stage.env, loadConfig, rareWork: () => rareWork })
   try {
-    announce(show, '1', 'compacted, and what is lost put back', DEMO_PROMPT)
+    announce(show, '1', 'A session compacts, and Baton puts lost facts back', DEMO_PROMPT)
     const first: Act = {
       child: stage.start(client, model.url),
       tell: (story, event, paint, briefs) => tell(story, event, paint, briefs, () => isInstructed(model)),
@@ -101,7 +111,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
 function announce(show: Display, number: string, what: string, prompt: string): void {
   show.line('')
   show.line(`${show.paint(`${number}  ${what}`, 'bold')}`)
-  show.line(show.paint(`its prompt: “${prompt}”`, 'dim'))
+  show.line(show.paint(`Prompt: “${prompt}”`, 'dim'))
 }
 
 /** Runs the second act: a user's session in a hidden terminal. */
@@ -113,11 +123,11 @@ async function handOver(
   show: Display,
   stopped: Promise<void>,
 ): Promise<Handoff> {
-  announce(show, '2', 'handed over to a fresh session before that', OFFERS_PROMPT)
+  announce(show, '2', 'A session hands off to a fresh one before it compacts', OFFERS_PROMPT)
   const child = stage.startInTerminal(client, model.url)
   if (child === null) {
-    const skipped = 'it needs a terminal of its own, and neither script (util-linux) nor python3 is there to make one'
-    show.line(`  ${show.paint('left out', 'yellow')}: ${skipped}`)
+    const skipped = 'it needs a hidden terminal, and neither script (util-linux) nor python3 is installed'
+    show.line(`  ${show.paint('skipped', 'yellow')}: ${skipped}`)
     return { handoff: null, skipped }
   }
   const isOver = (): boolean =>
@@ -128,7 +138,7 @@ async function handOver(
 
 /** Runs the third act: a job, started by the command that a user would type. */
 async function carryJob(stage: Stage, app: App, model: Model, client: string, show: Display, stopped: Promise<void>) {
-  announce(show, '3', 'a job, carried through three sessions until its checks pass', JOB_PROMPT)
+  announce(show, '3', 'A job runs through three sessions until its checks pass', JOB_PROMPT)
   let round = 0
   const looks = (): string[] => {
     const { checks } = app.store.jobs().at(-1) ?? { checks: [] }
@@ -142,7 +152,7 @@ async function carryJob(stage: Stage, app: App, model: Model, client: string, sh
 }
 
 function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
-  cli.note('Enter ends the demo and removes its folder.')
+  cli.note('Press Enter to end the demo and delete its folder.')
   process.stdin.resume()
   const key = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()).once('end', () => resolve()))
   return Promise.race([key, stopped]).finally(() => process.stdin.pause())
@@ -150,25 +160,28 @@ function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
 
 /** Renders the result of the demo: each claim with the request that proves it. */
 export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
-  const point = `compaction point ${formatTokens(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
+  const point =
+    `compaction point ${formatTokens(summary.compaction_tokens ?? 0)} ` +
+    `(${summary.exact ? 'reported by the client' : 'estimated'})`
   const lines = [
     `${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, ${point}`,
     ...summary.levels
       .filter((level) => level.told_in_request !== null)
       .map(
         (level) =>
-          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${formatTokens(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
+          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${formatTokens(level.used_tokens).padStart(7)} tokens; ` +
+          `the agent was warned in request ${level.told_in_request}`,
       ),
-    `every level spoke once a cycle; ${summary.compactions} compaction`,
+    `one warning per level and cycle; ${formatCount(summary.compactions, 'compaction')}`,
     ...summary.archives
       .filter(({ status }) => status === 'kept')
       .map(
         ({ bytes, archive_id: id }) =>
-          `before it, kept: the transcript, ${bytesText(bytes)}, proven byte by byte, searchable (${id})`,
+          `before the compaction: archived ${bytesText(bytes)} of transcript, verified and searchable (${id})`,
       ),
     ...summary.losses.map(
       ({ facts, facts_kept: kept, lost }) =>
-        `after it: ${keptText({ kept, total: facts })}${
+        `after the compaction: ${keptText({ kept, total: facts })}${
           lost[0]
             ? `; lost: ${lost
                 .map(({ kind }) => kind)
@@ -179,22 +192,20 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
     ),
     ...summary.recovered.map(
       ({ facts, in_request: at, copies }) =>
-        `told again: ${facts} fact${facts === 1 ? '' : 's'}; the agent read ${facts === 1 ? 'it' : 'them'} in request ${at}, ${copies === 1 ? 'one copy' : `${copies} copies`}`,
+        `put back: ${formatCount(facts, 'fact')} in request ${at}, ${formatCount(copies, 'copy', 'copies')}`,
     ),
-    ...(summary.rule_back ? [`so “${DEMO_RULE}” stands before the agent again`] : []),
+    ...(summary.rule_back ? [`so every later request contains “${DEMO_RULE}” again`] : []),
   ]
   const acts: [string, string[]][] = [
     ['1', lines],
     [
       '2',
-      summary.handoff === null
-        ? [`no handoff was shown: ${summary.skipped ?? 'none came about'}`]
-        : handoffLines(summary.handoff),
+      summary.handoff === null ? [`no handoff: ${summary.skipped ?? 'none happened'}`] : handoffLines(summary.handoff),
     ],
-    ['3', summary.job === null ? ['no job was begun'] : jobLines(summary.job)],
+    ['3', summary.job === null ? ['no job was started'] : jobLines(summary.job)],
   ]
   const took = `, in ${Math.round(summary.duration_ms / 1000)} s`
-  const title = `${summary.ok ? 'What happened' : 'Not everything happened that should have'}${took}`
+  const title = `${summary.ok ? 'All steps happened' : 'Some steps are missing'}${took}`
   return [
     '',
     paint(title, summary.ok ? 'green' : 'red'),
@@ -205,8 +216,10 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
     '',
     ...wrap(
       summary.ok
-        ? `Next: ${paint('baton install', 'bold')}, then work in Claude Code as before. ${paint('baton status', 'bold')} shows every session.`
-        : `Next: run ${paint('baton demo', 'bold')} again when the machine is less busy. If it fails again, ${paint('baton demo --exit --json', 'bold')} prints everything that was seen, for a bug report.`,
+        ? `Next: run ${paint('baton install', 'bold')}, then use Claude Code as before. ` +
+            `${paint('baton status', 'bold')} shows every session.`
+        : `Next: run ${paint('baton demo', 'bold')} again when the machine is less busy. If it fails again, report ` +
+            `the output of ${paint('baton demo --exit --json', 'bold')}.`,
       columns,
       0,
     ),
@@ -214,25 +227,27 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
 }
 
 function handoffLines(it: HandedOver): string[] {
-  const tokens = (figure: number | null): string => (figure === null ? 'not known' : formatTokens(figure))
+  const tokens = (figure: number | null): string => (figure === null ? 'an unknown number of' : formatTokens(figure))
   const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
   return [
-    `at ${tokens(it.tokens_before)} tokens the agent of seat ${it.seat} was asked for its brief (request ${it.asked_in_request})`,
-    `checked: the brief covers ${scoreText(it.coverage)} of what happened${added.length > 0 ? `; added by Baton: ${added.join(', ')}` : ''}`,
-    `fresh: session ${it.old_session_id.slice(0, 8)} was cleared in place, ${it.new_session_id?.slice(0, 8) ?? 'none'} began with the brief, at ${tokens(it.tokens_after)} tokens after its first answer, and worked on by itself`,
+    `at ${tokens(it.tokens_before)} tokens, Baton asked the agent for its brief (request ${it.asked_in_request})`,
+    `the brief covers ${scoreText(it.coverage)} of what ` +
+      `happened${added.length > 0 ? `; Baton added ${added.join(', ')}` : ''}`,
+    `session ${it.old_session_id.slice(0, 8)} was cleared; session ${it.new_session_id?.slice(0, 8) ?? '–'} ` +
+      `started with the brief, had ${tokens(it.tokens_after)} tokens after its first answer, and continued by itself`,
   ]
 }
 
 function jobLines(it: Carried): string[] {
-  const full = it.sessions
-    .slice(0, -1)
-    .map(({ used_tokens: used }) => (used === null ? 'not known' : formatTokens(used)))
+  const full = it.sessions.slice(0, -1).map(({ used_tokens: used }) => (used === null ? '–' : formatTokens(used)))
   const bad = it.checks.filter(({ ok }) => !ok).map(({ name }) => `“${name}”`)
   const rounds = Math.max(0, ...it.checks.map(({ round }) => round))
   return [
-    `${it.sessions.length} sessions, ${it.handoffs} handoffs (at ${full.join(' and ')} tokens), ${it.steps} steps; each part written once, in order`,
-    'each fresh session of it began with the task and the checked brief in its first request',
-    `checks: ${bad.join(', ')} failed first; the agent read why in request ${it.failure_in_request} of that session; all passed in round ${rounds}`,
+    `${formatCount(it.sessions.length, 'session')}, ${formatCount(it.handoffs, 'handoff')} (at ` +
+      `${full.join(' and ')} tokens), ${formatCount(it.steps, 'step')}; each part was written once, in order`,
+    'the first request of each fresh session contained the task and the checked brief',
+    `checks: ${bad.join(', ')} failed first; request ${it.failure_in_request} told the agent why; all passed in ` +
+      `round ${rounds}`,
   ]
 }
 
@@ -246,23 +261,23 @@ function nextCommands(env: Record<string, string>, { session_id: session, handof
   const { paint } = cli.screen
   const known = findProgram('baton', cli.env) !== null
   const commands: [string, string][] = [
-    ['status --all', 'every session that was'],
+    ['status --all', 'all sessions'],
     ...(session === null
       ? []
-      : ([[`show ${session.slice(0, 8)}`, 'act 1: levels, archive, loss']] as [string, string][])),
-    ...(handoff?.brief_id ? ([[`handoffs show ${handoff.brief_id}`, 'act 2: the brief']] as [string, string][]) : []),
+      : ([[`show ${session.slice(0, 8)}`, 'part 1: levels, archive, lost facts']] as [string, string][])),
+    ...(handoff?.brief_id ? ([[`handoffs show ${handoff.brief_id}`, 'part 2: the brief']] as [string, string][]) : []),
     ...(job
       ? ([
-          [`jobs show ${job.job_id}`, 'act 3: sessions, checks'],
-          [`jobs logs ${job.job_id}`, 'and all that was said'],
+          [`jobs show ${job.job_id}`, 'part 3: sessions and checks of the job'],
+          [`jobs logs ${job.job_id}`, 'part 3: what the agent said and did'],
         ] as [string, string][])
       : []),
-    ['open --port 0', 'all of it as a page, live'],
+    ['open --port 0', 'all of it as a live web page'],
   ]
   const width = Math.max(...commands.map(([command]) => command.length))
   return [
     '',
-    paint('Look around in it, in another terminal', 'bold'),
+    paint('Explore the results in another terminal', 'bold'),
     `  export BATON_HOME=${env.BATON_HOME}`,
     ...(known ? [] : [`  alias baton="node ${join(cli.program, 'baton.mjs')}"`]),
     ...commands.map(([command, about]) => `  baton ${command.padEnd(width)}  ${paint(`# ${about}`, 'dim')}`),

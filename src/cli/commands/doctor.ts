@@ -1,4 +1,5 @@
 import { type CheckResult, examineInstallation } from '../../doctor/doctor.js'
+import { formatCount } from '../../lib/counted.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -7,16 +8,17 @@ import { padEnd, wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'doctor',
-  summary: 'prove that everything works, from the settings to a signal that arrives',
+  summary: 'check that Baton works; --fix repairs problems',
   usage: ['[--fix]'],
   about:
-    'Checks every part and says what is wrong and how to fix it; exits with 1 if something is. It changes nothing ' +
-    'unless --fix is given, and then nothing that you chose or stored.',
-  options: { fix: { type: 'boolean', about: 'fix what can be fixed safely' } },
+    'Checks every part, from the settings to an arriving signal, and says what is wrong and how to fix it. ' +
+    'Exits with 1 if anything is wrong.\n' +
+    'Without --fix it changes nothing. With --fix it never changes your choices or stored data.',
+  options: { fix: { type: 'boolean', about: 'repair what can be repaired safely' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton doctor', 'does everything work?'],
-    ['baton doctor --fix', 'fix what it can'],
+    ['baton doctor', 'check everything'],
+    ['baton doctor --fix', 'check and repair'],
   ],
   json: '{ok, checks: [{name, ok, detail, fix, fixed}]}',
   run,
@@ -60,10 +62,7 @@ export function checkLines(
 export function verdict(checks: readonly Checked[], paint: Paint): string {
   const failed = checks.filter(({ ok }) => !ok).length
   const fixed = checks.filter((check) => check.fixed).length
-  const mended = fixed === 0 ? '' : ` ${fixed === 1 ? 'One thing was' : `${fixed} things were`} mended.`
-  if (failed === 0) return paint(`All is well.${mended}`, 'green')
-  return paint(
-    `${failed === 1 ? 'One check' : `${failed} checks`} of ${checks.length} found something.${mended}`,
-    'red',
-  )
+  const repaired = fixed === 0 ? '' : ` ${formatCount(fixed, 'problem')} ${fixed === 1 ? 'was' : 'were'} repaired.`
+  if (failed === 0) return paint(`All ${checks.length} checks passed.${repaired}`, 'green')
+  return paint(`${failed} of ${checks.length} checks failed.${repaired}`, 'red')
 }

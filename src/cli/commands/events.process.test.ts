@@ -3,18 +3,18 @@ import { expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
 import type { Event } from '../../contract/records/event.js'
-import { newTrial, type Trial, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, type TestHome, tell, tellEvent } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 
-function happened(): Trial {
-  const trial = newTrial()
-  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 90_000 }), {
+function happened(): TestHome {
+  const fixture = createTestHome()
+  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 90_000 }), {
     now: new Date(Date.now() - 7_200_000),
   })
-  trial.fill((app) => tell(app, { session: B, project: trial.project, used: 10_000 }))
-  return trial
+  fixture.fill((app) => tell(app, { session: B, project: fixture.project, used: 10_000 }))
+  return fixture
 }
 
 const lines = (text: string): Event[] =>
@@ -24,8 +24,8 @@ const lines = (text: string): Event[] =>
     .map((line) => JSON.parse(line))
 
 test('events --json prints one event per line with rising ids and UTC times', async () => {
-  const trial = happened()
-  const ran = await trial.run(['events', '--json'])
+  const fixture = happened()
+  const ran = await fixture.run(['events', '--json'])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   const events = lines(ran.stdout)
   expect(events.map(({ type, session_id }) => [type, session_id!.slice(0, 1)].join(' '))).toEqual([
@@ -47,21 +47,21 @@ test('events --json prints one event per line with rising ids and UTC times', as
 })
 
 test('events can be limited by session, event id or time', async () => {
-  const trial = happened()
-  const all = lines((await trial.run(['events', '--json'])).stdout)
-  const ask = async (...args: string[]) => lines((await trial.run(['events', '--json', ...args])).stdout)
+  const fixture = happened()
+  const all = lines((await fixture.run(['events', '--json'])).stdout)
+  const ask = async (...args: string[]) => lines((await fixture.run(['events', '--json', ...args])).stdout)
   expect(await ask('--session', 'bbbb')).toEqual(all.filter((event) => event.session_id === B))
   expect(await ask('--since', String(all[3]!.id))).toEqual(all.slice(4))
   expect(await ask('--since', '1h')).toEqual(all.slice(6))
   expect(await ask('--since', all[6]!.at)).toEqual(all.slice(6))
   expect(await ask('--since', '0')).toEqual(all)
-  expect(await trial.run(['events', '--since', 'soon'])).toMatchObject({ code: 2, stdout: '' })
-  expect(await trial.run(['events', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+  expect(await fixture.run(['events', '--since', 'soon'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await fixture.run(['events', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
 test('events prints all events when there are more than one page', async () => {
-  const trial = newTrial()
-  trial.fill((app) =>
+  const fixture = createTestHome()
+  fixture.fill((app) =>
     app.store.transaction(() => {
       for (let i = 0; i < 2_500; i++) {
         app.store.addEvent({
@@ -75,53 +75,59 @@ test('events prints all events when there are more than one page', async () => {
       }
     }),
   )
-  expect(lines((await trial.run(['events', '--json'])).stdout)).toHaveLength(2_500)
+  expect(lines((await fixture.run(['events', '--json'])).stdout)).toHaveLength(2_500)
   expect(
-    execFileSync('bash', ['-c', `node "${BATON}" events | head -2`], { env: trial.env, encoding: 'utf8' }).split('\n'),
+    execFileSync('bash', ['-c', `node "${BATON}" events | head -2`], { env: fixture.env, encoding: 'utf8' }).split(
+      '\n',
+    ),
   ).toHaveLength(3)
 })
 
 test('without --json events shows local time, session and event', async () => {
-  const trial = happened()
-  const { stdout } = await trial.run(['events', '--session', A])
+  const fixture = happened()
+  const { stdout } = await fixture.run(['events', '--session', A])
   expect(stdout).toMatch(
-    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+00:00 {2}aaaaaaaa {2}level reached {6}notice · at 83,500 · used 90,000 · 53.9% full$/m,
+    new RegExp(
+      String.raw`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+00:00 {2}aaaaaaaa {2}level reached +notice · at 83,500 · used ` +
+        String.raw`90,000 · 53.9% full$`,
+      'm',
+    ),
   )
 })
 
 test('an empty store has no events', async () => {
-  expect(await newTrial().run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await createTestHome().run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
 })
 
 test('events --follow prints new events and exits with 0 at Ctrl-C', async () => {
-  const trial = happened()
-  const following = trial.start(['events', '--follow', '--json', '--since', '1h'])
+  const fixture = happened()
+  const following = fixture.start(['events', '--follow', '--json', '--since', '1h'])
   await until('what was there', () => lines(following.stdout()).length === 3)
-  trial.fill((app) => tellEvent(app, 'SessionEnd', B, trial.project, { reason: 'other' }))
+  fixture.fill((app) => tellEvent(app, 'SessionEnd', B, fixture.project, { reason: 'other' }))
   await until('what came', () => following.stdout().includes('session_ended'))
   expect(await following.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('events --follow ends when its reader closes the pipe', async () => {
-  const trial = happened()
-  const following = trial.start(['events', '--follow', '--json'])
+  const fixture = happened()
+  const following = fixture.start(['events', '--follow', '--json'])
   await following.firstLine()
   following.child.stdout!.destroy()
   // Writing the next event fails, because the reader has exited.
-  trial.fill((app) => tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }))
+  fixture.fill((app) => tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }))
   expect(await following.done).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('an empty event list says why it is empty and what to do', async () => {
-  const fresh = newTrial()
+  const fresh = createTestHome()
   const empty = await fresh.run(['events'])
   expect(empty).toMatchObject({ code: 0, stdout: '' })
   expect(empty.stderr).toBe(
-    'Nothing happened yet.\nRun baton install, then open Claude Code and send a prompt; what happens is listed here.\n',
+    'No events yet.\nRun baton install, then open Claude Code and send a prompt to see events.\n',
   )
   expect(await fresh.run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
-  const trial = happened()
-  expect((await trial.run(['events', '--since', '2999-01-01T00:00:00Z'])).stderr).toBe(
-    'Nothing happened since then. Without --since all events are listed.\n',
+  const fixture = happened()
+  expect((await fixture.run(['events', '--since', '2999-01-01T00:00:00Z'])).stderr).toBe(
+    'No events since then. Without --since all events are listed.\n',
   )
 })

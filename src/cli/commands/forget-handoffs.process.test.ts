@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { sampleBrief, sampleEvent, sampleHandoff, sampleMessage, sampleSubagent } from '../../store/samples.cases.js'
 import { openStore } from '../../store/sqlite/sqlite.js'
 import type { Store } from '../../store/store.js'
-import { newTrial, tell } from '../../testing/cli-home.js'
+import { createTestHome, tell } from '../../testing/cli-home.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
@@ -74,10 +74,10 @@ function handedOver(store: Store): void {
 }
 
 test('forget deletes a session’s briefs with all their copies, drafts and reasons from the store', async () => {
-  const trial = newTrial()
-  for (const session of [A, B, C]) trial.fill((app) => tell(app, { session, project: trial.project }))
-  trial.fill((app) => handedOver(app.store))
-  const home = trial.env.BATON_HOME!
+  const fixture = createTestHome()
+  for (const session of [A, B, C]) fixture.fill((app) => tell(app, { session, project: fixture.project }))
+  fixture.fill((app) => handedOver(app.store))
+  const home = fixture.env.BATON_HOME!
   const words = () =>
     ['baton.db', 'baton.db-wal'].some((name) => {
       const path = join(home, name)
@@ -92,11 +92,11 @@ test('forget deletes a session’s briefs with all their copies, drafts and reas
   // so that closing it does not clean up for the command.
   const other = openStore(join(home, 'baton.db'))
   expect(other.session(A)).not.toBeNull()
-  expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 0 })
+  expect(await fixture.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 0 })
   expect(words()).toBe(false)
   other.close()
   expect(existsSync(join(laid, 'UserPromptSubmit'))).toBe(false)
-  trial.fill(({ store }) => {
+  fixture.fill(({ store }) => {
     expect(store.handoff('h1')).toMatchObject({
       state: 'done',
       newSessionId: B,
@@ -124,15 +124,15 @@ test('forget deletes a session’s briefs with all their copies, drafts and reas
       'clear',
     )
   })
-  expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 3 })
+  expect(await fixture.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 3 })
 })
 
 test('forget also deletes the first draft of a handoff that has no brief', async () => {
-  const trial = newTrial()
-  trial.fill((app) => tell(app, { session: A, project: trial.project }))
-  trial.fill(({ store }) =>
+  const fixture = createTestHome()
+  fixture.fill((app) => tell(app, { session: A, project: fixture.project }))
+  fixture.fill(({ store }) =>
     store.transaction(() => store.putHandoff(sampleHandoff('h1', { sessionId: A, draft: SECRET }))),
   )
-  expect((await trial.run(['archive', 'forget', 'aaaa'])).stdout).toContain('Forgot what was quoted')
-  expect(trial.fill(({ store }) => store.handoff('h1')?.draft)).toBeNull()
+  expect((await fixture.run(['archive', 'forget', 'aaaa'])).stdout).toMatch(/^Deleted quotes/)
+  expect(fixture.fill(({ store }) => store.handoff('h1')?.draft)).toBeNull()
 })

@@ -18,9 +18,9 @@ import { withoutFrontMatter } from '../../briefs/front-matter.js'
 import { untrustedText } from '../../briefs/resume-text.js'
 import type { Verdict } from '../../briefs/sign.js'
 import type { BriefOrigin, BriefRecord, BriefStatus } from '../../contract/records/brief.js'
+import { giveBriefToSession, writeBriefNow } from '../../engine/handoff/briefs-on-request.js'
 import { approveBrief, beginEditing, checkText, endEditing, requestBrief } from '../../engine/handoff/handoff-calls.js'
 import { hindranceOf } from '../../engine/handoff/missed-orders.js'
-import { takeUp, writeNow } from '../../engine/handoff/own-briefs.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewBrief, viewCoverage, viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -53,17 +53,18 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     if (briefs.length > 0) cli.print(briefTable(briefs, (id) => seatName(app, id), cli).join('\n'))
     else say(none(all.length))
     const left = all.length - wanted.length
-    if (left > 0 && briefs.length > 0) say(paint(`and ${left} more: baton handoffs list --all`, 'dim'))
+    if (left > 0 && briefs.length > 0) say(paint(`and ${left} more (baton handoffs list --all)`, 'dim'))
     for (const handoff of handoffs)
-      say(`${paint('under way', 'yellow')}  ${seatName(app, handoff.seat_id)}: ${handoffText(handoff, cli.now())}`)
+      say(`${paint('open handoff', 'yellow')}  ${seatName(app, handoff.seat_id)}: ${handoffText(handoff, cli.now())}`)
     return EXIT.done
   })
 }
 
 function none(all: number): string {
   return all > 0
-    ? `No brief is in use; baton handoffs list --all shows ${all === 1 ? 'the one' : `all ${all}`} of before.`
-    : 'No briefs yet. An agent gives one when a level asks for it, with /handoff, or by baton handoff <file>.'
+    ? 'No brief is ready or in use. baton handoffs list --all shows ' +
+        `${all === 1 ? 'the past brief' : `all ${all} past briefs`}.`
+    : 'No briefs yet. baton handoffs request <seat> asks an agent for one; /handoff in Claude Code does the same.'
 }
 
 const LONGEST = 64_000
@@ -114,7 +115,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
     const read = factsOf(app, record)
     if (read.trouble !== null)
       throw new BatonError(
-        `There is nothing to check it against: ${read.trouble}.`,
+        `The text cannot be checked: ${read.trouble}.`,
         'Name another session: baton handoffs check <file> --session ID.',
         EXIT.notFound,
       )
@@ -131,14 +132,14 @@ export async function check(call: Call, cli: Cli): Promise<number> {
       const { columns, paint } = cli.screen
       const score = paint(scoreText(coverage), passed && coverage.missing.length === 0 ? 'green' : 'yellow')
       const all = Object.values(coverage.byKind).reduce((sum, { total }) => sum + total, 0)
-      const what = all === 0 ? 'Nothing happened that a brief had to carry' : `Carries ${score} of what happened`
+      const what = all === 0 ? 'There are no facts for a brief to cover' : `The text covers ${score} of what happened`
       cli.print(
         [
           ...wrap(`${what} in session ${record.sessionId.slice(0, 8)}.`, columns, 2),
           ...(all === 0 ? [] : wrap(kindsText(coverage), columns, 2)),
-          ...coverageLines(coverage, 'It lacks:', cli.screen, Number.POSITIVE_INFINITY),
+          ...coverageLines(coverage, 'Missing facts:', cli.screen, Number.POSITIVE_INFINITY),
           ...(verdict === null ? [] : wrap(VERDICTS[verdict], columns, 2)),
-          ...(passed ? [] : wrap(paint(`Below the bar of ${bar}.`, 'red'), columns, 2)),
+          ...(passed ? [] : wrap(paint(`The score is below ${bar} (--bar).`, 'red'), columns, 2)),
         ].join('\n'),
       )
     }
@@ -147,16 +148,16 @@ export async function check(call: Call, cli: Cli): Promise<number> {
 }
 
 const VERDICTS: Record<Verdict, string> = {
-  genuine: 'Its front matter is genuine: Baton kept this text, and nobody changed it since.',
-  tampered: 'Its front matter is not to be believed: it was signed elsewhere, or changed since.',
-  unsigned: 'Its front matter bears no signature: anybody may have written it.',
+  genuine: 'Its signature is valid: Baton stored this text, and it was not changed since.',
+  tampered: 'Its signature is invalid: the text was changed, or signed on another machine.',
+  unsigned: 'It has front matter without a signature: anybody may have written it.',
 }
 
 function barOf(written: string | null): number | null {
   if (written === null) return null
   const bar = Number(written)
   if (written.trim() !== '' && bar >= 0 && bar <= 1) return bar
-  throw new BatonError(`--bar cannot be "${written}".`, 'Give a number from 0 to 1, for instance 0.8.', EXIT.usage)
+  throw new BatonError(`--bar cannot be "${written}".`, 'Give a number from 0 to 1, such as 0.8.', EXIT.usage)
 }
 
 export async function request(call: Call, cli: Cli): Promise<number> {
@@ -169,7 +170,7 @@ export async function request(call: Call, cli: Cli): Promise<number> {
     if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
     else {
       const who = `session ${sessionId.slice(0, 8)} of seat ${seatName(app, handoff.seatId)}`
-      cli.print(wrap(`A handoff of ${who} is asked for. ${next}`, cli.screen.columns, 2).join('\n'))
+      cli.print(wrap(`Requested a handoff of ${who}. ${next}`, cli.screen.columns, 2).join('\n'))
     }
     return EXIT.done
   })
@@ -196,8 +197,9 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
       cli.print(JSON.stringify(told))
     } else {
       const text = handoff
-        ? `The handoff of seat ${seatName(app, handoff.seatId)} is cancelled: session ${handoff.sessionId.slice(0, 8)} goes on.`
-        : `${brief!.briefId} will not be used; it stays in ${brief!.path}.`
+        ? `The handoff of seat ${seatName(app, handoff.seatId)} is cancelled. Session ` +
+          `${handoff.sessionId.slice(0, 8)} continues.`
+        : `${brief!.briefId} is cancelled. Its text stays in ${brief!.path}.`
       cli.print(wrap(text, cli.screen.columns, 2).join('\n'))
     }
     return EXIT.done
@@ -226,7 +228,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
       // Keep the user's text in its file when it could not be used.
       if (!kept) endEditing(app.engine.deps, old.briefId)
       if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
-      else cli.note(`Your text is still in ${copy}.`)
+      else cli.note(`Your text is kept in ${copy}.`)
     }
   })
 }
@@ -235,7 +237,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
   const { brief, handoff, changed } = reviseText(app, callerOf(cli), old, before, body)
   if (!changed) {
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed, handoff: null, next: null }))
-    else cli.print(`Nothing was changed in ${old.briefId}.`)
+    else cli.print(`${old.briefId} is unchanged.`)
     return EXIT.done
   }
   const next = handoff && whatNext(app, cli, { handoff })
@@ -243,7 +245,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
     cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))
   else {
     const { columns } = cli.screen
-    const text = `${brief.briefId} takes the place of ${old.briefId}. It covers ${scoreText(brief.coverage)} of what happened.`
+    const text = `${brief.briefId} replaces ${old.briefId}. It covers ${scoreText(brief.coverage)} of what happened.`
     cli.print(
       [
         ...wrap(text, columns, 2),
@@ -260,11 +262,12 @@ export async function write(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
     const { sessionId } = record
-    const brief = writeNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
+    const brief = writeBriefNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
-      const said = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is kept as ${brief.briefId}. It covers ${scoreText(brief.coverage)} of what happened.`
-      const next = `The session goes on as it was. To give it to a running session: baton handoffs use ${brief.briefId}.`
+      const stored = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is stored as ${brief.briefId}.`
+      const said = `${stored} It covers ${scoreText(brief.coverage)} of what happened.`
+      const next = `To give the brief to a running session: baton handoffs use ${brief.briefId}.`
       const { columns } = cli.screen
       cli.print(
         [...wrap(said, columns, 2), `  ${shortenHome(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
@@ -280,12 +283,12 @@ export async function use(call: Call, cli: Cli): Promise<number> {
     const { briefId } = briefNamed(app, call.words[1]!)
     const target = sessionMeant(app, cli.env, call.value('session')) ?? newestRunning(app, cli.cwd)
     const { sessionId } = target
-    const brief = takeUp(app.engine.deps, { briefId, sessionId, caller: callerOf(cli) })
-    const next = 'The agent has it with its next request; until then it is not used.'
+    const brief = giveBriefToSession(app.engine.deps, { briefId, sessionId, caller: callerOf(cli) })
+    const next = 'The agent gets it with its next request.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))
     else
       cli.print(
-        wrap(`${brief.briefId} is on its way to session ${sessionId.slice(0, 8)}. ${next}`, cli.screen.columns, 2).join(
+        wrap(`${brief.briefId} is queued for session ${sessionId.slice(0, 8)}. ${next}`, cli.screen.columns, 2).join(
           '\n',
         ),
       )

@@ -5,12 +5,12 @@ import { sampleOrigin } from '../../briefs/fixtures/samples.js'
 import { withFrontMatter } from '../../briefs/front-matter.js'
 import { signBrief } from '../../briefs/sign.js'
 import { A, atWork, B, ended, inside, REQUEST, state, THIN, WHOLE, working } from '../../testing/cli-handoffs.js'
-import { newTrial } from '../../testing/cli-home.js'
+import { createTestHome } from '../../testing/cli-home.js'
 
 test('handoff --json reports the brief’s path, its missing facts and the next step', async () => {
-  const trial = atWork()
-  const file = trial.put(join(trial.dir, 'elsewhere', 'brief.md'), THIN)
-  const ran = await trial.run(['handoff', file, '--reason', 'half way', '--json'], { env: inside(A) })
+  const fixture = atWork()
+  const file = fixture.put(join(fixture.dir, 'elsewhere', 'brief.md'), THIN)
+  const ran = await fixture.run(['handoff', file, '--reason', 'half way', '--json'], { env: inside(A) })
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   expect(ran.json).toMatchObject({
     brief_id: expect.stringMatching(/^brief_/),
@@ -29,7 +29,7 @@ test('handoff --json reports the brief’s path, its missing facts and the next 
   expect(kept).toContain('Run the tests of src/login.ts.')
   expect(kept).toContain('## Added by Baton')
   expect(kept).toContain(REQUEST)
-  const shown = (await trial.run(['show', 'api', '--json'])).json
+  const shown = (await fixture.run(['show', 'api', '--json'])).json
   expect(shown.handoff).toMatchObject({
     state: 'checked',
     brief_id: ran.json.brief_id,
@@ -49,52 +49,50 @@ test('handoff --json reports the brief’s path, its missing facts and the next 
 })
 
 test('handoff tells users the same in sentences, and the handoff happens at the end of the turn', async () => {
-  const trial = atWork()
-  trial.put(join(trial.project, 'brief.md'), THIN)
-  const { code, stdout } = await trial.run(['handoff', 'brief.md', '--session', 'api'])
+  const fixture = atWork()
+  fixture.put(join(fixture.project, 'brief.md'), THIN)
+  const { code, stdout } = await fixture.run(['handoff', 'brief.md', '--session', 'api'])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^Brief 1 of seat api is kept as brief_\w+\. It covers \d+% of what happened\.\n {2}/)
-  expect(stdout).toContain('It lacked, and Baton added:\n')
+  expect(stdout).toMatch(/^Brief 1 of seat api is stored as brief_\w+\. It covers \d+% of what happened\.\n {2}/)
+  expect(stdout).toContain('Facts that Baton added')
   expect(stdout).toContain('constraint  Never touch legacy/a.ts.')
-  expect(stdout).toMatch(/When its turn ends, the session is cleared and a fresh one goes on from the brief/)
-  const status = (await trial.run(['status'])).stdout
-  expect(status).toMatch(
-    /Handoff of api: checked for \d+s, asked for by user: the brief is ready and used when the turn ends\./,
-  )
-  expect((await trial.run(['status', '--json'])).json.sessions[0].handoff).toMatchObject({
+  expect(stdout).toMatch(/When its turn ends, the session is cleared and a fresh one continues from the brief/)
+  const status = (await fixture.run(['status'])).stdout
+  expect(status).toMatch(/Handoff of api: checked for \d+s \(by user\): the brief is ready\b.*after this turn\./)
+  expect((await fixture.run(['status', '--json'])).json.sessions[0].handoff).toMatchObject({
     state: 'checked',
     session_id: A,
   })
-  const page = (await trial.run(['show', 'api'])).stdout
+  const page = (await fixture.run(['show', 'api'])).stdout
   expect(page).toMatch(
-    /Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}ready {2}by user, \d+s ago, covers \d+% {2}brief_/,
+    /Handoffs\n {2}open handoff {2}checked for .*\n {2}1 {2}ready {2}by user, \d+s ago, covers \d+% {2}brief_/,
   )
-  ended(trial)
-  expect((await trial.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
+  ended(fixture)
+  expect((await fixture.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
 })
 
 test('handoff for an idle session says that it is idle', async () => {
-  const trial = atWork()
-  ended(trial)
-  trial.put(join(trial.project, 'brief.md'), WHOLE)
-  const { stdout } = await trial.run(['handoff', 'brief.md', '--session', A])
+  const fixture = atWork()
+  ended(fixture)
+  fixture.put(join(fixture.project, 'brief.md'), WHOLE)
+  const { stdout } = await fixture.run(['handoff', 'brief.md', '--session', A])
   expect(stdout).toContain('It covers 100% of what happened.')
-  expect(stdout).toContain('It is idle, and nothing here can clear it from outside: type /clear there')
-  expect(stdout).not.toContain('lacked')
+  expect(stdout).toMatch(/session is idle.*Type \/clear there/)
+  expect(stdout).not.toContain('lacks')
 })
 
 test('of two briefs for a session the last one counts, and its front matter is dropped', async () => {
-  const trial = atWork()
+  const fixture = atWork()
   const give = (text: string) => {
-    trial.put(join(trial.project, 'brief.md'), text)
-    return trial.run(['handoff', 'brief.md', '--json'], { env: inside(A) })
+    fixture.put(join(fixture.project, 'brief.md'), text)
+    return fixture.run(['handoff', 'brief.md', '--json'], { env: inside(A) })
   }
   const first = (await give(THIN)).json
   const second = (await give(`---\nbrief_id: brief_of_mine\nsequence: 77\n---\n\n${WHOLE}`)).json
   expect(second.sequence).toBe(2)
   expect(second.coverage).toMatchObject({ score: 1, missing: [] })
   expect(readFileSync(second.path, 'utf8')).not.toContain('brief_of_mine')
-  const { briefs, handoffs } = (await trial.run(['handoffs', 'list', '--all', '--json'])).json
+  const { briefs, handoffs } = (await fixture.run(['handoffs', 'list', '--all', '--json'])).json
   expect(briefs.map((one: { brief_id: string; status: string }) => [one.brief_id, one.status])).toEqual([
     [second.brief_id, 'checked'],
     [first.brief_id, 'superseded'],
@@ -103,64 +101,67 @@ test('of two briefs for a session the last one counts, and its front matter is d
 })
 
 test('a file that cannot be a brief is refused with its own exit code and changes nothing', async () => {
-  const trial = atWork()
-  const put = (name: string, bytes: string | Buffer) => writeFileSync(join(trial.project, name), bytes)
+  const fixture = atWork()
+  const put = (name: string, bytes: string | Buffer) => writeFileSync(join(fixture.project, name), bytes)
   put('empty.md', '')
   put('blank.md', ' \n\t\n')
   put('front.md', '---\nformat: 1\n---\n\n')
   put('foreign.md', signBrief(withFrontMatter(sampleOrigin(1), WHOLE), Buffer.from('the key of another machine')))
   put('binary.md', Buffer.from([0x23, 0x20, 0x00, 0xff]))
   put('large.md', 'x'.repeat(1024 * 1024 + 1))
-  mkdirSync(join(trial.project, 'folder.md'))
-  const before = state(trial)
+  mkdirSync(join(fixture.project, 'folder.md'))
+  const before = state(fixture)
   const cases: [string, number, string][] = [
     ['missing.md', 3, 'There is no file'],
     ['empty.md', 2, 'is empty'],
     ['blank.md', 2, 'is empty'],
-    ['front.md', 2, 'nothing but front matter'],
-    ['foreign.md', 4, 'bears a signature that does not fit'],
+    ['front.md', 2, 'only front matter'],
+    ['foreign.md', 4, 'invalid signature'],
     ['binary.md', 2, 'not a text in UTF-8'],
     ['large.md', 2, 'larger than 1 MB'],
     ['folder.md', 2, 'is a folder'],
   ]
   for (const [file, code, words] of cases) {
-    const ran = await trial.run(['handoff', file, '--json'], { env: inside(A) })
+    const ran = await fixture.run(['handoff', file, '--json'], { env: inside(A) })
     expect(ran, file).toMatchObject({ code, stdout: '' })
     expect(JSON.parse(ran.stderr), file).toMatchObject({ error: expect.stringContaining(words), code })
   }
-  expect(state(trial)).toEqual(before)
+  expect(state(fixture)).toEqual(before)
 })
 
 test('a session may hand off only for its own seat and its children', async () => {
-  const trial = atWork()
-  working(trial, B, { BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' })
-  trial.put(join(trial.project, 'brief.md'), WHOLE)
+  const fixture = atWork()
+  working(fixture, B, { BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' })
+  fixture.put(join(fixture.project, 'brief.md'), WHOLE)
   const give = (caller: string, target: string) =>
-    trial.run(['handoff', 'brief.md', '--session', target, '--json'], { env: inside(caller) })
-  const before = state(trial)
+    fixture.run(['handoff', 'brief.md', '--session', target, '--json'], { env: inside(caller) })
+  const before = state(fixture)
   const up = await give(B, 'api')
   expect(up).toMatchObject({ code: 4, stdout: '' })
-  expect(JSON.parse(up.stderr)).toMatchObject({ error: expect.stringContaining("is not this one's"), code: 4 })
+  expect(JSON.parse(up.stderr)).toMatchObject({
+    error: expect.stringContaining('may not decide about the handoff'),
+    code: 4,
+  })
   expect((await give('ffffffff-0000-4000-8000-000000000000', A)).code).toBe(4)
-  expect(state(trial)).toEqual(before)
+  expect(state(fixture)).toEqual(before)
   expect((await give(A, 'api')).json.session_id).toBe(A)
   expect((await give(A, 'worker')).json.session_id).toBe(B)
 })
 
 test('handoff gives each reason for which it finds no usable session its own error message', async () => {
-  const trial = newTrial()
-  trial.put(join(trial.project, 'brief.md'), WHOLE)
-  expect(await trial.run(['handoff'])).toMatchObject({ code: 2, stdout: '' })
-  expect(await trial.run(['handoff', 'brief.md'])).toMatchObject({
+  const fixture = createTestHome()
+  fixture.put(join(fixture.project, 'brief.md'), WHOLE)
+  expect(await fixture.run(['handoff'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await fixture.run(['handoff', 'brief.md'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Whose brief is it?'),
+    stderr: expect.stringContaining('--session ID'),
   })
-  expect(await trial.run(['handoff', 'brief.md', '--session', 'nobody'])).toMatchObject({ code: 3 })
-  const unseen = await trial.run(['handoff', 'brief.md'], { env: inside(A) })
+  expect(await fixture.run(['handoff', 'brief.md', '--session', 'nobody'])).toMatchObject({ code: 3 })
+  const unseen = await fixture.run(['handoff', 'brief.md'], { env: inside(A) })
   expect(unseen).toMatchObject({ code: 3, stderr: expect.stringContaining('baton doctor') })
-  working(trial)
-  await trial.run(['off', A])
-  expect(await trial.run(['handoff', 'brief.md'], { env: inside(A) })).toMatchObject({
+  working(fixture)
+  await fixture.run(['off', A])
+  expect(await fixture.run(['handoff', 'brief.md'], { env: inside(A) })).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('baton on aaaaaaaa'),
   })

@@ -10,7 +10,7 @@ import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
 import { shortenHome } from '../../lib/shown-text.js'
-import type { Call, Cli, Command, Option } from '../command.js'
+import { type ActionHelp, type Call, type Cli, type Command, type Option, SEAT_HELP } from '../command.js'
 import { checkForm, wrong } from '../parse-call.js'
 import { coverageLines, nextText, scoreText } from '../render/briefs.js'
 import { wrap } from '../render/text.js'
@@ -19,45 +19,59 @@ const ACTIONS = ['list', 'show', 'check', 'request', 'write', 'use', 'edit', 'ap
 type Action = (typeof ACTIONS)[number]
 
 const options = {
-  seat: { type: 'string', value: 'S', about: 'list: only this seat (its id, its name, or one of its sessions)' },
-  all: { type: 'boolean', about: 'list: also those that were replaced, cancelled or failed, and older ones' },
+  seat: { type: 'string', value: 'S', about: 'list: only this seat (its name, its id or one of its sessions)' },
+  all: { type: 'boolean', about: 'list: also older, replaced, cancelled and failed briefs' },
   session: {
     type: 'string',
     value: 'ID',
-    about: 'check, write: of this session; use: in this one (else your own, else the newest of this project that runs)',
+    about:
+      'check, write: this session (default: your own, else the newest of this project); ' +
+      'use: the session that gets the brief (default: your own, else the newest running one of this project)',
   },
-  bar: { type: 'string', value: 'N', about: 'check: end with 1 when the score is below N, 0 to 1' },
-  reason: { type: 'string', value: 'TEXT', about: 'request: why, in your words; the agent is told' },
-  file: { type: 'string', value: 'FILE', about: 'edit: take the new text from this file instead of opening an editor' },
+  bar: { type: 'string', value: 'N', about: 'check: exit with 1 if the score is below N (0 to 1)' },
+  reason: { type: 'string', value: 'TEXT', about: 'request: the reason, which is passed to the agent' },
+  file: { type: 'string', value: 'FILE', about: 'edit: read the new text from this file instead of opening an editor' },
 } satisfies Record<string, Option>
 
-/** Description, number of arguments and options of each action. */
-const FORMS: Record<Action, { does: string; least: number; most: number; options: (keyof typeof options)[] }> = {
-  list: { does: 'list the newest briefs, and the handoffs under way', least: 0, most: 0, options: ['seat', 'all'] },
-  show: { does: 'show one brief: where it comes from, its check and its text', least: 1, most: 1, options: [] },
+/** Help, number of arguments and options of each action. */
+const FORMS: Record<Action, ActionHelp & { least: number; most: number; options: (keyof typeof options)[] }> = {
+  list: { summary: 'list the newest briefs and the open handoffs', least: 0, most: 0, options: ['seat', 'all'] },
+  show: { summary: 'show a brief: its origin, check and text', least: 1, most: 1, options: [] },
   check: {
-    does: 'compare any text with what happened in a session; changes nothing',
+    summary: 'compare a text with what happened in a session',
+    about: 'Changes nothing. Exits with 0 even if the text lacks facts, unless --bar is given.',
     least: 1,
     most: 1,
     options: ['session', 'bar'],
   },
   request: {
-    does: 'ask the agent of a session for its brief; an idle one is woken',
+    summary: 'ask the agent of a session for its brief; an idle agent is woken',
+    about: 'Only the seat itself, its parent seat or the user can ask.',
     least: 1,
     most: 1,
     options: ['reason'],
   },
   write: {
-    does: 'write a brief from transcript and repository, without a model',
+    summary: 'write a brief from the transcript and the repository, without a model',
+    about: 'Does not change the session. To give the brief to a running session, use baton handoffs use.',
     least: 0,
     most: 0,
     options: ['session'],
   },
-  use: { does: 'give a brief to a session that runs', least: 1, most: 1, options: ['session'] },
-  edit: { does: 'change a brief that was not used yet', least: 1, most: 1, options: ['file'] },
-  approve: { does: 'let a brief under review be used now', least: 1, most: 1, options: [] },
-  cancel: { does: 'stop a handoff, or keep a brief from being used', least: 1, most: 1, options: [] },
+  use: { summary: 'give a brief to a running session', least: 1, most: 1, options: ['session'] },
+  edit: {
+    summary: 'edit a brief that is not in use yet',
+    about: 'Opens a copy in $VISUAL or $EDITOR. The saved text becomes a new brief that replaces the old one.',
+    least: 1,
+    most: 1,
+    options: ['file'],
+  },
+  approve: { summary: 'end the review of a brief, so that it is used now', least: 1, most: 1, options: [] },
+  cancel: { summary: 'cancel a handoff, or a brief that is not in use yet', least: 1, most: 1, options: [] },
 }
+
+/** Meaning of the word brief, for commands whose help mentions it first. */
+const BRIEF_HELP = 'A brief is the document from which a fresh session continues the work.'
 
 export const handoffsCommand: Command = {
   name: 'handoffs',
@@ -74,29 +88,31 @@ export const handoffsCommand: Command = {
     'cancel <brief|seat>',
   ],
   about:
-    'A handoff is a brief and the change to a fresh session. Without an action they are listed. An id may be shortened to four characters. check compares any text with what ' +
-    'happened in a session and changes nothing; it ends with 0 also when something is missing. request asks the agent for its brief; only the seat ' +
-    'itself, its parent or you may. write makes one from transcript and repository, without a model; use gives a brief to a session that runs. edit opens $VISUAL or $EDITOR on a copy: what you save becomes a new brief in the place of the old one, ' +
-    'until that was used. approve lets a brief under review be used.',
+    `${BRIEF_HELP} A handoff is a brief and the change to that session. ` +
+    'Without an action, baton handoffs lists both. Four characters of an id are enough.\n' +
+    SEAT_HELP,
   options,
   actions: ACTIONS,
   forms: FORMS,
   words: { min: 0, max: 2 },
   examples: [
-    ['baton handoffs list', 'the newest briefs, and what is under way'],
-    ['baton handoffs show 3f2a', 'one brief with its check'],
-    ['baton handoffs check brief.md --bar 0.8', 'for a script: 1 when it lacks too much'],
-    ['baton handoffs request api --reason "new model"', 'ask the agent of a seat for its brief'],
-    ['baton handoffs write', 'a brief of the newest session of this project, now'],
-    ['baton handoffs use 3f2a', 'go on from that brief in the session that runs here'],
+    ['baton handoffs list', 'list the newest briefs and the open handoffs'],
+    ['baton handoffs show 3f2a', 'show a brief with its check'],
+    ['baton handoffs check brief.md --bar 0.8', 'exit with 1 if the text lacks too much'],
+    ['baton handoffs request api --reason "new model"', 'ask the agent of seat api for its brief'],
+    ['baton handoffs write', 'write a brief of the newest session here'],
+    ['baton handoffs use 3f2a', 'continue from a brief in the session that runs here'],
     ['baton handoffs edit 3f2a', 'change what the fresh session will read'],
-    ['baton handoffs approve 3f2a', 'it reads well: use it now'],
-    ['baton handoffs cancel api', 'stop what is under way'],
+    ['baton handoffs approve 3f2a', 'use a reviewed brief now'],
+    ['baton handoffs cancel api', 'cancel the open handoff of seat api'],
   ],
   json:
-    'list: {briefs: [{brief_id, seat_id, session_id, sequence, author, status, coverage, path, taken_at, …}], handoffs: [those under way]}; ' +
-    'show: a brief and {text, added, front_matter, verdict, addenda, handoff}; check: {score, missing: [{kind, text}], unsupported, by_kind, session_id, verdict}; ' +
-    'request: {handoff_id, session_id, seat_id, state, next, …}; write: a brief; use: a brief and {next}; edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
+    'list: {briefs: [{brief_id, seat_id, session_id, sequence, author, status, coverage, path, taken_at, …}], ' +
+    'handoffs: [open handoffs]}; ' +
+    'show: a brief and {text, added, front_matter, verdict, addenda, handoff}; ' +
+    'check: {score, missing: [{kind, text}], unsupported, by_kind, session_id, verdict}; ' +
+    'request: {handoff_id, session_id, seat_id, state, next, …}; write: a brief; use: a brief and {next}; ' +
+    'edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
   run: runHandoffs,
 }
 
@@ -127,24 +143,28 @@ async function runHandoffs(call: Call, cli: Cli): Promise<number> {
 
 export const handoffCommand: Command = {
   name: 'handoff',
-  summary: 'give a brief: a fresh session goes on with the work from it',
+  summary: 'submit a brief, so that a fresh session continues the work',
   usage: ['<file> [--session ID] [--reason TEXT]'],
   about:
-    `For agents, in their own shell (${SESSION_VARIABLES} is set), and for people with --session. The file is copied at once: what happens to it ` +
-    'later does not matter. Baton checks it against the transcript, appends what it lacks, and at the end of the turn a fresh session ' +
-    'begins with it. Given twice, the last one counts. A text file of at most 1 MB, wherever you can read it; a session may only be handed over ' +
-    'by itself, by its parent seat, or by you.',
+    `${BRIEF_HELP} An agent runs this command in its own shell (${SESSION_VARIABLES} is set). ` +
+    'A user names the session with --session.\n' +
+    'Baton copies the file, checks it against the transcript and appends the missing facts. ' +
+    'When the turn ends, a fresh session starts with the brief. A later call replaces an earlier one.\n' +
+    'The file must be text of at most 1 MB. Only the session itself, its parent seat or the user can hand it off.',
   options: {
-    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its present session)' },
-    reason: { type: 'string', value: 'TEXT', about: 'why, in your words' },
+    session: { type: 'string', value: 'ID', about: 'the session, or a seat (the terminal or job in which it runs)' },
+    reason: { type: 'string', value: 'TEXT', about: 'the reason for the handoff' },
   },
   words: { min: 1, max: 1 },
   examples: [
-    ['baton handoff brief.md', 'by the agent, for its own session'],
-    ['baton handoff brief.md --session api --reason "done for today"', 'by you, for the seat named api'],
-    ['baton handoffs check brief.md', 'only see what it lacks'],
+    ['baton handoff brief.md', 'as an agent, for its own session'],
+    ['baton handoff brief.md --session api --reason "done for today"', 'as a user, for seat api'],
+    ['baton handoffs check brief.md', 'only list the missing facts'],
   ],
-  json: '{brief_id, session_id, seat_id, path, sequence, coverage: {score, missing: [{kind, text}], unsupported, by_kind}, status, handoff_id, handoff_state, next}; score is null where there was no transcript',
+  json:
+    '{brief_id, session_id, seat_id, path, sequence, coverage: {score, missing: [{kind, text}], unsupported, ' +
+    'by_kind}, ' +
+    'status, handoff_id, handoff_state, next}; score is null if no transcript could be read',
   run: runHandoff,
 }
 
@@ -154,8 +174,8 @@ async function runHandoff(call: Call, cli: Cli): Promise<number> {
     if (target === null)
       throw wrong(
         handoffCommand,
-        'Whose brief is it? baton handoff <file> --session ID.',
-        'baton status lists the sessions.',
+        'It is not clear which session to hand off.',
+        'Name it: baton handoff <file> --session ID. baton status lists the sessions.',
       )
     const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
     const body = bodyIn(app, cli, call.words[0]!)
@@ -193,16 +213,19 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
   const { coverage } = brief
   const covers =
     coverage === null
-      ? 'It could not be checked: no transcript of the session can be read.'
+      ? 'It was not checked, because the transcript of the session cannot be read.'
       : `It covers ${scoreText(coverage)} of what happened.`
   return [
     ...wrap(
-      `${paint('Brief', 'green')} ${brief.sequence}${seat ? ` of seat ${seat}` : ''} is kept as ${brief.briefId}. ${covers}`,
+      `${paint('Brief', 'green')} ${brief.sequence}${seat ? ` of seat ${seat}` : ''} is stored as ` +
+        `${brief.briefId}. ${covers}`,
       columns,
       2,
     ),
     `  ${shortenHome(brief.path, cli.env.HOME)}`,
-    ...(coverage === null ? [] : coverageLines(viewCoverage(coverage), 'It lacked, and Baton added:', cli.screen)),
+    ...(coverage === null
+      ? []
+      : coverageLines(viewCoverage(coverage), 'Facts that Baton added, because the brief lacks them:', cli.screen)),
     ...wrap(next, columns, 2),
   ]
 }
@@ -226,7 +249,7 @@ export function textOf(cli: Cli, file: string): string {
   if ('text' in accepted) return accepted.text
   throw new BatonError(
     accepted.reason,
-    'Give a text file of at most 1 MB. Nothing was changed.',
+    'Nothing was changed. Give a text file of at most 1 MB.',
     EXITS[accepted.refused],
   )
 }

@@ -11,14 +11,14 @@ type Shell = (typeof SHELLS)[number]
 
 export const helpCommand: Command = {
   name: 'help',
-  summary: 'explain Baton, or one command',
+  summary: 'explain Baton, a command or an action',
   usage: ['[command] [action]'],
   options: {},
   words: { min: 0, max: 2 },
   examples: [
-    ['baton help', 'all commands'],
-    ['baton help status', 'one of them'],
-    ['baton help handoffs check', 'one thing a command does'],
+    ['baton help', 'list all commands'],
+    ['baton help status', 'explain a command'],
+    ['baton help handoffs check', 'explain an action of a command'],
   ],
   json: '{commands: [{name, summary, usage, options, json}]}',
   run: runHelp,
@@ -36,7 +36,7 @@ async function runHelp(call: Call, cli: Cli): Promise<number> {
     const nearest = nearestName(name, COMMAND_NAMES)
     throw new BatonError(
       `There is no command "${name}".`,
-      nearest ? `Did you mean baton help ${nearest}?` : 'baton help lists them all.',
+      nearest ? `Did you mean baton help ${nearest}?` : 'baton help lists all commands.',
       EXIT.usage,
     )
   }
@@ -57,14 +57,20 @@ function described({ name, summary, usage, options, json }: Command): Record<str
 export const completionCommand: Command = {
   name: 'completion',
   summary: 'print completion for your shell',
-  usage: ['bash|zsh|fish'],
+  about: 'The script completes commands, actions, options and their values.',
+  usage: SHELLS,
   options: {},
   actions: SHELLS,
+  forms: {
+    bash: { summary: 'print completion for bash', options: [] },
+    zsh: { summary: 'print completion for zsh', options: [] },
+    fish: { summary: 'print completion for fish', options: [] },
+  },
   words: { min: 1, max: 1 },
   examples: [
-    ['source <(baton completion bash)', 'in ~/.bashrc'],
-    ['source <(baton completion zsh)', 'in ~/.zshrc, after compinit'],
-    ['baton completion fish > ~/.config/fish/completions/baton.fish', 'once'],
+    ['source <(baton completion bash)', 'add to ~/.bashrc'],
+    ['source <(baton completion zsh)', 'add to ~/.zshrc, after compinit'],
+    ['baton completion fish > ~/.config/fish/completions/baton.fish', 'run once'],
   ],
   json: '{shell, script}',
   run: runCompletion,
@@ -79,17 +85,17 @@ async function runCompletion(call: Call, cli: Cli): Promise<number> {
 
 /** Maximum line width. Longer lines are hard to read, however wide the terminal is. */
 const ROOM = 100
-/** Width up to which an example aligns the notes. Longer examples do not move the others' notes. */
+/** Maximum width of an example whose note stands beside it. Longer ones have their note above. */
 const LONG = 48
 
 /** Groups of the overview. Every command is in one; a test reports a command that is in none. */
 export const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
-  ['See', ['status', 'show', 'events', 'history', 'open', 'statusline']],
-  ['Hand over', ['handoff', 'handoffs', 'send', 'messages']],
-  ['Keep', ['archive', 'recall', 'import']],
-  ['Decide', ['off', 'on', 'config', 'trust', 'notify', 'name']],
-  ['Run', ['run', 'jobs', 'serve', 'model']],
+  ['Get started', ['demo', 'install', 'uninstall', 'doctor']],
+  ['Monitor', ['status', 'show', 'events', 'history', 'open', 'statusline']],
+  ['Hand off and send messages', ['handoff', 'handoffs', 'send', 'messages']],
+  ['Archives', ['archive', 'recall', 'import']],
+  ['Settings', ['off', 'on', 'config', 'trust', 'notify', 'name']],
+  ['Jobs and server', ['run', 'jobs', 'serve', 'model']],
   ['More', ['completion', 'help']],
 ]
 
@@ -109,93 +115,123 @@ export function overview(commands: readonly Command[], { paint, columns }: Scree
     '',
     ...lines.flatMap((line) => wrap(line, room, width + 4)),
     ...wrap(
-      'Every command takes --json and --help. baton help <command> explains one, baton --version tells the version.',
+      'baton help <command> explains a command. Every command takes --help and --json. baton --version prints the ' +
+        'version.',
       room,
       0,
     ),
   ].join('\n')
 }
 
-/** Renders the help of a command, or of one of its actions if that has its own help. */
+/** Renders the help of a command or, if `action` is one of its actions, of that action. */
 export function commandHelp(whole: Command, { paint, columns }: Screen, action?: string): string {
   const command = ofAction(whole, action)
   const options = { ...command.options, ...COMMON }
-  const left = Object.entries(options).map(([name, option]) => spelled(name, option))
+  const left = Object.entries(options).map(([name, option]) => optionText(name, option))
   const width = Math.max(...left.map((text) => text.length))
   const room = Math.min(columns, ROOM)
   const title = (text: string): string => paint(text, 'bold')
   const option = (text: string, { about, oneOf }: Option): string =>
     `  ${text.padEnd(width)}  ${about}${oneOf ? ` (${oneOf.join(', ')})` : ''}`
+  const paragraphs = command.about?.split('\n') ?? []
   return [
     command.summary,
     '',
     title('Usage'),
     ...command.usage.map((form) => `  baton ${command.name}${form === '' ? '' : ` ${form}`}`),
-    ...(command.about ? ['', ...wrap(command.about.replace(/\s+/g, ' '), room, 0)] : []),
+    ...paragraphs.flatMap((text) => ['', ...wrap(text, room, 0)]),
+    ...actionLines(command, title('Actions'), room),
     '',
     title('Options'),
     ...Object.values(options).flatMap((one, index) => wrap(option(left[index]!, one), room, width + 4)),
     '',
     title('Examples'),
-    ...command.examples.flatMap(([line, does]) => example(line, does, command, { paint, columns: room })),
+    ...command.examples.flatMap(([line, note]) => example(line, note, command, { paint, columns: room })),
     '',
     title('With --json'),
-    ...wrap(`  ${command.json}`, room, 2),
+    ...partsByAction(command.json, command.actions ?? []).flatMap((part) => wrap(`  ${part.whole}`, room, 4)),
   ].join('\n')
 }
 
-function spelled(name: string, { short, type, value }: Option): string {
+/** Lists the actions of a command with their summaries. Empty when it has none. */
+function actionLines({ name, forms }: Command, title: string, room: number): string[] {
+  if (forms === undefined) return []
+  const width = Math.max(...Object.keys(forms).map((action) => action.length))
+  return [
+    '',
+    title,
+    ...Object.entries(forms).flatMap(([action, { summary }]) =>
+      wrap(`  ${action.padEnd(width)}  ${summary}`, room, width + 4),
+    ),
+    '',
+    ...wrap(`baton ${name} <action> --help explains an action.`, room, 0),
+  ]
+}
+
+function optionText(name: string, { short, type, value }: Option): string {
   return `${short ? `-${short}, ` : '    '}--${name}${type === 'string' ? ` ${value ?? 'VALUE'}` : ''}`
 }
 
-/** Renders an example with its note beside it, or below it where there is no room. */
+/** Renders an example with its note beside it, or above it where there is no room. */
 function example(
   line: string,
-  does: string,
+  text: string,
   command: Command,
   { paint, columns }: Pick<Screen, 'paint' | 'columns'>,
 ): string[] {
   const width = Math.max(...command.examples.map(([text]) => text.length).filter((length) => length <= LONG))
-  const note = paint(`# ${does}`, 'dim')
-  if (line.length > LONG || 2 + width + 2 + 2 + does.length > columns) return [`  ${note}`, `  ${line}`]
+  const note = paint(`# ${text}`, 'dim')
+  if (line.length > LONG || 2 + width + 2 + 2 + text.length > columns) return [`  ${note}`, `  ${line}`]
   return [`  ${line.padEnd(width)}  ${note}`]
 }
 
-/** Returns the command reduced to one action. */
+/** Returns the command reduced to one action, or unchanged if it has no such action. */
 function ofAction(command: Command, action: string | undefined): Command {
-  const form = action === undefined || !Object.hasOwn(command.forms ?? {}, action) ? undefined : command.forms![action]
-  if (action === undefined || form === undefined) return command
-  const { about: _, ...rest } = command
-  const words = (text: string): string => spokenOf(text, action, command.actions ?? [])
-  const options = form.options.flatMap((name) => {
+  const { about: _, forms, ...rest } = command
+  if (action === undefined || forms === undefined || !Object.hasOwn(forms, action)) return command
+  const { summary, about, options: names } = forms[action]!
+  const textOf = (text: string): string =>
+    partsByAction(text, command.actions ?? []).find((part) => part.actions.includes(action))?.text ?? text
+  const options = names.flatMap((name) => {
     const option = command.options[name]
-    return option ? [[name, { ...option, about: words(option.about) }] as const] : []
+    return option ? [[name, { ...option, about: textOf(option.about) }] as const] : []
   })
+  const usesAction = new RegExp(`\\bbaton ${command.name} ${action}\\b`)
   return {
     ...rest,
-    summary: form.does,
+    summary,
+    ...(about === undefined ? {} : { about }),
     usage: command.usage.filter((line) => line.split(' ', 1)[0] === action),
     options: Object.fromEntries(options),
-    examples: command.examples.filter(([line]) => line.startsWith(`baton ${command.name} ${action}`)),
-    json: words(command.json),
+    examples: command.examples.filter(([line]) => usesAction.test(line)),
+    json: textOf(command.json),
   }
 }
 
-/**
- * Returns the part of `list, show: this; check: that` about one action,
- * or the whole text if it names no actions.
- */
-function spokenOf(text: string, action: string, actions: readonly string[]): string {
-  const named = new RegExp(`^((?:${actions.join('|')})(?:, (?:${actions.join('|')}))*): (.*)$`, 's')
-  const parts = text.split('; ').reduce<{ of: string[]; says: string }[]>((all, part) => {
-    const [, names, says] = named.exec(part) ?? []
-    const last = all.at(-1)
-    if (names !== undefined) all.push({ of: names.split(', '), says: says! })
-    else if (last) last.says += `; ${part}`
-    else all.push({ of: [], says: part })
-    return all
+interface ActionPart {
+  /** The actions that the part names. Empty for text before the first named action. */
+  actions: string[]
+  /** The part without the names. */
+  text: string
+  /** The part with the names. */
+  whole: string
+}
+
+/** Splits `list, show: {jobs}; logs: lines` into one part per `name, name: text`. */
+function partsByAction(text: string, actions: readonly string[]): ActionPart[] {
+  if (actions.length === 0) return [{ actions: [], text, whole: text }]
+  const anyAction = `(?:${actions.join('|')})`
+  const named = new RegExp(`^(${anyAction}(?:, ${anyAction})*): (.*)$`, 's')
+  return text.split('; ').reduce<ActionPart[]>((parts, piece) => {
+    const [, names, rest] = named.exec(piece) ?? []
+    const last = parts.at(-1)
+    if (names !== undefined) parts.push({ actions: names.split(', '), text: rest!, whole: piece })
+    else if (last) {
+      last.text += `; ${piece}`
+      last.whole += `; ${piece}`
+    } else parts.push({ actions: [], text: piece, whole: piece })
+    return parts
   }, [])
-  return parts.find(({ of }) => of.includes(action))?.says ?? text
 }
 
 /**
@@ -219,12 +255,10 @@ const isFile = ({ value }: Option): boolean => value === 'F' || value === 'FILE'
 
 function bash(commands: readonly Command[]): string {
   const cases = commands.map((command) => {
-    const values = valuesOf(command).map(
-      ([name, option]) =>
-        `${name}) ${option.oneOf ? words(option.oneOf.join(' ')) : isFile(option) ? 'COMPREPLY=($(compgen -f -- "$cur"))' : ':'}; return ;;`,
-    )
+    const values = valuesOf(command).map(([name, option]) => `${name}) ${bashValue(option)}; return ;;`)
     const previous = values.length > 0 ? `case "\${prev#--}" in ${values.join(' ')} esac; ` : ''
-    return `    ${command.name}) ${previous}${words(`${[...(command.actions ?? []), ''].join(' ')}${flagsOf(command)}`)} ;;`
+    const all = [...(command.actions ?? []), flagsOf(command)].join(' ')
+    return `    ${command.name}) ${previous}${words(all)} ;;`
   })
   const help = words(namesOf(commands))
   return `# baton completion for bash
@@ -238,6 +272,11 @@ ${cases.filter((line) => !line.startsWith('    help)')).join('\n')}
   esac
 }
 complete -F _baton baton`
+}
+
+function bashValue(option: Option): string {
+  if (option.oneOf) return words(option.oneOf.join(' '))
+  return isFile(option) ? 'COMPREPLY=($(compgen -f -- "$cur"))' : ':'
 }
 
 const words = (list: string): string => `COMPREPLY=($(compgen -W '${list}' -- "$cur"))`
@@ -287,10 +326,11 @@ function fish(commands: readonly Command[]): string {
       `complete -c baton -n __fish_use_subcommand -a ${command.name} -d '${fishQuoted(command.summary)}'`,
       ...(command.actions ? [`complete -c baton ${within} -a '${command.actions.join(' ')}'`] : []),
       ...(command.name === 'help' ? [`complete -c baton ${within} -a '${namesOf(commands)}'`] : []),
-      ...optionsOf(command).map(
-        ([name, option]) =>
-          `complete -c baton ${within} -l ${name}${option.short ? ` -s ${option.short}` : ''}${fishValue(option)} -d '${fishQuoted(option.about)}'`,
-      ),
+      ...optionsOf(command).map(([name, option]) => {
+        const short = option.short ? ` -s ${option.short}` : ''
+        const about = fishQuoted(option.about)
+        return `complete -c baton ${within} -l ${name}${short}${fishValue(option)} -d '${about}'`
+      }),
     ]
   })
   return [

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { newTrial, tell } from '../../testing/cli-home.js'
+import { createTestHome, tell } from '../../testing/cli-home.js'
 
 test('an empty history says what to do, and impossible days and timezones are refused', async () => {
-  const trial = newTrial()
-  expect((await trial.run(['history'])).stdout).toContain('Nothing was recorded yet')
-  expect(await trial.run(['history', '--days', '0'])).toMatchObject({ code: 2 })
-  expect((await trial.run(['history', '--timezone', 'Mars/Olympus'])).stderr).toContain(
-    'There is no timezone "Mars/Olympus"',
+  const fixture = createTestHome()
+  expect((await fixture.run(['history'])).stdout).toContain('Nothing is recorded yet')
+  expect(await fixture.run(['history', '--days', '0'])).toMatchObject({ code: 2 })
+  expect((await fixture.run(['history', '--timezone', 'Mars/Olympus'])).stderr).toContain(
+    'Unknown timezone "Mars/Olympus"',
   )
 })
 
 test('history shows the spend by day, and the same as JSON', async () => {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tell(app, { session: 'aaaa-1', project: trial.project, used: 50_000 })
+  const fixture = createTestHome()
+  fixture.fill((app) => {
+    tell(app, { session: 'aaaa-1', project: fixture.project, used: 50_000 })
     app.store.addSpend({
       sessionId: 'aaaa-1',
       at: new Date().toISOString(),
@@ -26,10 +26,10 @@ test('history shows the spend by day, and the same as JSON', async () => {
       costUsd: 1.5,
     })
   })
-  const text = (await trial.run(['history', '--days', '2'])).stdout
+  const text = (await fixture.run(['history', '--days', '2'])).stdout
   expect(text).toMatch(/DAY\s+SESSIONS\s+STEPS\s+IN\s+OUT\s+CACHE\s+COST/)
-  expect(text).toMatch(/all\s+1\s+1[23]/)
-  const { json } = await trial.run(['history', '--days', '2', '--json'])
+  expect(text).toMatch(/total\s+1\s+1[23]/)
+  const { json } = await fixture.run(['history', '--days', '2', '--json'])
   expect(json.days).toHaveLength(2)
   expect(json.timezone).toBe('UTC')
   expect(json.totals.sessions).toBe(1)

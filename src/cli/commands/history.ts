@@ -12,30 +12,36 @@ import { projectName, wrap } from '../render/text.js'
 const USUAL = 30
 const MOST = 400
 /** Label for usage whose session record has no project or model. */
-const NOT_KNOWN = 'not known'
+const NOT_KNOWN = 'unknown'
 
 export const command: Command = {
   name: 'history',
-  summary: 'what was spent, by day, project and model',
+  summary: 'show usage and cost by day, project and model',
   usage: ['[--days N] [--timezone Z]'],
   about:
-    'What Baton recorded since it was installed: sessions, steps, tokens, cost as the client tells it, compactions, handoffs and what both took out of windows. ' +
-    'Days begin at midnight here, or in the timezone given.',
+    'Shows what Baton recorded since it was installed: sessions, steps, tokens, cost as the client reports it, ' +
+    'compactions and handoffs. SAVED is the number of tokens that these removed from context windows. ' +
+    'A step is one answer of the model.',
   options: {
-    days: { type: 'string', value: 'N', about: `today and the days before it (default: ${USUAL}, at most ${MOST})` },
+    days: { type: 'string', value: 'N', about: `number of days up to today (default: ${USUAL}, at most ${MOST})` },
     timezone: {
       type: 'string',
       value: 'Z',
-      about: 'whose days, such as Europe/Berlin (default: that of this machine)',
+      about: 'when days begin, such as Europe/Berlin (default: the timezone of this machine)',
     },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton history', 'the last thirty days'],
-    ['baton history --days 1', 'today'],
-    ['baton history --days 90 --json | jq .totals', 'a quarter, in figures'],
+    ['baton history', 'show the last 30 days'],
+    ['baton history --days 1', 'show today'],
+    ['baton history --days 90 --json | jq .totals', 'print the totals of 90 days'],
   ],
-  json: '{timezone, days: [{date, sessions, steps, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, cache_hit_rate, cost_usd, compactions, handoffs, tokens_saved}], projects: [{project, …}], models: [{model, …}], totals, since}',
+  json:
+    '{timezone, days: [{date, sessions, steps, input_tokens, output_tokens, cache_creation_tokens, ' +
+    'cache_read_tokens, ' +
+    'cache_hit_rate, cost_usd, compactions, handoffs, tokens_saved}], projects: [{project, …}], models: [{model, ' +
+    '…}], ' +
+    'totals, since}',
   run,
 }
 
@@ -60,10 +66,11 @@ function page(history: History, cli: Cli): string[] {
   const { paint, columns } = cli.screen
   const busy = history.days.filter(({ sessions, compactions, handoffs }) => sessions + compactions + handoffs > 0)
   if (busy.length === 0) {
+    const recent = history.days.length === 1 ? 'today' : `in the last ${history.days.length} days`
     const none =
       history.since === null
-        ? 'Nothing was recorded yet. Baton counts from the first session it sees; baton install lets it see them.'
-        : `Nothing in ${history.days.length === 1 ? 'this day' : `these ${history.days.length} days`}. The first record is of ${history.since}; --days N goes further back.`
+        ? 'Nothing is recorded yet. Baton records sessions after baton install.'
+        : `Nothing was recorded ${recent}. The first record is from ${history.since}; --days N shows more days.`
     return wrap(none, columns, 0)
   }
   const title = (text: string): string[] => ['', paint(text, 'bold')]
@@ -78,7 +85,7 @@ function page(history: History, cli: Cli): string[] {
     table(list, [first, ...FIGURES], columns, paint)
   return [
     ...rows(
-      [...busy, { ...history.totals, date: 'all' }],
+      [...busy, { ...history.totals, date: 'total' }],
       named('DAY', ({ date }) => date),
     ),
     ...(history.projects.length > 1
@@ -99,7 +106,7 @@ function page(history: History, cli: Cli): string[] {
           ),
         ]
       : []),
-    paint(`Days of ${history.timezone}; recorded since ${history.since ?? '–'}.`, 'dim'),
+    paint(`Days in ${history.timezone}. Recorded since ${history.since ?? '–'}.`, 'dim'),
   ]
 }
 

@@ -8,6 +8,7 @@ import {
   importTranscripts,
   type LeftOut,
 } from '../../app/import-transcripts.js'
+import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -16,26 +17,31 @@ import { bytesText, wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'import',
-  summary: 'archive the transcripts that are already on the disk',
+  summary: 'archive the transcripts that are already on this disk',
   usage: ['[--from DIR] [--headless] [--dry-run]'],
   about:
-    'Archives every transcript that agents keep on this disk and that is not archived yet, so that recall finds it and it stays when the client ' +
-    'deletes it. Can be stopped with Ctrl-C and run again: what is archived already is not stored twice. Left out are headless runs (claude -p), ' +
-    'projects where archiving is off, sessions that you had forgotten, and sessions whose client still runs: those are archived when they end. ' +
-    'The transcripts themselves are not changed.',
+    'Archives every transcript of your agents that is not archived yet. baton recall then finds its text, ' +
+    'even after the client has deleted the transcript. The transcripts themselves are not changed.\n' +
+    'Ctrl-C stops the import, and running it again continues.\n' +
+    'It skips headless runs (claude -p), projects where archiving is off, sessions deleted with baton archive ' +
+    'forget, ' +
+    'and running sessions, which are archived when they end.',
   options: {
-    from: { type: 'string', value: 'DIR', about: "a copy of the agent's folder, from another machine or a backup" },
-    headless: { type: 'boolean', about: 'headless runs too' },
-    archive: { type: 'boolean', about: 'the default; accepted for scripts' },
-    'dry-run': { type: 'boolean', about: 'only say how much it is' },
+    from: { type: 'string', value: 'DIR', about: "read a copy of the agent's folder, such as a backup" },
+    headless: { type: 'boolean', about: 'also import headless runs' },
+    archive: { type: 'boolean', about: 'no effect: import always archives; accepted for scripts' },
+    'dry-run': { type: 'boolean', about: 'only show how many transcripts and bytes' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton import --dry-run', 'how many transcripts, and how large'],
-    ['baton import', 'archive them'],
-    ['baton import --from /mnt/backup/.claude', 'those of a backup'],
+    ['baton import --dry-run', 'show how many transcripts there are, and their size'],
+    ['baton import', 'archive all of them'],
+    ['baton import --from /mnt/backup/.claude', 'archive the transcripts of a backup'],
   ],
-  json: '{dry_run, found, imported, bytes, stored_bytes, left, failed: [{path, reason}], left_out: {archived, open, headless, off, forgotten, expired}}; found: transcripts to be imported; left: not reached because it was stopped',
+  json:
+    '{dry_run, found, imported, bytes, stored_bytes, left, failed: [{path, reason}], ' +
+    'left_out: {archived, open, headless, off, forgotten, expired}}; found: transcripts to import; ' +
+    'left: transcripts not imported because it was stopped',
   run,
 }
 
@@ -83,13 +89,13 @@ const wrapped =
   (line: string): string[] =>
     wrap(line, cli.screen.columns, 0)
 
-export const transcripts = (count: number): string => (count === 1 ? '1 transcript' : `${count} transcripts`)
-
 function report(found: number, bytes: number, done: Imported, dry = false): string[] {
-  if (dry) return [`Would import ${transcripts(found)}, ${bytesText(bytes)}.`]
-  const stored = `Imported ${transcripts(done.imported)}: ${bytesText(done.bytes)}, stored in ${bytesText(done.storedBytes)}.`
+  if (dry) return [`Would import ${formatCount(found, 'transcript')} (${bytesText(bytes)}). baton import does it.`]
+  const stored =
+    `Imported ${formatCount(done.imported, 'transcript')} (${bytesText(done.bytes)}), stored in ` +
+    `${bytesText(done.storedBytes)}.`
   if (done.left === 0) return [stored]
-  return [stored, `Stopped before the other ${done.left}; baton import continues with them.`]
+  return [stored, `Stopped with ${formatCount(done.left, 'transcript')} left. baton import continues.`]
 }
 
 /** Says that everything is archived only if nothing was skipped for another reason. */
@@ -97,27 +103,31 @@ function nothingText({ archived, ...others }: LeftOut): string {
   if (Object.values(others).some((count) => count > 0)) return 'Nothing to import now.'
   return archived > 0
     ? 'Nothing to import: every transcript is archived.'
-    : 'Nothing to import: there are no transcripts.'
+    : 'Nothing to import: no transcripts found. --from DIR reads another folder.'
 }
 
 function leftOutLines(left: LeftOut): string[] {
   const parts = [
-    [left.archived, 'archived already'],
-    [left.open, 'still open, archived when they end'],
-    [left.headless, 'headless runs (--headless imports them)'],
+    [left.archived, 'already archived'],
+    [left.open, 'still running (archived at their end)'],
+    [left.headless, 'headless (--headless imports them)'],
     [left.off, 'in projects where archiving is off'],
-    [left.forgotten, 'forgotten'],
+    [left.forgotten, 'deleted with baton archive forget'],
     [left.expired, 'older than cleanupPeriodDays'],
   ] as const
   const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  return told.length === 0 ? [] : [`Left out: ${told.join(', ')}.`]
+  return told.length === 0 ? [] : [`Skipped: ${told.join(', ')}.`]
 }
 
 function folderOf(from: string | null, cli: Cli): string | null {
   if (from === null) return null
   const folder = resolve(cli.cwd, from)
   if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw new BatonError(`There is no folder ${folder}.`, 'Give the folder that holds the transcripts.', EXIT.notFound)
+    throw new BatonError(
+      `There is no folder ${folder}.`,
+      'Give the folder that contains the transcripts: baton import --from DIR.',
+      EXIT.notFound,
+    )
   return folder
 }
 
@@ -139,15 +149,15 @@ export async function offerImport(
       const offer = importOffer(opened, cli.env)
       if (offer === null) return
       const { found, bytes } = offer
-      const what = `${transcripts(found.length)} of earlier sessions (${bytesText(bytes)})`
+      const what = `${formatCount(found.length, 'transcript')} of earlier sessions (${bytesText(bytes)})`
       if (ask === null) {
-        const line = `${what} can be archived before the client deletes them: baton import.`
+        const line = `Run baton import to archive ${what}, because the client deletes old transcripts.`
         cli.print(wrap(line, cli.screen.columns, 0).join('\n'))
         return
       }
       offer.remember()
-      if (!(await ask(`Archive ${what} before the client deletes them? [y/N] `))) {
-        cli.print('Not imported. baton import does it later.')
+      if (!(await ask(`The client deletes old transcripts. Archive ${what}? [y/N] `))) {
+        cli.print('Nothing was imported. baton import does it later.')
         return
       }
       cli.print(report(found.length, bytes, await importTranscripts(opened, found)).join('\n'))

@@ -16,33 +16,35 @@ import { offerImport } from './import.js'
 
 export const installCommand: Command = {
   name: 'install',
-  summary: "put Baton into the agent's settings",
+  summary: "add Baton to the agent's settings",
   usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--allow-handoff] [--dry-run]`],
   about:
-    'Adds hooks, a status line (yours stays beside it) and, where the client supports it, a plugin module that reports the exact compaction point. ' +
-    'From then on a session that is nearly full is handed over to a fresh one, with a checked brief, at the end of its turn; ' +
-    'handoff: {mode: ask} or {mode: off} in the configuration changes that. ' +
-    'Nothing else in the file changes; a backup is kept, and baton uninstall restores it byte for byte. Running it again changes nothing. On a terminal it asks once whether to archive the transcripts that are already on the disk (baton import).',
+    'Adds hooks, a status line (yours is still shown) and, if the client supports it, ' +
+    'a plugin module that reports the exact compaction point.\n' +
+    'From then on, a session whose context is nearly full hands off to a fresh one at the end of its turn, ' +
+    'with a brief that Baton has checked. baton config set handoff.mode ask (or off) changes that.\n' +
+    'Nothing else in the settings changes, and baton uninstall restores them byte for byte. ' +
+    'On a terminal the command asks once whether to archive existing transcripts (see baton import).',
   options: {
-    agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
+    agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent whose settings change' },
     scope: {
       type: 'string',
       value: 'SCOPE',
       oneOf: ['user', 'project'],
-      about: 'your settings, or those of the project in this folder',
+      about: 'your settings, or those of the project in this folder (default: user)',
     },
     'allow-handoff': {
       type: 'boolean',
-      about: `let the agent run baton handoff without a question (${installers[DEFAULT_AGENT]!.handoffRule})`,
+      about: `let the agent run baton handoff without asking you (${installers[DEFAULT_AGENT]!.handoffRule})`,
     },
     'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton install', 'for you, in all projects'],
-    ['baton install --scope project', 'for the project in this folder only'],
-    ['baton install --allow-handoff', 'and let the agent give its brief by a command'],
-    ['baton install --dry-run', 'look first'],
+    ['baton install', 'install for all your projects'],
+    ['baton install --scope project', 'install for the project in this folder'],
+    ['baton install --allow-handoff', 'also let the agent submit briefs'],
+    ['baton install --dry-run', 'show the changes first'],
   ],
   json: '{changed, files: [{path, action, backup}], notes, dry_run}',
   run: runInstall,
@@ -79,7 +81,7 @@ async function offerSafely(call: Call, cli: Cli): Promise<void> {
   try {
     await offerImport(call, cli, canAsk(call) ? ask : null)
   } catch (error) {
-    cli.note(`Transcripts on the disk could not be looked at: ${reasonOf(error)}. Run baton doctor.`)
+    cli.note(`Existing transcripts could not be read: ${reasonOf(error)}. Run baton doctor.`)
   }
 }
 
@@ -91,14 +93,14 @@ function installReport(
   cli: Cli,
 ): string[] {
   const { paint } = cli.screen
-  const where = how.scope === 'user' ? 'for you, in all projects' : 'for this project'
+  const where = how.scope === 'user' ? 'for all your projects' : 'for this project'
   const head = how.dryRun
     ? changed
-      ? 'Dry run, nothing was changed. It would be:'
-      : `Baton is installed ${where}; nothing would change.`
+      ? 'Dry run: nothing was changed. baton install would change:'
+      : `Baton is already installed ${where}. Nothing would change.`
     : changed
       ? paint(`Baton is installed ${where}.`, 'green')
-      : `Baton is already installed ${where}; nothing changed.`
+      : `Baton is already installed ${where}. Nothing changed.`
   return [
     head,
     ...lines,
@@ -107,43 +109,49 @@ function installReport(
       ? []
       : [
           '',
-          `Next: open Claude Code in a new terminal and send a prompt; ${paint('baton status', 'bold')} shows the session.`,
+          `Next: open Claude Code in a new terminal and send a prompt. ${paint('baton status', 'bold')} then shows ` +
+            'the session.',
           ...(how.allows
             ? []
             : [
-                `Where Claude Code asks before commands, ${paint('baton install --allow-handoff', 'bold')} lets the agent hand over a brief without a question.`,
+                `If Claude Code asks you before commands: ${paint('baton install --allow-handoff', 'bold')} lets ` +
+                  'the agent submit briefs without asking.',
               ]),
-          `${paint('baton uninstall', 'bold')} takes it all out again.`,
+          `To undo: ${paint('baton uninstall', 'bold')}.`,
         ]),
   ]
 }
 
 export const uninstallCommand: Command = {
   name: 'uninstall',
-  summary: "take Baton out of the agent's settings",
+  summary: "remove Baton from the agent's settings",
   usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--purge [--yes]] [--dry-run]`],
   about:
-    'Gives back the bytes that were there if nobody has written the file since; otherwise exactly the entries of Baton go. ' +
-    'What was measured stays, unless --purge is given. --purge also removes the store, archives, briefs, jobs, backups, the log and the ' +
-    'service of baton serve install, and lists what stays: your configuration file, worktrees of jobs, files in the home that Baton did ' +
-    'not make, and what lies behind symbolic links. On a terminal it asks once, with what is deleted and its size. It is refused while a job runs, or a server that you started.',
+    'Restores the settings byte for byte. If they were changed after the installation, only the entries of Baton ' +
+    'are removed. ' +
+    'Stored data stays.\n' +
+    '--purge also deletes the store, archives, briefs, jobs, backups, the log and the service of baton serve ' +
+    'install. ' +
+    'It keeps your configuration file, worktrees of jobs, files that Baton did not create, and the targets of ' +
+    'symbolic links, ' +
+    'and lists them. On a terminal it first asks, with the sizes. It is refused while a job or a server runs.',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
     scope: {
       type: 'string',
       value: 'SCOPE',
       oneOf: ['user', 'project'],
-      about: 'only there (default: everywhere it was installed)',
+      about: 'only these settings (default: everywhere Baton is installed)',
     },
-    purge: { type: 'boolean', about: 'also remove everything Baton has stored, archives and backups included' },
-    yes: { type: 'boolean', about: '--purge: do not ask' },
-    'keep-data': { type: 'boolean', about: 'keep what was stored (the default)' },
+    purge: { type: 'boolean', about: 'also delete everything that Baton stored, including archives and backups' },
+    yes: { type: 'boolean', about: 'with --purge: do not ask' },
+    'keep-data': { type: 'boolean', about: 'keep stored data (the default)' },
     'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton uninstall', 'out of all settings; data stays'],
-    ['baton uninstall --purge', 'and removes the data'],
+    ['baton uninstall', 'remove Baton, keep the stored data'],
+    ['baton uninstall --purge', 'remove Baton and delete the stored data'],
   ],
   json: '{changed, files: [{path, action, backup}], notes, purged, left: [{path, reason}], dry_run}',
   run: runUninstall,
@@ -156,7 +164,11 @@ async function runUninstall(call: Call, cli: Cli): Promise<number> {
   if (purge && call.flag('keep-data'))
     throw wrong(uninstallCommand, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
   if (purge && scope !== null)
-    throw wrong(uninstallCommand, '--purge removes what every scope uses.', 'Leave --scope out.')
+    throw wrong(
+      uninstallCommand,
+      '--purge does not work with --scope, because both scopes use the stored data.',
+      'Leave --scope out.',
+    )
   const { left, linked, installed, ...done } = await uninstallHere(cli, {
     purge,
     confirm: call.flag('yes') || !canAsk(call) ? null : () => confirmPurge(home, cli),
@@ -181,7 +193,7 @@ async function confirmPurge(home: Home, cli: Cli): Promise<void> {
   cli.note(
     wrapLines(
       [
-        `This deletes what Baton has stored in ${root} (${bytesText(all)}), and it cannot be undone:`,
+        `This deletes what Baton stored in ${root} (${bytesText(all)}). It cannot be undone:`,
         ...stored.map(({ name, bytes }) => `  ${padEnd(bytesText(bytes), 9)} ${name}`),
       ],
       cli.screen.columns,
@@ -211,21 +223,21 @@ function uninstallReport(
   const { paint } = cli.screen
   const root = shortenHome(home.root, cli.env.HOME)
   const head = !done.installed
-    ? 'Baton is not installed; nothing to take out.'
+    ? 'Baton is not installed. Nothing to remove.'
     : dryRun
-      ? 'Dry run, nothing was changed. It would be:'
+      ? 'Dry run: nothing was changed. baton uninstall would change:'
       : paint('Baton is uninstalled.', 'green')
   const data = !purge
     ? existsSync(home.store)
-      ? [`What was measured stays in ${root}; baton uninstall --purge removes it.`]
+      ? [`The stored data stays in ${root}. To delete it: baton uninstall --purge.`]
       : []
     : done.linked
       ? [`${root} is a symbolic link: ${dryRun ? 'only the link would be removed' : 'only the link was removed'}.`]
-      : [dryRun ? `And what is stored in ${root} would be removed.` : `What was stored in ${root} is gone.`]
-  const left = done.left.map(({ path, reason }) => `  left ${shortenHome(path, cli.env.HOME)}: ${reason}`)
+      : [dryRun ? `The stored data in ${root} would also be deleted.` : `Deleted the stored data in ${root}.`]
+  const left = done.left.map(({ path, reason }) => `  kept ${shortenHome(path, cli.env.HOME)}: ${reason}`)
   const running =
     done.installed && !dryRun
-      ? ['Sessions that are open now keep their settings until they end; the hooks they call do nothing any more.']
+      ? ['Running sessions keep their settings until they end; their hooks do nothing any more.']
       : []
   return [
     head,
@@ -257,9 +269,7 @@ function changeLines(files: readonly Change[], home: string | undefined, paint: 
     if (root !== null && folders.has(key)) continue
     if (root !== null) folders.add(key)
     const backup =
-      file.backup === null
-        ? []
-        : [`${' '.repeat(11)}${paint(`the bytes from before: ${shortenHome(file.backup, home)}`, 'dim')}`]
+      file.backup === null ? [] : [`${' '.repeat(11)}${paint(`backup: ${shortenHome(file.backup, home)}`, 'dim')}`]
     shown.push(`  ${padEnd(file.action, 9)}${shortenHome(root ?? file.path, home)}`, ...backup)
   }
   return shown

@@ -9,6 +9,7 @@ import { isOver } from '../../jobs/job.js'
 import { LogReader } from '../../jobs/job-log.js'
 import { jobLogPath } from '../../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../../jobs/view-job.js'
+import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { isAlive } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -26,8 +27,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     else
       cli.print(
         app.store.jobs().length === 0
-          ? 'There are no jobs yet. baton run --prompt TEXT begins one.'
-          : 'None lately; --all shows the others.',
+          ? 'No jobs yet. Start one: baton run --prompt TEXT.'
+          : 'No recent jobs. baton jobs list --all lists the older ones.',
       )
     return EXIT.done
   })
@@ -62,7 +63,7 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
     const newest = new LogReader(path)
     if (existsSync(`${path}.1`)) new LogReader(`${path}.1`).read(print)
     newest.read(print)
-    if (isEmpty) cli.note(`The log of ${jobId} is empty: nothing was written to it yet.`)
+    if (isEmpty) cli.note(`The log of ${jobId} is empty. baton jobs show ${jobId} shows the state of the job.`)
     if (!call.flag('follow')) return EXIT.done
     let stopped = false
     void untilStopped().then(() => {
@@ -71,10 +72,10 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
     for (;;) {
       // The job may have been forgotten since the last round.
       const job = app.store.job(jobId)
-      const rests =
+      const isAtRest =
         job === null || isOver(job.state) || job.state === 'paused' || (job.runner !== null && !isAlive(job.runner))
       newest.read(print)
-      if (rests || stopped) return EXIT.done
+      if (isAtRest || stopped) return EXIT.done
       await sleep(EVERY_MS)
     }
   })
@@ -113,13 +114,16 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
     cli,
     async (app) => {
       const jobs = await jobsToResume(app, cli.env, call.words[1] ?? null, changes, (jobId, state) => {
-        if (!call.json) cli.print(`${jobId} is ${state}: its runner was gone before it had done that.`)
+        if (!call.json) cli.print(`${jobId} is now ${state}. Its process died before it could do that.`)
       })
       for (const { spec } of jobs) warnOfDenials(spec, cli)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
         return call.flag('detach') ? tellDetached(app, cli, call, jobIds) : runHere(app, cli, call, jobIds)
-      if (!call.json) cli.print('No job was cut off. baton jobs list shows the paused ones; name one to resume it.')
+      if (!call.json)
+        cli.print(
+          'No job was interrupted. To resume a paused job, name it: baton jobs resume <id> (see baton jobs list).',
+        )
       return EXIT.done
     },
     IN_RUNNER,
@@ -136,7 +140,7 @@ export async function prune(call: Call, cli: Cli): Promise<number> {
   if (written === null)
     throw new BatonError(
       'baton jobs prune needs --older-than.',
-      'Give an age (12h, 30d, 8w) or a date (2026-01-31).',
+      'Give an age or a date: --older-than 30d, --older-than 2026-01-31.',
       EXIT.usage,
     )
   const dry = call.flag('dry-run')
@@ -144,7 +148,10 @@ export async function prune(call: Call, cli: Cli): Promise<number> {
     const { forgotten, kept } = pruneJobs(app, parseAge(written, app.now()), dry)
     const told = tell(cli, call, forgotten, dry, kept.length === 0)
     if (kept.length > 0)
-      throw new BatonError(`Not forgotten: ${kept.join('; ')}`, 'The others are. Mend it and run it again.')
+      throw new BatonError(
+        `${formatCount(kept.length, 'job')} could not be deleted: ${kept.join('; ')}`,
+        'The others were. Fix the cause and run the command again.',
+      )
     return told
   })
 }
@@ -161,9 +168,9 @@ function tell(cli: Cli, call: Call, jobs: readonly ForgottenJob[], dry: boolean,
     return EXIT.done
   }
   for (const { jobId, bytes, worktree } of jobs) {
-    cli.print(`${jobId} ${dry ? 'would be' : 'is'} forgotten (${bytesText(bytes)} of files).`)
+    cli.print(`${dry ? 'Would delete' : 'Deleted'} ${jobId} (${bytesText(bytes)} of files).`)
     if (worktree) cli.print(`  Its worktree stays: ${worktree.path} (branch ${worktree.branch}).`)
   }
-  if (jobs.length === 0 && isAll) cli.print('No job that has ended is as old as that.')
+  if (jobs.length === 0 && isAll) cli.print('No ended job is that old. baton jobs list --all lists all jobs.')
   return EXIT.done
 }

@@ -2,23 +2,23 @@ import { expect, test } from 'vitest'
 import { sendMessage } from '../../engine/messages/send-message.js'
 import { waitReasons } from '../../engine/views/message-view.js'
 import { sampleMessage } from '../../store/samples.cases.js'
-import { newTrial, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, tell, tellEvent } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 
 test('messages lists seat, mode and status of each message, for all seats or one', async () => {
-  const trial = newTrial()
-  trial.fill((app) => {
+  const fixture = createTestHome()
+  fixture.fill((app) => {
     tell(app, {
       session: A,
-      project: trial.project,
+      project: fixture.project,
       used: 90_000,
       env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' },
     })
-    tell(app, { session: B, project: trial.project, used: 120_000 })
+    tell(app, { session: B, project: fixture.project, used: 120_000 })
   })
-  const all = (await trial.run(['messages', '--json'])).json.messages
+  const all = (await fixture.run(['messages', '--json'])).json.messages
   expect(all).toHaveLength(2)
   for (const message of all) {
     expect(message).toMatchObject({
@@ -31,44 +31,44 @@ test('messages lists seat, mode and status of each message, for all seats or one
     expect(message.seat_id).toMatch(/^seat_/)
   }
   for (const seat of ['api', A, 'aaaa']) {
-    const { messages } = (await trial.run(['messages', '--seat', seat, '--json'])).json
+    const { messages } = (await fixture.run(['messages', '--seat', seat, '--json'])).json
     expect(messages.map((m: { session_id: string }) => m.session_id)).toEqual([A])
   }
-  expect((await trial.run(['messages', '--seat', 'lead', '--json'])).json).toEqual({ messages: [] })
-  const { stdout } = await trial.run(['messages'])
-  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +WHEN +STATUS +WAITS BECAUSE +TEXT +ID\n/)
+  expect((await fixture.run(['messages', '--seat', 'lead', '--json'])).json).toEqual({ messages: [] })
+  const { stdout } = await fixture.run(['messages'])
+  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +WHEN +STATUS +REASON TO WAIT +TEXT +ID\n/)
   expect(stdout).toMatch(
-    / api +aaaaaaaa +baton +context +after the turn {2}queued {2}given with the next event .* notice: 54% full/,
+    / api +aaaaaaaa +baton +context +after the turn {2}queued {2}delivered with the next event .* notice: 54% full/,
   )
 })
 
 test('a long text does not widen every line in a file, and --json has the whole text', async () => {
-  const trial = newTrial()
-  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
-  await trial.run(['send', 'api', 'short'])
-  await trial.run(['send', 'api', `long ${'x'.repeat(5_000)}`])
-  const { stdout } = await trial.run(['messages'])
+  const fixture = createTestHome()
+  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
+  await fixture.run(['send', 'api', 'short'])
+  await fixture.run(['send', 'api', `long ${'x'.repeat(5_000)}`])
+  const { stdout } = await fixture.run(['messages'])
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(350)
   expect(stdout).toMatch(/ short +msg_/)
-  expect(JSON.stringify((await trial.run(['messages', '--json'])).json)).toContain('x'.repeat(5_000))
+  expect(JSON.stringify((await fixture.run(['messages', '--json'])).json)).toContain('x'.repeat(5_000))
 })
 
 test('a message to a seat whose session has ended says that no session will read it', async () => {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })
-    tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }, { BATON_SEAT: 'api' })
+  const fixture = createTestHome()
+  fixture.fill((app) => {
+    tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }, { BATON_SEAT: 'api' })
   })
-  await trial.run(['send', 'api', 'hello'])
-  const { messages } = (await trial.run(['messages', '--json'])).json
+  await fixture.run(['send', 'api', 'hello'])
+  const { messages } = (await fixture.run(['messages', '--json'])).json
   expect(messages).toMatchObject([{ status: 'queued', reason: 'its seat has no running session' }])
 })
 
 test('messages reports an empty list and an unknown seat', async () => {
-  const trial = newTrial()
-  expect((await trial.run(['messages'])).stdout).toContain('No messages.')
-  expect((await trial.run(['messages', '--json'])).json).toEqual({ messages: [] })
-  expect(await trial.run(['messages', '--seat', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+  const fixture = createTestHome()
+  expect((await fixture.run(['messages'])).stdout).toContain('No messages.')
+  expect((await fixture.run(['messages', '--json'])).json).toEqual({ messages: [] })
+  expect(await fixture.run(['messages', '--seat', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
 })
 
 const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
@@ -76,16 +76,16 @@ const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
 test.each([80, 100, 120])(
   'at %i columns every row of messages shows the whole id and the whole reason',
   async (columns) => {
-    const trial = newTrial()
-    trial.fill((app) => {
-      tell(app, { session: A, project: trial.project, used: 90_000, env: { BATON_SEAT: 'api' } })
-      tell(app, { session: C, project: trial.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
-      tellEvent(app, 'SessionEnd', C, trial.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
+    const fixture = createTestHome()
+    fixture.fill((app) => {
+      tell(app, { session: A, project: fixture.project, used: 90_000, env: { BATON_SEAT: 'api' } })
+      tell(app, { session: C, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
+      tellEvent(app, 'SessionEnd', C, fixture.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
     })
-    await trial.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
-    await trial.run(['send', 'gone', 'hello'])
-    const { messages } = (await trial.run(['messages', '--json'])).json
-    const { stdout } = await trial.run(['messages'], { columns })
+    await fixture.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
+    await fixture.run(['send', 'gone', 'hello'])
+    const { messages } = (await fixture.run(['messages', '--json'])).json
+    const { stdout } = await fixture.run(['messages'], { columns })
     for (const { message_id, reason } of messages) {
       expect(stdout).toContain(message_id)
       expect(stdout).toContain(reason)
@@ -96,23 +96,23 @@ test.each([80, 100, 120])(
 )
 
 test('messages cancel takes the beginning of an id and refuses an ambiguous one', async () => {
-  const trial = newTrial()
-  trial.fill(({ store }) => {
+  const fixture = createTestHome()
+  fixture.fill(({ store }) => {
     for (const id of ['msg_3f0c1', 'msg_3f0c2', 'msg_3faa']) store.putMessage(sampleMessage(id, { status: 'queued' }))
   })
-  const cancel = (id: string) => trial.run(['messages', 'cancel', id])
+  const cancel = (id: string) => fixture.run(['messages', 'cancel', id])
   expect(await cancel('3f0c')).toMatchObject({ code: 2, stderr: expect.stringContaining('2 messages begin with') })
-  expect(await cancel('3fa')).toMatchObject({ code: 0, stdout: 'msg_3faa is cancelled.\n' })
-  expect(await cancel('msg_3f0c2')).toMatchObject({ code: 0, stdout: 'msg_3f0c2 is cancelled.\n' })
+  expect(await cancel('3fa')).toMatchObject({ code: 0, stdout: 'Cancelled msg_3faa.\n' })
+  expect(await cancel('msg_3f0c2')).toMatchObject({ code: 0, stdout: 'Cancelled msg_3f0c2.\n' })
   // The cancelled message no longer makes the prefix ambiguous.
-  expect(await cancel('msg_3f0c')).toMatchObject({ code: 0, stdout: 'msg_3f0c1 is cancelled.\n' })
+  expect(await cancel('msg_3f0c')).toMatchObject({ code: 0, stdout: 'Cancelled msg_3f0c1.\n' })
   for (const id of ['msg_', 'zzzz']) expect((await cancel(id)).code).toBe(3)
 })
 
 test('the reasons of many messages need one store query for each seat', () => {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+  const fixture = createTestHome()
+  fixture.fill((app) => {
+    tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
     const seatId = app.store.session(A)!.seatId
     for (let i = 0; i < 50; i++)
       sendMessage(app.engine.deps, { seatId, sender: 'user', mode: 'sequential', text: `${i}`, file: null })

@@ -7,10 +7,9 @@ import { takeMessageBack } from '../../engine/messages/send-message.js'
 import type { App } from '../../engine/open-engine.js'
 import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
 import { EXIT } from '../../lib/errors.js'
-import { nearestName } from '../../lib/nearest-name.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import type { Call, Cli, Command } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
+import { checkForm, wrong } from '../parse-call.js'
 import { DELIVERY_MODES } from '../render/event-line.js'
 import { type Column, table } from '../render/table.js'
 import { age, cut, stamp, wrap } from '../render/text.js'
@@ -24,21 +23,23 @@ const WHOLE_MS = 60_000
 
 export const sendCommand: Command = {
   name: 'send',
-  summary: 'send a message to the agent in a seat',
+  summary: 'send a message to an agent',
   usage: ['<seat|session> <text>', '<seat|session> -'],
   about:
-    'A seat is one place where a client runs: a terminal or a job. It stays the same through a clear, a handoff or a restart, and whichever session is in it then reads the message. ' +
-    'sequential: after the turn. important: at the next step, between two tool calls. urgent: now, as soon as the client can take it without losing work.',
+    `${SEAT_HELP} The message goes to the session that is in the seat when it is delivered.\n` +
+    '--mode sets when the agent reads it: after the turn (sequential), at the next step between two tool calls ' +
+    '(important), ' +
+    'or now, as soon as no work is lost (urgent).',
   options: {
-    mode: { type: 'string', value: 'MODE', oneOf: MODES, about: 'when it is read (default: sequential)' },
-    from: { type: 'string', value: 'NAME', about: 'the sender (default: the seat this runs in, else user)' },
-    now: { type: 'boolean', about: 'only if the session is known to be running' },
+    mode: { type: 'string', value: 'MODE', oneOf: MODES, about: 'when the agent reads it; the default is sequential' },
+    from: { type: 'string', value: 'NAME', about: 'name of the sender (default: the seat of the command, else user)' },
+    now: { type: 'boolean', about: 'fail unless a client runs in the seat' },
   },
   words: { min: 2, max: 2 },
   examples: [
-    ['baton send api "The staging database is back."', 'read after the turn'],
-    ['baton send api "Stop: main is broken." --mode urgent', 'read now'],
-    ['git diff | baton send reviewer - --mode important', 'from standard input'],
+    ['baton send api "The staging database is back."', 'deliver after the turn'],
+    ['baton send api "Stop: main is broken." --mode urgent', 'deliver now'],
+    ['git diff | baton send reviewer - --mode important', 'read the text from standard input'],
   ],
   json: '{message_id, status, seat_id, mode, sender}',
   run: runSend,
@@ -47,9 +48,10 @@ export const sendCommand: Command = {
 async function runSend(call: Call, cli: Cli): Promise<number> {
   const [to, word] = call.words as [string, string]
   const text = word === '-' ? await readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS) : word
-  if (text.trim() === '') throw wrong(sendCommand, 'There is nothing to say: the text is empty.')
+  if (text.trim() === '')
+    throw wrong(sendCommand, 'The text is empty.', 'Give the message: baton send <seat|session> <text>.')
   if (Buffer.byteLength(text) > LARGEST_TEXT)
-    throw wrong(sendCommand, 'The text is longer than 1 MB.', 'Write it to a file and send its path.')
+    throw wrong(sendCommand, 'The text is longer than 1 MB.', 'Write it to a file and send the path of the file.')
   const named = call.value('from')
   if (named !== null) checkName(named)
   return withOpenApp(cli, async (app) => {
@@ -69,9 +71,9 @@ async function runSend(call: Call, cli: Cli): Promise<number> {
 
 function sentence(app: App, id: string): string {
   const message = app.store.message(id)
-  if (message === null || message.status !== 'queued') return `${id} is given to the session now.`
+  if (message === null || message.status !== 'queued') return `Sent ${id} to the session.`
   const reason = waitReasons(app.engine.deps, [message]).get(id)
-  return `${id} waits: ${reason}. To take it back: baton messages cancel ${id}.`
+  return `Queued ${id}: ${reason}. To cancel it: baton messages cancel ${id}.`
 }
 
 function checkName(name: string): void {
@@ -81,26 +83,44 @@ function checkName(name: string): void {
       `--from cannot be "${cut(replaceControls(name), LONGEST_NAME)}".`,
       `Give one line of at most ${LONGEST_NAME} characters.`,
     )
-  if (/^baton$/i.test(name)) throw wrong(sendCommand, '--from cannot be "baton": that is Baton itself.')
+  if (/^baton$/i.test(name))
+    throw wrong(sendCommand, '--from cannot be "baton", the name of Baton itself.', 'Give another name.')
+}
+
+/** Help, number of arguments and options of each action. */
+const FORMS = {
+  cancel: {
+    summary: 'cancel a message that was not sent yet',
+    about: 'The beginning of the id of a message is enough.',
+    least: 1,
+    most: 1,
+    options: [],
+  },
 }
 
 export const messagesCommand: Command = {
   name: 'messages',
-  summary: 'list messages to agents: delivered, or still waiting and why',
+  summary: 'list messages to agents, and cancel waiting ones',
   usage: ['[--seat S] [--all]', 'cancel <id>'],
   about:
-    'queued: waits until the client can take it. sent: given to the client. delivered: the next event of the client confirmed it.',
+    'STATUS is queued (waits until the client can accept it), sent (given to the client) or ' +
+    'delivered (confirmed by the next event of the client).\n' +
+    SEAT_HELP,
   options: {
-    seat: { type: 'string', value: 'S', about: 'only those of this seat (its id, its name, or one of its sessions)' },
-    all: { type: 'boolean', about: 'more than the newest thousand' },
+    seat: { type: 'string', value: 'S', about: 'only this seat (its name, its id or one of its sessions)' },
+    all: { type: 'boolean', about: 'list all messages, not only the newest thousand' },
   },
+  actions: ['cancel'],
+  forms: FORMS,
   words: { min: 0, max: 2 },
   examples: [
-    ['baton messages', 'the newest thousand'],
-    ['baton messages --seat api', 'those of one seat'],
-    ['baton messages cancel 3f0c', 'take one back that was not given yet, by the beginning of its id'],
+    ['baton messages', 'list the newest thousand messages'],
+    ['baton messages --seat api', 'list the messages to a seat'],
+    ['baton messages cancel 3f0c', 'cancel a message by the beginning of its id'],
   ],
-  json: '{messages: [{message_id, seat_id, sender, mode, category, status, reason, queued_at, delivered_at, …}]} (reason: why it waits), cancel: {message_id, status}',
+  json:
+    '{messages: [{message_id, seat_id, sender, mode, category, status, reason, queued_at, delivered_at, …}]}, ' +
+    'with the reason why a queued one waits; cancel: {message_id, status}',
   run: runMessages,
 }
 
@@ -112,7 +132,10 @@ const LONGEST_SHOWN = 160
 
 async function runMessages(call: Call, cli: Cli): Promise<number> {
   const [action, id] = call.words
-  if (action !== undefined) return cancel(action, id, call, cli)
+  if (action !== undefined) {
+    checkForm(messagesCommand, call, action, FORMS.cancel)
+    return cancel(id!, call, cli)
+  }
   return withOpenApp(cli, (app) => {
     const seat = call.value('seat')
     const limit = call.flag('all') ? Number.MAX_SAFE_INTEGER : NEWEST
@@ -123,7 +146,7 @@ async function runMessages(call: Call, cli: Cli): Promise<number> {
     else if (messages.length === 0)
       cli.print(
         wrap(
-          'No messages. Baton writes one when a session crosses a level or is compacted; baton send writes yours.',
+          'No messages. Baton sends one when a session reaches a level or is compacted. baton send sends your own.',
           cli.screen.columns,
           0,
         ).join('\n'),
@@ -133,16 +156,11 @@ async function runMessages(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-function cancel(action: string, id: string | undefined, call: Call, cli: Cli): Promise<number> {
-  if (action !== 'cancel') {
-    const near = nearestName(action, ['cancel']) === null ? undefined : 'Did you mean cancel?'
-    throw wrong(messagesCommand, `baton messages knows no "${replaceControls(action)}".`, near)
-  }
-  if (id === undefined) throw wrong(messagesCommand, 'baton messages cancel needs the id of a message.')
+function cancel(id: string, call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const message = takeMessageBack(app.engine.deps, messageIdNamed(app, id))
     if (call.json) cli.print(JSON.stringify({ message_id: message.message_id, status: message.status }))
-    else cli.print(`${message.message_id} is cancelled.`)
+    else cli.print(`Cancelled ${message.message_id}.`)
     return EXIT.done
   })
 }
@@ -155,7 +173,8 @@ function lines(
   cli: Cli,
 ): string[] {
   const { columns: width, paint } = cli.screen
-  const [head = '', ...rows] = table(messages, columns(app, cli, reasonOf), width, paint)
+  const isAnyWaiting = messages.some((message) => reasonOf(message) !== null)
+  const [head = '', ...rows] = table(messages, columns(app, cli, reasonOf, isAnyWaiting), width, paint)
   if (head.includes(REASON_TITLE)) return [head, ...rows]
   return [
     head,
@@ -168,13 +187,19 @@ function lines(
   ]
 }
 
-const REASON_TITLE = 'WAITS BECAUSE'
+const REASON_TITLE = 'REASON TO WAIT'
 
 /**
  * Returns the columns of the table. A terminal shows ages, because it has little room for times.
  * The id is never dropped, because `messages cancel` needs it.
  */
-function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | null): Column<Message>[] {
+function columns(
+  app: App,
+  cli: Cli,
+  reasonOf: (message: Message) => string | null,
+  isAnyWaiting: boolean,
+): Column<Message>[] {
+  const reason: Column<Message> = { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' }
   const queued: Column<Message> = cli.screen.terminal
     ? { title: 'AGE', dropAt: 3, align: 'right', cell: (m) => age(m.queued_at, cli.now()) }
     : { title: 'QUEUED', dropAt: 3, cell: (m) => stamp(m.queued_at) }
@@ -191,7 +216,7 @@ function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | nu
     { title: 'CATEGORY', dropAt: 7, cell: (m) => replaceControls(m.category) },
     { title: 'WHEN', dropAt: 6, cell: (m) => DELIVERY_MODES[m.mode] },
     { title: 'STATUS', dropAt: 0, cell: (m) => `${m.status}${m.repeated ? ' (repeated)' : ''}` },
-    { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' },
+    ...(isAnyWaiting ? [reason] : []),
     {
       title: 'TEXT',
       dropAt: 1,

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../testing/cli-home.js'
+import { createTestHome } from '../../testing/cli-home.js'
 
 test('baton model prints its address first, and answers there by its script', async () => {
-  const trial = newTrial()
-  const script = trial.put(join(trial.user, 'climb.json'), '{"steps": [{"text": "Done.", "used": 50008}]}')
-  const model = trial.start(['model', '--script', script])
+  const fixture = createTestHome()
+  const script = fixture.put(join(fixture.user, 'climb.json'), '{"steps": [{"text": "Done.", "used": 50008}]}')
+  const model = fixture.start(['model', '--script', script])
   const { url } = JSON.parse(await model.firstLine())
   const request = { model: 'claude-opus-4-6', max_tokens: 100, messages: [{ role: 'user', content: 'go' }] }
   const answer = (await (
@@ -18,15 +18,15 @@ test('baton model prints its address first, and answers there by its script', as
 })
 
 test('a missing or invalid script is reported with its wrong keys', async () => {
-  const trial = newTrial()
-  expect(await trial.run(['model'])).toMatchObject({
+  const fixture = createTestHome()
+  expect(await fixture.run(['model'])).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('--script F'),
   })
-  expect(await trial.run(['model', '--script', 'none.json'])).toMatchObject({ code: 3, stdout: '' })
-  const script = trial.put(join(trial.user, 'wrong.json'), '{"stpes": []}')
-  const ran = await trial.run(['model', '--script', script, '--json'])
+  expect(await fixture.run(['model', '--script', 'none.json'])).toMatchObject({ code: 3, stdout: '' })
+  const script = fixture.put(join(fixture.user, 'wrong.json'), '{"stpes": []}')
+  const ran = await fixture.run(['model', '--script', script, '--json'])
   expect(ran).toMatchObject({ code: 2, stdout: '' })
   expect(JSON.parse(ran.stderr)).toMatchObject({
     code: 2,
@@ -36,10 +36,10 @@ test('a missing or invalid script is reported with its wrong keys', async () => 
 })
 
 test('baton model refuses a port in use', async () => {
-  const trial = newTrial()
-  const script = trial.put(join(trial.user, 'climb.json'), '{"steps": ["Done."]}')
-  const first = trial.start(['model', '--script', script])
+  const fixture = createTestHome()
+  const script = fixture.put(join(fixture.user, 'climb.json'), '{"steps": ["Done."]}')
+  const first = fixture.start(['model', '--script', script])
   const { port } = new URL(JSON.parse(await first.firstLine()).url)
-  expect(await trial.run(['model', '--script', script, '--port', port])).toMatchObject({ code: 4, stdout: '' })
+  expect(await fixture.run(['model', '--script', script, '--port', port])).toMatchObject({ code: 4, stdout: '' })
   await first.stop()
 })

@@ -10,18 +10,19 @@ import { untilStopped } from '../terminal.js'
 
 export const command: Command = {
   name: 'model',
-  summary: 'run a scripted model for dry runs: the real agent, no key, no cost',
+  summary: 'run a scripted model, to try an agent without a key or cost',
   usage: ['[--port N] --script F'],
   about:
-    'Speaks the Anthropic Messages API on loopback and answers from a script (docs/model.md). GET /log tells what was asked.',
+    'Serves the Anthropic Messages API on loopback and answers from a script. ' +
+    'docs/reference/scripted-model.md explains the format. GET /log returns the requests.',
   options: {
-    script: { type: 'string', value: 'F', about: 'the script, a JSON file' },
-    port: { type: 'string', value: 'N', about: 'where to listen (default: any free port)' },
+    script: { type: 'string', value: 'F', about: 'the JSON file with the script' },
+    port: { type: 'string', value: 'N', about: 'the port to listen on (default: any free one)' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton model --script climb.json', 'prints {"url": …} and runs until Ctrl-C'],
-    ['ANTHROPIC_BASE_URL=<url> ANTHROPIC_API_KEY=sk-fake claude -p go', 'the agent that talks to it'],
+    ['baton model --script climb.json', 'run until Ctrl-C; the first line is {"url": …}'],
+    ['ANTHROPIC_BASE_URL=<url> ANTHROPIC_API_KEY=sk-fake claude -p go', 'run an agent with it'],
   ],
   json: 'first line {url} (also without --json)',
   run,
@@ -32,15 +33,17 @@ async function run(call: Call, cli: Cli): Promise<number> {
   if (file === null)
     throw wrong(
       command,
-      'baton model needs a script: --script F.',
-      'docs/model.md explains the format; a small one: {"steps": ["Done."]}',
+      'baton model needs --script F.',
+      'Give a JSON file such as {"steps": ["Done."]}. docs/reference/scripted-model.md explains the format.',
     )
   const port = call.value('port')
   const model = await start(readScript(file), port === null ? 0 : parsePort(port, '--port'))
   const stopped = untilStopped()
   cli.print(JSON.stringify({ url: model.url }))
   if (cli.screen.terminal)
-    cli.note(`Now, elsewhere: ANTHROPIC_BASE_URL=${model.url} ANTHROPIC_API_KEY=sk-fake claude\nCtrl-C ends it.`)
+    cli.note(
+      `In another terminal: ANTHROPIC_BASE_URL=${model.url} ANTHROPIC_API_KEY=sk-fake claude\nCtrl-C ends the model.`,
+    )
   await stopped
   await model.close()
   return EXIT.done
@@ -51,7 +54,7 @@ function readScript(file: string): Script {
     return parseScript(readFileSync(file, 'utf8'), file)
   } catch (error) {
     if (error instanceof ScriptError) {
-      throw new BatonError(error.message, 'docs/model.md explains the format.', EXIT.usage, {
+      throw new BatonError(error.message, 'docs/reference/scripted-model.md explains the format.', EXIT.usage, {
         file,
         errors: error.problems,
       })
@@ -59,7 +62,7 @@ function readScript(file: string): Script {
     if (codeOf(error) === 'ENOENT')
       throw new BatonError(
         `There is no script ${file}.`,
-        'Give the path of a JSON file; docs/model.md explains the format.',
+        'Give the path of a JSON file; docs/reference/scripted-model.md explains the format.',
         EXIT.notFound,
       )
     throw new BatonError(
@@ -77,7 +80,7 @@ async function start(script: Script, port: number): Promise<Model> {
     if (codeOf(error) === 'EADDRINUSE')
       throw new BatonError(
         `Cannot listen on port ${port}: another program uses it.`,
-        'Leave --port out to get a free one.',
+        'Leave --port out to use any free port.',
         EXIT.refused,
       )
     throw error

@@ -8,20 +8,29 @@ import { wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'notify',
-  summary: 'send a test notice through every configured notify target',
+  summary: 'send a test notice to every configured target',
   usage: ['test'],
   about:
-    'The key notify of the configuration tells you outside the client that a level was reached, a brief waits for your review, the ' +
-    'client waits for your permission, a job has ended, a usage limit was reached or has reset, or no readings arrive. ' +
-    'test sends one notice through every entry of your file and of this project, whatever its events and at_most_every, and says ' +
-    'what happened; it ends with 1 if one failed (a bell without a terminal is skipped), with 3 if none is configured.',
+    'Notices reach you outside the client: by bell, desktop, command, webhook or ntfy. ' +
+    'The key notify of the configuration lists the targets and their events: a level is reached, a brief waits for ' +
+    'review, ' +
+    'the client waits for permission, a job has ended, a usage limit is reached or reset, or no readings arrive.',
   options: {},
   actions: ['test'],
+  forms: {
+    test: {
+      summary: 'send one notice to every target of your file and of this project',
+      about:
+        'Ignores the events and at_most_every of the targets. ' +
+        'Exits with 1 if a target failed, and with 3 if none is configured. A bell without a terminal is skipped.',
+      options: [],
+    },
+  },
   words: { min: 1, max: 1 },
   examples: [
-    ["baton config set notify '[{via: ntfy, url: https://ntfy.sh/my-topic}]'", 'tell my phone'],
-    ['baton notify test', 'does it arrive?'],
-    ['baton notify test --json', 'for a script'],
+    ["baton config set notify '[{via: ntfy, url: https://ntfy.sh/my-topic}]'", 'send notices to a phone'],
+    ['baton notify test', 'check that notices arrive'],
+    ['baton notify test --json', 'print the results for a script'],
   ],
   json: '{ok, entries: [{key, from, via, target, ok, skipped, detail, duration_ms}]}',
   run,
@@ -36,7 +45,7 @@ function sendTest(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, async (app) => {
     const { entries, ignored } = testEntries(app, cli)
     if (ignored !== null)
-      cli.note(`${sanitizeName(ignored)} is not trusted: its entries are not used (see baton trust).`)
+      cli.note(`${sanitizeName(ignored)} is not trusted, so its targets are not used. To accept it: baton trust.`)
     const tested = await testNotices(app, cli, entries)
     const ok = tested.every((one) => one.ok)
     cli.print(call.json ? JSON.stringify({ ok, entries: tested }) : tested.flatMap((one) => line(one, cli)).join('\n'))

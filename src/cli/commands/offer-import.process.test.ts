@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../testing/cli-home.js'
+import { createTestHome } from '../../testing/cli-home.js'
 import type { Call, Cli } from '../command.js'
 import { screenOf } from '../render/screen.js'
 import { runMain } from '../run-main.js'
@@ -10,15 +10,15 @@ import { offerImport } from './import.js'
 const ID = '11111111-ef1f-4334-9716-3be98836406b'
 
 async function installed() {
-  const trial = newTrial()
-  const folder = join(trial.user, '.claude', 'projects', '-shop')
+  const fixture = createTestHome()
+  const folder = join(fixture.user, '.claude', 'projects', '-shop')
   mkdirSync(folder, { recursive: true })
   const line = { type: 'user', cwd: '/shop', entrypoint: 'cli', message: { role: 'user', content: 'the heron' } }
   writeFileSync(join(folder, `${ID}.jsonl`), `${JSON.stringify(line)}\n`)
   const printed: string[] = []
   const cli: Cli = {
-    env: trial.env,
-    cwd: trial.project,
+    env: fixture.env,
+    cwd: fixture.project,
     program: join(import.meta.dirname, '../../../dist'),
     screen: screenOf({ isTTY: false, columns: 80 } as never, {}),
     print: (text) => void printed.push(text),
@@ -35,19 +35,19 @@ async function installed() {
     await offerImport({ json: false } as Call, cli, answer === null ? null : ask)
     return questions
   }
-  const archives = async (): Promise<unknown[]> => (await trial.run(['archive', 'list', '--json'])).json.archives
+  const archives = async (): Promise<unknown[]> => (await fixture.run(['archive', 'list', '--json'])).json.archives
   return { printed, offer, archives }
 }
 
 test('install without a terminal names the size and the command, and imports nothing', async () => {
   const it = await installed()
-  expect(it.printed.join('\n')).toMatch(/1 transcript of earlier sessions \(\d+ B\) can be archived .*baton import/s)
+  expect(it.printed.join('\n')).toMatch(/baton import to archive 1 transcript of earlier sessions \(\d+ B\)/)
   expect(await it.archives()).toEqual([])
 })
 
 test('install asks once, and imports after a yes', async () => {
   const it = await installed()
-  expect(await it.offer(true)).toEqual([expect.stringMatching(/^Archive 1 transcript of earlier sessions \(\d+ B\)/)])
+  expect(await it.offer(true)).toEqual([expect.stringMatching(/Archive 1 transcript of earlier sessions \(\d+ B\)/)])
   expect(it.printed.at(-1)).toMatch(/^Imported 1 transcript/)
   expect(await it.archives()).toMatchObject([{ session_id: ID, trigger: 'import' }])
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
-import { keyOf } from '../../facts/key-of.js'
-import { newTrial, tellEvent } from '../../testing/cli-home.js'
+import { keyOf } from '../../facts/fact-key.js'
+import { createTestHome, tellEvent } from '../../testing/cli-home.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
 
@@ -22,22 +22,22 @@ const compaction = (sessionId: string, startedAt: string, change: Partial<Compac
 
 /** Creates two seats; the one of session B was compacted later. */
 function compacted() {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup' }, { BATON_SEAT: 'api' })
-    tellEvent(app, 'SessionStart', B, trial.project, { source: 'startup' }, { BATON_SEAT: 'web' })
+  const fixture = createTestHome()
+  fixture.fill((app) => {
+    tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    tellEvent(app, 'SessionStart', B, fixture.project, { source: 'startup' }, { BATON_SEAT: 'web' })
     app.store.putCompaction(compaction(A, '2026-03-01T10:00:00.000Z'))
     app.store.putCompaction(
       compaction(B, '2026-03-01T11:00:00.000Z', { loss: { total: 4, kept: 4, byKind: {}, lost: [] } }),
     )
   })
-  return trial
+  return fixture
 }
 
 test('recall --lost lists the facts that the last compaction dropped and marks the restored ones', async () => {
   const { code, stdout } = await compacted().run(['recall', '--lost', '--session', 'api'])
   expect(code).toBe(0)
-  expect(stdout).toBe(`aaaaaaaa compacted 2026-03-01 10:00:00 +00:00
+  expect(stdout).toBe(`Session aaaaaaaa compacted at 2026-03-01 10:00:00 +00:00
 ▰▰▰▰▱▱▱▱▱▱ facts kept 2 of 5
 constraint 2/3 · todo 0/1
 
@@ -45,13 +45,13 @@ constraint  Never touch the migrations ↩
 todo        Write the docs
 file        src/login.ts
 
-↩ was put back into the conversation
+↩ Baton put the fact back into the conversation
 `)
 })
 
 test('recall --lost keeps only facts with all given words, and --limit only the first few', async () => {
-  const trial = compacted()
-  const named = (await trial.run(['recall', '--lost', 'MIGRATIONS', 'never', '--session', A, '--json'])).json
+  const fixture = compacted()
+  const named = (await fixture.run(['recall', '--lost', 'MIGRATIONS', 'never', '--session', A, '--json'])).json
   expect(named.hits).toEqual([
     {
       archive_id: 'a1',
@@ -62,59 +62,62 @@ test('recall --lost keeps only facts with all given words, and --limit only the 
       put_back: true,
     },
   ])
-  expect((await trial.run(['recall', '--lost', '--limit', '1', '--session', A])).stdout).toContain('and 2 more')
-  expect((await trial.run(['recall', '--lost', 'zebra', '--session', A])).stdout).toContain(
-    'Nothing that was lost has these words.',
+  expect((await fixture.run(['recall', '--lost', '--limit', '1', '--session', A])).stdout).toContain('and 2 more')
+  expect((await fixture.run(['recall', '--lost', 'zebra', '--session', A])).stdout).toContain(
+    'No lost fact contains all these words.',
   )
 })
 
 test('recall --lost shows an agent its own seat, and a user the newest compaction anywhere', async () => {
-  const trial = compacted()
-  const own = await trial.run(['recall', '--lost', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })
+  const fixture = compacted()
+  const own = await fixture.run(['recall', '--lost', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })
   expect(own.json).toMatchObject({ session_id: A, scope: 'seat', facts: 5, facts_kept: 2 })
-  expect((await trial.run(['recall', '--lost', '--json'])).json).toMatchObject({
+  expect((await fixture.run(['recall', '--lost', '--json'])).json).toMatchObject({
     session_id: B,
     scope: 'all',
     hits: [],
   })
-  expect((await trial.run(['recall', '--lost'])).stdout).toContain('Nothing was lost.')
+  expect((await fixture.run(['recall', '--lost'])).stdout).toContain('No facts were lost.')
 })
 
 test('recall --lost names a later compaction that has no report', async () => {
-  const trial = compacted()
-  trial.fill((app) => app.store.putCompaction(compaction(A, '2026-03-01T12:00:00.000Z', { loss: null, facts: null })))
-  const { stdout } = await trial.run(['recall', '--lost', '--session', A])
-  expect(stdout).toMatch(/^The compaction of 2026-03-01 12:00:00 \+00:00 has no loss report yet: /)
+  const fixture = compacted()
+  fixture.fill((app) => app.store.putCompaction(compaction(A, '2026-03-01T12:00:00.000Z', { loss: null, facts: null })))
+  const { stdout } = await fixture.run(['recall', '--lost', '--session', A])
+  expect(stdout).toMatch(/^The compaction at 2026-03-01 12:00:00 \+00:00 has no loss report yet: /)
   expect(stdout).toContain('Never touch the migrations')
 })
 
 test('recall has its own sentence for no compaction, an unknown name and a missing query', async () => {
-  const trial = newTrial()
-  expect(await trial.run(['recall', '--lost'])).toMatchObject({ code: 0, stdout: 'No compaction is known here.\n' })
-  expect((await trial.run(['recall', '--lost', '--json'])).json).toMatchObject({
+  const fixture = createTestHome()
+  expect(await fixture.run(['recall', '--lost'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^No compaction is recorded/),
+  })
+  expect((await fixture.run(['recall', '--lost', '--json'])).json).toMatchObject({
     compaction_started_at: null,
     facts: null,
     hits: [],
   })
-  expect(await trial.run(['recall', '--lost', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
-  expect(await trial.run(['recall'])).toMatchObject({
+  expect(await fixture.run(['recall', '--lost', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+  expect(await fixture.run(['recall'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--lost lists what was dropped'),
+    stderr: expect.stringContaining('baton recall --lost'),
   })
 })
 
 test('a search without a letter or digit finds nothing and says why', async () => {
-  const trial = newTrial()
-  const line = { type: 'user', cwd: trial.project, message: { role: 'user', content: 'say "yes" ***' } }
-  const transcript_path = trial.put(join(trial.project, `${A}.jsonl`), `${JSON.stringify(line)}\n`)
-  trial.fill((app) => tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup', transcript_path }))
-  await trial.run(['archive', 'keep', A])
+  const fixture = createTestHome()
+  const line = { type: 'user', cwd: fixture.project, message: { role: 'user', content: 'say "yes" ***' } }
+  const transcript_path = fixture.put(join(fixture.project, `${A}.jsonl`), `${JSON.stringify(line)}\n`)
+  fixture.fill((app) => tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }))
+  await fixture.run(['archive', 'keep', A])
   for (const command of [['archive', 'search'], ['recall']])
     for (const query of ['"', '***', '""'])
-      expect(await trial.run([...command, query]), query).toMatchObject({
+      expect(await fixture.run([...command, query]), query).toMatchObject({
         code: 0,
-        stdout: `Nothing found: ${query} has no letter or digit, and only words are searched.\n`,
+        stdout: `No hits: ${query} contains no letter or digit, and only words are searched.\n`,
       })
-  expect((await trial.run(['recall', '"', '--json'])).json).toMatchObject({ hits: [] })
-  expect((await trial.run(['recall', '"yes'])).stdout).toContain('say "yes"')
+  expect((await fixture.run(['recall', '"', '--json'])).json).toMatchObject({ hits: [] })
+  expect((await fixture.run(['recall', '"yes'])).stdout).toContain('say "yes"')
 })

@@ -38,7 +38,7 @@ async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags
   const prompt = await promptOf(call, cli, command)
   const checks = call.values('check')
   if (checks.some((check) => check.trim() === ''))
-    throw wrong(command, '--check is empty.', 'Give a command that must succeed.')
+    throw wrong(command, '--check is empty.', 'Give a command that must succeed, such as --check "npm test".')
   const maxHandoffs = figureOf(call, command, 'max-handoffs')
   return {
     ...(prompt === null ? {} : { prompt }),
@@ -91,13 +91,14 @@ export function figureOf(
 
 async function promptOf(call: Call, cli: Cli, command: Command): Promise<string | null> {
   const [text, file] = [call.value('prompt'), call.value('prompt-file')]
-  if (text !== null && file !== null) throw wrong(command, 'Give either --prompt or --prompt-file.')
+  if (text !== null && file !== null)
+    throw wrong(command, '--prompt and --prompt-file exclude each other.', 'Give one of them.')
   if (file === null) return text
   if (file === '-') return readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)
   try {
     return readFileSync(resolve(cli.cwd, file), 'utf8')
   } catch (error) {
-    throw wrong(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a file that is there.')
+    throw wrong(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a readable text file.')
   }
 }
 
@@ -155,9 +156,9 @@ function stopOnSignals(app: App, jobIds: readonly string[], display: Display): (
     if (signal === 'SIGINT') interrupts++
     const wanted = interrupts > 1 ? 'cancel' : signal === 'SIGINT' ? 'pause' : 'leave'
     const open = jobIds.filter((jobId) => requestStop(app, jobId, wanted))
-    if (open.length === 0) display.note('The job has ended; the hooks of its end still run …')
+    if (open.length === 0) display.note('The job has ended. Waiting for its after_run hooks …')
     else if (interrupts > 1) display.note('Cancelling …')
-    else display.note(`Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`)
+    else display.note(`Pausing after the current step …${interrupts > 0 ? ' (Ctrl-C again cancels)' : ''}`)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, stop)
@@ -174,7 +175,7 @@ export function tellDetached(app: App, cli: Cli, call: Call, jobIds: readonly st
     const { pid, log } = startRunner(app, cli, jobId)
     const job = app.store.job(jobId)!
     if (call.json) cli.print(JSON.stringify({ ...viewJob(job, app.store.attempts(jobId)), pid, log }))
-    else cli.print(`${jobId} runs in the background (process ${pid}). baton jobs logs ${jobId} --follow shows it.`)
+    else cli.print(`${jobId} runs in the background (process ${pid}). To watch it: baton jobs logs ${jobId} --follow.`)
   }
   return EXIT.done
 }

@@ -1,52 +1,52 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial, type Trial } from '../../testing/cli-home.js'
+import { createTestHome, type TestHome } from '../../testing/cli-home.js'
 
 const LINUX = process.platform === 'linux'
 
 /** Creates a user's home and a systemctl that stores its arguments and answers as given. */
 function prepared(answer = 'exit 0') {
-  const trial = newTrial()
-  const [bin, asked] = [join(trial.dir, 'bin'), join(trial.dir, 'asked')]
+  const fixture = createTestHome()
+  const [bin, asked] = [join(fixture.dir, 'bin'), join(fixture.dir, 'asked')]
   mkdirSync(bin)
   writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$@" >> '${asked}'\n${answer}\n`)
   chmodSync(join(bin, 'systemctl'), 0o755)
-  const env = { PATH: `${bin}:${trial.env.PATH}`, BATON_HOME: '' }
-  const unit = join(trial.user, '.config', 'systemd', 'user', 'baton.service')
-  const calls = (): string[] => (existsSync(asked) ? readFileSync(asked, 'utf8').trim().split('\n') : [])
-  return { trial, env, unit, calls, run: (args: string[]) => trial.run(['serve', ...args], { env }) }
+  const env = { PATH: `${bin}:${fixture.env.PATH}`, BATON_HOME: '' }
+  const unit = join(fixture.user, '.config', 'systemd', 'user', 'baton.service')
+  const readCalls = (): string[] => (existsSync(asked) ? readFileSync(asked, 'utf8').trim().split('\n') : [])
+  return { fixture, env, unit, readCalls, run: (args: string[]) => fixture.run(['serve', ...args], { env }) }
 }
-const put = (trial: Trial, path: string, text: string): void => {
+const put = (fixture: TestHome, path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true })
-  trial.put(path, text)
+  fixture.put(path, text)
 }
 
 test.runIf(LINUX)(
   'serve install writes and starts the unit, changes nothing when repeated, and serve remove undoes it',
   async () => {
-    const { run, unit, calls } = prepared()
+    const { run, unit, readCalls } = prepared()
     const dry = await run(['install', '--dry-run', '--json'])
     expect(dry.json).toMatchObject({ changed: false, dry_run: true, files: [{ path: unit, action: 'created' }] })
-    expect([existsSync(unit), calls()]).toEqual([false, []])
+    expect([existsSync(unit), readCalls()]).toEqual([false, []])
     const first = await run(['install', '--port', '9000', '--json'])
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(first.json).toMatchObject({ changed: true, files: [{ path: unit, action: 'created', backup: null }] })
     expect(readFileSync(unit, 'utf8')).toMatch(/ExecStart=".*node" ".*baton\.mjs" "serve" "--port" "9000"\n/)
-    expect(calls()).toEqual(['--user daemon-reload', '--user enable --now baton.service'])
+    expect(readCalls()).toEqual(['--user daemon-reload', '--user enable --now baton.service'])
     expect((await run(['install', '--port', '9000', '--json'])).json).toMatchObject({
       changed: false,
       files: [{ action: 'unchanged' }],
     })
     expect((await run(['install', '--json'])).json).toMatchObject({ changed: true, files: [{ action: 'updated' }] })
-    expect(calls().at(-1)).toBe('--user restart baton.service')
+    expect(readCalls().at(-1)).toBe('--user restart baton.service')
     const removed = await run(['remove'])
-    expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining('no longer starts by itself') })
+    expect(removed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Removed .*baton\.service/) })
     expect(existsSync(unit)).toBe(false)
-    expect(calls().slice(-2)).toEqual(['--user disable --now baton.service', '--user daemon-reload'])
-    const before = calls().length
-    expect(await run(['remove'])).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to remove') })
-    expect(calls()).toHaveLength(before)
+    expect(readCalls().slice(-2)).toEqual(['--user disable --now baton.service', '--user daemon-reload'])
+    const before = readCalls().length
+    expect(await run(['remove'])).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to remove') })
+    expect(readCalls()).toHaveLength(before)
   },
 )
 
@@ -62,14 +62,14 @@ test.runIf(LINUX)('when systemctl fails, serve install still writes the unit and
   })
   expect(existsSync(unit)).toBe(true)
   const removed = await run(['remove'])
-  expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('A server that still runs') })
+  expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('baton doctor') })
   expect(removed.stderr).not.toContain('Until then')
   expect(existsSync(unit)).toBe(false)
 })
 
 test.runIf(LINUX)('serve install refuses while a server that was started by hand runs, and names it', async () => {
-  const { trial, env, run } = prepared()
-  const server = trial.start(['serve', '--port', '0', '--json'], { env })
+  const { fixture, env, run } = prepared()
+  const server = fixture.start(['serve', '--port', '0', '--json'], { env })
   await server.firstLine()
   expect(await run(['install'])).toMatchObject({
     code: 0,
@@ -79,21 +79,21 @@ test.runIf(LINUX)('serve install refuses while a server that was started by hand
 })
 
 test.runIf(LINUX)('serve install does not change a unit that Baton did not write', async () => {
-  const { trial, run, unit, calls } = prepared()
-  put(trial, unit, '[Service]\nExecStart=/bin/mine\n')
+  const { fixture, run, unit, readCalls } = prepared()
+  put(fixture, unit, '[Service]\nExecStart=/bin/mine\n')
   for (const action of ['install', 'remove']) expect(await run([action])).toMatchObject({ code: 4, stdout: '' })
   expect(readFileSync(unit, 'utf8')).toBe('[Service]\nExecStart=/bin/mine\n')
-  expect(calls()).toEqual([])
+  expect(readCalls()).toEqual([])
 })
 
 test('serve install refuses the same options as serve, before anything is written', async () => {
-  const { trial, run, unit } = prepared()
+  const { fixture, run, unit } = prepared()
   expect(await run(['install', '--host', '0.0.0.0'])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('--token-file'),
   })
   expect(await run(['install', '--port', 'x'])).toMatchObject({ code: 2 })
-  expect(await run(['install', '--token-file', join(trial.user, 'none')])).toMatchObject({ code: 2 })
+  expect(await run(['install', '--token-file', join(fixture.user, 'none')])).toMatchObject({ code: 2 })
   expect(await run(['remove', '--port', '1'])).toMatchObject({ code: 2 })
   expect(await run(['instal'])).toMatchObject({ code: 2, stderr: expect.stringContaining('install') })
   expect(await run(['--dry-run'])).toMatchObject({ code: 2 })
@@ -101,9 +101,9 @@ test('serve install refuses the same options as serve, before anything is writte
 })
 
 test.runIf(LINUX)('uninstall names a service that stays installed, and the command that removes it', async () => {
-  const { trial, env, run } = prepared()
-  expect((await trial.run(['uninstall', '--json'], { env })).json).toMatchObject({ notes: [] })
+  const { fixture, env, run } = prepared()
+  expect((await fixture.run(['uninstall', '--json'], { env })).json).toMatchObject({ notes: [] })
   await run(['install'])
-  const told = await trial.run(['uninstall'], { env })
-  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('baton serve remove takes that back') })
+  const told = await fixture.run(['uninstall'], { env })
+  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('baton serve remove') })
 })

@@ -8,13 +8,14 @@ import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { setEnabled } from '../../engine/signals/switches.js'
 import { EXIT } from '../../lib/errors.js'
+import { quoteForShell } from '../../lib/shell-words.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { SwitchScope } from '../../store/store.js'
-import type { Call, Cli, Command } from '../command.js'
+import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { parseSince } from '../parse-values.js'
 import { dayLine, dayOf, eventLine } from '../render/event-line.js'
-import { type Detail, sessionPage } from '../render/session-page.js'
+import { sessionPage } from '../render/session-page.js'
 import { cut, wrap, wrapLines } from '../render/text.js'
 import { untilStopped } from '../terminal.js'
 
@@ -22,19 +23,19 @@ const EVENTS = 8
 
 export const showCommand: Command = {
   name: 'show',
-  summary: 'show one session: context, levels, handoffs, archives, what compactions lost, spend',
-  usage: ['<session|seat>'],
+  summary: 'show a session: context, levels, handoffs, archives and cost',
+  usage: ['[session|seat]'],
   about:
-    'Give the id of a session, its beginning (four characters or more), or a seat: then its present session is meant. ' +
-    `Run by an agent (${SESSION_VARIABLES} is set), it shows that session when none is named.`,
+    'Takes the id of a session, at least its first four characters, or the name of a seat for its current session. ' +
+    `Without an argument, an agent sees its own session (${SESSION_VARIABLES} is set).\n${SEAT_HELP}`,
   options: {},
   words: { min: 0, max: 1 },
   examples: [
-    ['baton show d76d6c4d', 'a session by the beginning of its id'],
-    ['baton show api', 'the present session of the seat named api'],
-    ["baton show d76d --json | jq '.levels'", 'its levels and when they were crossed'],
+    ['baton show d76d6c4d', 'a session, by the beginning of its id'],
+    ['baton show api', 'the current session of seat api'],
+    ["baton show d76d --json | jq '.levels'", 'its levels, and when they were crossed'],
     ["baton show api --json | jq -r '.briefs[-1].path'", 'the newest brief of a seat'],
-    ["baton show d76d --json | jq '.losses[-1].lost'", 'every fact its last compaction dropped'],
+    ["baton show d76d --json | jq '.losses[-1].lost'", 'all facts its last compaction dropped'],
   ],
   json: 'Session and {cycle_started_at, cycle_reason, levels, subagents, chain, handoff, briefs, archives, losses}',
   run: runShow,
@@ -42,14 +43,18 @@ export const showCommand: Command = {
 
 async function runShow(call: Call, cli: Cli): Promise<number> {
   const id = call.words[0] ?? callingSession(cli.env)
-  if (!id) throw wrong(showCommand, 'Which session? baton show <session|seat>.', 'baton status lists them.')
+  if (!id)
+    throw wrong(
+      showCommand,
+      'baton show needs a session or a seat.',
+      'Name it: baton show <session|seat>. baton status lists them.',
+    )
   return withOpenApp(cli, (app) => {
     const record = sessionNamed(app, id)
     const detail = shownBy(app).detail(record)
     if (call.json) cli.print(JSON.stringify(detail))
     else {
-      const lines = sessionPage(detail as unknown as Detail, {
-        seatName: app.store.seat(record.seatId)?.name ?? null,
+      const lines = sessionPage(detail, {
         pointExact: record.track.limits.exact,
         compactions: app.store.compactions(record.sessionId),
         events: app.store.events({ sessionId: record.sessionId, limit: EVENTS }),
@@ -71,27 +76,27 @@ const DRAIN_MS = 5_000
 
 export const eventsCommand: Command = {
   name: 'events',
-  summary: 'list what happened, or follow it',
+  summary: 'list past events, or follow new ones',
   usage: ['[--session ID] [--since ID|TIME] [--follow]'],
   about:
-    'Oldest first. On a terminal the newest 50; in a pipe, with --json or with --since, all of them. ' +
-    '--since takes the id of an event (those after it), an ISO time, or a time ago such as 10m, 2h, 1d.',
+    'Lists the oldest events first. A terminal shows only the newest 50; a pipe, --json and --since show all.\n' +
+    '--since takes the id of an event, an ISO time, or a time ago such as 10m, 2h, 1d.',
   options: {
-    session: { type: 'string', value: 'ID', about: 'only this session (or the newest of this seat)' },
-    since: { type: 'string', value: 'ID|TIME', about: 'only what came after it' },
-    follow: { type: 'boolean', short: 'f', about: 'go on with what happens next, until Ctrl-C' },
+    session: { type: 'string', value: 'ID', about: 'only this session, or the current session of this seat' },
+    since: { type: 'string', value: 'ID|TIME', about: 'only later events' },
+    follow: { type: 'boolean', short: 'f', about: 'keep listing new events until Ctrl-C' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton events --since 1h', 'the last hour'],
-    ['baton events --follow', 'watch everything as it happens'],
+    ['baton events --since 1h', 'the events of the last hour'],
+    ['baton events --follow', 'watch events as they happen'],
     [
       'baton events --json | jq -c \'select(.type == "loss_report") | .data.lost[]\'',
-      'every fact a compaction dropped',
+      'all facts that compactions dropped',
     ],
-    ['baton events --json | jq -c \'select(.type == "level_crossed")\'', 'every crossing so far'],
+    ['baton events --json | jq -c \'select(.type == "level_crossed")\'', 'all levels that were crossed'],
   ],
-  json: 'one Event a line: {id, type, at, session_id, seat_id, job_id, data}',
+  json: 'one Event per line: {id, type, at, session_id, seat_id, job_id, data}',
   run: runEvents,
 }
 
@@ -128,20 +133,20 @@ function nothingYet(app: App, session: string | null, isBounded: boolean): strin
   if (app.store.events({ limit: 1 }).length > 0) {
     const of = session === null ? '' : ` of ${replaceControls(session)}`
     return isBounded
-      ? `Nothing happened${of} since then. Without --since all events are listed.`
-      : `Nothing happened${of} yet.`
+      ? `No events${of} since then. Without --since all events are listed.`
+      : `No events${of} yet. baton events without --session lists those of all sessions.`
   }
   const next = existsSync(app.home.launcher)
-    ? 'Baton is installed: open Claude Code and send a prompt; what happens is listed here.'
-    : 'Run baton install, then open Claude Code and send a prompt; what happens is listed here.'
-  return `Nothing happened yet.\n${next}`
+    ? 'Baton is installed. Open Claude Code and send a prompt to see events.'
+    : 'Run baton install, then open Claude Code and send a prompt to see events.'
+  return `No events yet.\n${next}`
 }
 
 /** Returns the id before the newest few events, because a terminal has little room. */
 function skipTo(app: App, query: { sessionId?: string }, cli: Cli): number {
   const newest = app.store.events({ ...query, limit: ON_TERMINAL + 1 })
   if (newest.length <= ON_TERMINAL) return 0
-  cli.print(cli.screen.paint('Earlier events are left out; --since 0 shows all.', 'dim'))
+  cli.print(cli.screen.paint(`Only the newest ${ON_TERMINAL} events. --since 0 shows all.`, 'dim'))
   return newest[0]!.id
 }
 
@@ -183,16 +188,17 @@ const LONGEST = 64
 
 export const nameCommand: Command = {
   name: 'name',
-  summary: 'give a seat a name, or another one',
+  summary: 'name or rename a seat (a terminal or job)',
   usage: ['<seat|session> <name>'],
   about:
-    'A seat is one place where a client runs, a terminal or a job; it stays the same through all sessions there. Commands take its name in place of an id. ' +
-    'A client that runs keeps its seat; one that is started later joins it with BATON_SEAT=<name>.',
+    `${SEAT_HELP}\n` +
+    'Commands accept the name of a seat instead of an id. A running client keeps its seat. ' +
+    'To start another client in a seat, set BATON_SEAT=<name> for it.',
   options: {},
   words: { min: 2, max: 2 },
   examples: [
-    ['baton name d76d6c4d api', 'call the seat of this session api'],
-    ['baton name api backend', 'rename it'],
+    ['baton name d76d6c4d api', 'name the seat of a session'],
+    ['baton name api backend', 'rename seat api'],
   ],
   json: '{seat_id, name, former_name}',
   run: runName,
@@ -210,25 +216,33 @@ async function runName(call: Call, cli: Cli): Promise<number> {
 }
 
 function sentence(seatId: string, name: string, former: string | null): string {
-  if (former === name) return `Seat ${seatId} is called ${name} already.`
-  const next = `To sit in it with another client: BATON_SEAT=${name} claude.`
-  return `Seat ${seatId} is called ${name} now${former === null ? '' : ` (${former} before)`}. ${next}`
+  if (former === name) return `Seat ${seatId} already has the name ${name}.`
+  const next = `To start another client in this seat: BATON_SEAT=${name} claude.`
+  return `Seat ${seatId} now has the name ${name}${former === null ? '' : ` instead of ${former}`}. ${next}`
 }
 
 /** Throws unless a seat may have the name. A name that looks like an id would hide that id. */
 function checkName(name: string): void {
   const shown = cut(replaceControls(name), LONGEST)
   if (name !== replaceControls(name) || name.trim() !== name || name === '' || name.length > LONGEST)
-    throw wrong(nameCommand, `A seat cannot be called "${shown}".`, `Give one line of at most ${LONGEST} characters.`)
+    throw wrong(
+      nameCommand,
+      `A seat cannot have the name "${shown}".`,
+      `Give one line of 1 to ${LONGEST} characters, without spaces around it.`,
+    )
   // The name must be one shell word, because users type it into commands and BATON_SEAT=<name>.
   if (!/^[\p{L}\p{N}_.:@+/-]+$/u.test(name) || name.startsWith('-'))
     throw wrong(
       nameCommand,
-      `A seat cannot be called "${shown}".`,
-      'Use letters, digits and . _ : / @ + - only, not beginning with -, so that BATON_SEAT=<name> needs no quotes.',
+      `A seat cannot have the name "${shown}".`,
+      'Use only letters, digits and . _ : / @ + -, not - first, so that BATON_SEAT=<name> needs no quotes.',
     )
   if (/^(?:seat|brief|job|arc|msg|handoff)_/.test(name) || /^[0-9a-f]{8}-/i.test(name))
-    throw wrong(nameCommand, `A seat cannot be called "${shown}": that is what an id looks like.`)
+    throw wrong(
+      nameCommand,
+      `A seat cannot have the name "${shown}", because it looks like an id.`,
+      'Choose another name, such as api.',
+    )
 }
 
 interface Target {
@@ -245,24 +259,26 @@ function switchCommand(enabled: boolean): Command {
   const command: Command = {
     name: word,
     summary: enabled
-      ? 'let Baton warn again in a session, a project or everywhere'
-      : 'keep Baton silent in a session, a project or everywhere',
+      ? 'turn Baton on again for a session, a project or everywhere'
+      : 'turn Baton off for a session, a project or everywhere',
     usage: ['[session]', '--project', '--all'],
     about:
-      `Without a word: the session this command runs in (${SESSION_VARIABLES}, set by the agent), else the project of this folder. ` +
-      "The nearest switch counts: a session's before its project's before the one for all. Sessions are measured either way." +
-      (enabled ? ' Switching on opens the levels again: those already passed are told once more.' : ''),
+      `Without an argument: the session in which an agent runs the command (${SESSION_VARIABLES} is set), ` +
+      'else the project of this folder.\n' +
+      'The setting of a session overrides that of its project, which overrides the one for all. ' +
+      'While Baton is off, it still measures sessions, but sends no warnings and starts no handoff.' +
+      (enabled ? '\nTurning Baton on resets the levels: levels already crossed are reported once more.' : ''),
     options: {
-      project: { type: 'boolean', about: 'every session of the project this folder belongs to' },
-      all: { type: 'boolean', about: 'every session' },
+      project: { type: 'boolean', about: 'all sessions of the project of this folder' },
+      all: { type: 'boolean', about: 'all sessions' },
     },
     words: { min: 0, max: 1 },
     examples: [
       [`baton ${word} d76d6c4d`, 'one session, by the beginning of its id'],
-      [`baton ${word} --project`, 'everything in this project'],
-      [`baton ${word} --all`, 'everywhere'],
+      [`baton ${word} --project`, 'all sessions of this project'],
+      [`baton ${word} --all`, 'all sessions'],
     ],
-    json: '{scope, enabled}, and {session_id} or {project}',
+    json: '{scope, enabled} and {session_id} or {project}',
     run: (call, cli) => withOpenApp(cli, (app) => flip(app, command, enabled, call, cli)),
   }
   return command
@@ -280,10 +296,8 @@ function flip(app: App, command: Command, enabled: boolean, call: Call, cli: Cli
     const back = { session: ` ${target.json.session_id?.slice(0, 8)}`, project: ' --project', all: ' --all' }[
       target.scope
     ]
-    cli.print(`Baton is ${command.name} for ${target.name}.`)
-    cli.print(
-      `${cli.screen.paint(`baton ${enabled ? 'off' : 'on'}${back} turns it ${enabled ? 'off again' : 'back on'}.`, 'dim')}`,
-    )
+    cli.print(`Baton is now ${command.name} for ${target.name}.`)
+    cli.print(cli.screen.paint(`To undo: baton ${enabled ? 'off' : 'on'}${back}.`, 'dim'))
   }
   return EXIT.done
 }
@@ -293,8 +307,8 @@ function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
   if (named !== undefined && call.flag('project') && existsSync(resolve(cli.cwd, named)))
     throw wrong(
       command,
-      '--project takes no folder: it means the project that the current folder belongs to.',
-      `Run it there: cd '${replaceControls(named)}' && baton ${command.name} --project.`,
+      '--project takes no folder: it stands for the project of the current folder.',
+      `Run the command there: cd ${quoteForShell(replaceControls(named))} && baton ${command.name} --project.`,
     )
   const given = [named !== undefined, call.flag('project'), call.flag('all')].filter(Boolean).length
   if (given > 1)
@@ -304,7 +318,7 @@ function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
   const own = callingSession(cli.env)
   if (own && !call.flag('project')) return session(own, ' (the one this command runs in)')
   const { project, spellings, known } = projectOf(app, cli.cwd)
-  const unseen = known ? '' : ' (no session was seen there yet)'
+  const unseen = known ? '' : ' (no session seen there yet)'
   return {
     scope: 'project',
     keys: spellings,

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import { newTrial, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, tell, tellEvent } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'aaaaaaab-ef1f-4334-9716-3be98836406b'
 
 function shown() {
-  const trial = newTrial()
-  trial.fill((app) => {
-    tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup' }, { BATON_SEAT: 'api' })
-    tell(app, { session: A, project: trial.project, used: 118_600, cost: 1.25 })
+  const fixture = createTestHome()
+  fixture.fill((app) => {
+    tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    tell(app, { session: A, project: fixture.project, used: 118_600, cost: 1.25 })
   })
-  return trial
+  return fixture
 }
 
 test('show --json prints the session with its cycle, levels, subagents and chain', async () => {
-  const trial = shown()
-  const ran = await trial.run(['show', 'aaaaaaaa', '--json'])
+  const fixture = shown()
+  const ran = await fixture.run(['show', 'aaaaaaaa', '--json'])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   expect(ran.json).toMatchObject({
     session_id: A,
@@ -37,33 +37,36 @@ test('show --json prints the session with its cycle, levels, subagents and chain
 })
 
 test('show accepts a seat name or a seat id, and without a name shows the calling agent', async () => {
-  const trial = shown()
-  const page = (await trial.run(['show', 'api'])).stdout
+  const fixture = shown()
+  const page = (await fixture.run(['show', 'api'])).stdout
   expect(page).toMatch(/^aaaaaaaa-ef1f-4334-9716-3be98836406b {2}idle\n {2}seat {8}api \(seat_/)
   expect(page).toContain('● warning     116,900  crossed')
   expect(page).toContain('○ handoff     141,950  23,350 to go')
   expect(page).toContain('cost        1.25 USD')
   expect(page).toContain('level reached')
-  const seat = (await trial.run(['show', A, '--json'])).json.seat_id
-  expect((await trial.run(['show', seat])).stdout).toContain(A)
-  expect((await trial.run(['show'], { env: { CLAUDE_CODE_SESSION_ID: A } })).stdout).toContain(A)
+  const seat = (await fixture.run(['show', A, '--json'])).json.seat_id
+  expect((await fixture.run(['show', seat])).stdout).toContain(A)
+  expect((await fixture.run(['show'], { env: { CLAUDE_CODE_SESSION_ID: A } })).stdout).toContain(A)
 })
 
 test('show has its own sentence for an unknown, an ambiguous and a missing name', async () => {
-  const trial = shown()
-  trial.fill((app) => tell(app, { session: B, project: trial.project, used: 1000 }))
-  expect(await trial.run(['show', 'nobody'])).toMatchObject({
+  const fixture = shown()
+  fixture.fill((app) => tell(app, { session: B, project: fixture.project, used: 1000 }))
+  expect(await fixture.run(['show', 'nobody'])).toMatchObject({
     code: 3,
     stdout: '',
-    stderr: expect.stringContaining('baton status --all lists them'),
+    stderr: expect.stringContaining('baton status --all'),
   })
-  const several = await trial.run(['show', 'aaaaaaa'])
+  const several = await fixture.run(['show', 'aaaaaaa'])
   expect(several).toMatchObject({ code: 2, stdout: '' })
   expect(several.stderr).toContain('2 sessions begin with "aaaaaaa".')
   expect(several.stderr).toMatch(/aaaaaaab, aaaaaaaa/)
-  expect(await trial.run(['show', 'aaa'])).toMatchObject({
+  expect(await fixture.run(['show', 'aaa'])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('at least four characters'),
   })
-  expect(await trial.run(['show'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Which session?') })
+  expect(await fixture.run(['show'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('baton show <session|seat>'),
+  })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
-import { newTrial, type Trial, tell } from '../../testing/cli-home.js'
+import { createTestHome, type TestHome, tell } from '../../testing/cli-home.js'
 import { plain } from '../render/screen.js'
 import { widthOf } from '../render/text.js'
 import { frame } from './status.js'
@@ -11,13 +11,23 @@ import { frame } from './status.js'
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
 /** Starts a shell in its own terminal. */
-function terminal(trial: Trial, columns: number, rows: number) {
+function terminal(fixture: TestHome, columns: number, rows: number) {
   const tmux = (...args: string[]): string =>
-    execFileSync('tmux', ['-S', join(trial.dir, 'tmux'), '-f', '/dev/null', ...args], {
-      env: { ...trial.env, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    execFileSync('tmux', ['-S', join(fixture.dir, 'tmux'), '-f', '/dev/null', ...args], {
+      env: { ...fixture.env, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
       encoding: 'utf8',
     })
-  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', trial.project, `PS1='$ ' exec bash --norc`)
+  tmux(
+    'new-session',
+    '-d',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    '-c',
+    fixture.project,
+    `PS1='$ ' exec bash --norc`,
+  )
   onTestFinished(() => void tmux('kill-server'))
   const screen = (): string => tmux('capture-pane', '-p')
   return {
@@ -35,19 +45,19 @@ function terminal(trial: Trial, columns: number, rows: number) {
 }
 
 test('status --watch redraws in place, follows the terminal’s size, and Ctrl-C restores the screen', async () => {
-  const trial = newTrial()
-  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 50_000 }))
-  const shell = terminal(trial, 100, 12)
+  const fixture = createTestHome()
+  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 50_000 }))
+  const shell = terminal(fixture, 100, 12)
   shell.type('echo before')
   await shell.shows(/^before$/m)
   shell.type(`${process.execPath} ${BATON} status --watch; echo ended $?`)
   await shell.shows(/aaaaaaaa .*~29\.9% +50k\/~167k/)
   expect(shell.alternate()).toBe('1 0')
   expect(shell.screen()).not.toContain('before')
-  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 118_600, durationMs: 5_000 }))
+  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 118_600, durationMs: 5_000 }))
   await shell.shows(/aaaaaaaa .*~71% +119k\/~167k {2}warning/)
   expect(shell.screen().match(/aaaaaaaa/g)).toHaveLength(1)
-  expect(shell.screen()).toMatch(/\d\d:\d\d:\d\d · q ends/)
+  expect(shell.screen()).toMatch(/\d\d:\d\d:\d\d · q quits/)
   shell.tmux('resize-window', '-x', '34', '-y', '6')
   await shell.shows(/^SESSION +STATE +FULL +LEVEL$/m)
   shell.tmux('resize-window', '-x', '100', '-y', '12')
@@ -60,8 +70,8 @@ test('status --watch redraws in place, follows the terminal’s size, and Ctrl-C
 })
 
 test('q and SIGTERM end status --watch, and Ctrl-Z suspends it with the screen restored', async () => {
-  const trial = newTrial()
-  const shell = terminal(trial, 80, 12)
+  const fixture = createTestHome()
+  const shell = terminal(fixture, 80, 12)
   const watch = `${process.execPath} ${BATON} status --watch; echo ended $?`
   shell.type(watch)
   await shell.shows(/No sessions yet\./)
@@ -69,12 +79,12 @@ test('q and SIGTERM end status --watch, and Ctrl-Z suspends it with the screen r
   await shell.shows(/^ended 0$/m)
   shell.type('clear')
   shell.type(watch)
-  await shell.shows(/q ends/)
+  await shell.shows(/q quits/)
   shell.key('C-z')
   await shell.shows(/Stopped/)
   expect(shell.alternate()).toBe('0 1')
   shell.type('fg')
-  await shell.shows(/q ends/)
+  await shell.shows(/q quits/)
   const pid = shell.tmux('display-message', '-p', '#{pane_pid}').trim()
   const [child] = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).split('\n')
   process.kill(Number(child), 'SIGTERM')
@@ -91,5 +101,5 @@ test('a frame of status --watch fits its screen, with lines cut and the rest cou
   expect(rows).toHaveLength(8)
   for (const row of rows) expect(widthOf(row.replace('\u001b[K', ''))).toBeLessThanOrEqual(20)
   expect(rows.at(-2)).toBe('… 24 more lines\u001b[K')
-  expect(rows.at(-1)).toBe('12:00:00 · q ends\u001b[K')
+  expect(rows.at(-1)).toBe('12:00:00 · q quits\u001b[K')
 })

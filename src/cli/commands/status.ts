@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { drain } from '../../app/background-work.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { seatName, shownBy, silentSessions } from '../../app/sessions.js'
-import type { Session } from '../../contract/api/session.js'
+import type { Session } from '../../contract/api/session-view.js'
 import { hindranceOf } from '../../engine/handoff/missed-orders.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import type { Call, Cli, Command } from '../command.js'
+import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
 import { handoffText } from '../render/briefs.js'
 import { type Colour, type Screen, screenOf } from '../render/screen.js'
 import { legend, ofSeats, type SessionRow, sessionTable } from '../render/session-table.js'
@@ -15,23 +15,25 @@ import { cut, localTime, wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'status',
-  summary: 'show how full every session is',
+  summary: 'show how full the context of each session is',
   usage: ['[--live] [--all] [--watch]'],
   about:
-    'Lists the seats of the last 24 hours (a seat is a terminal or a job that a client runs in), each with its present or last session: those that wait for you first, then working, idle and ended ones. The bar and the percentage (FULL) are of the point where ' +
-    'the agent compacts; ~ marks a point that is derived, – a figure that is not known.',
+    `Lists the seats of the last 24 hours, each with its current or last session. ${SEAT_HELP}\n` +
+    'Sessions that wait for you come first, then working, idle and ended ones. ' +
+    'CONTEXT and FULL show the context used until compaction: at 100% the agent compacts. ' +
+    '~ marks an estimated compaction point, and – an unknown number.',
   options: {
-    live: { type: 'boolean', about: 'only sessions whose agent still runs' },
-    all: { type: 'boolean', about: 'also sessions that have left their seat, and those older than 24 hours' },
-    watch: { type: 'boolean', about: 'refresh in place every second until q or Ctrl-C' },
+    live: { type: 'boolean', about: 'only sessions whose client runs' },
+    all: { type: 'boolean', about: 'also older sessions, and earlier sessions of the seats' },
+    watch: { type: 'boolean', about: 'refresh every second until q or Ctrl-C' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton status', 'all sessions of the last day'],
-    ['baton status --live --watch', 'keep an eye on what runs'],
-    ["baton status --json | jq '.sessions[] | .compaction_percent'", 'the figures for a script'],
+    ['baton status', 'list the sessions of the last 24 hours'],
+    ['baton status --live --watch', 'watch the running sessions'],
+    ["baton status --json | jq '.sessions[].compaction_percent'", 'print the percentages for a script'],
   ],
-  json: '{sessions: [Session]}, those that have left their seat included',
+  json: '{sessions: [Session]}, including earlier sessions of the seats',
   run,
 }
 
@@ -50,8 +52,8 @@ async function run(call: Call, cli: Cli): Promise<number> {
 async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: boolean }): Promise<number> {
   if (call.json || !cli.screen.terminal || cli.env.TERM === 'dumb') {
     throw new BatonError(
-      '--watch draws on a terminal.',
-      'For a script: baton events --follow --json, or baton status --json again and again.',
+      '--watch needs a terminal and does not work with --json.',
+      'In a script, use baton events --follow --json, or call baton status --json repeatedly.',
       EXIT.usage,
     )
   }
@@ -91,14 +93,14 @@ function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): strin
     ...lines,
     ...below(handoffsUnderWay(app, sessions, cli.now()), 'cyan'),
     ...below(alarms, 'yellow'),
-    ...below([...legend(rows), ...left(all.length - rows.length)], 'dim'),
+    ...below([...legend(rows), ...describeHidden(all.length - rows.length)], 'dim'),
   ]
 }
 
-function left(count: number): string[] {
+function describeHidden(count: number): string[] {
   if (count === 0) return []
-  const who = count === 1 ? 'One session that has left its seat' : `${count} sessions that have left their seats`
-  return [`${who}: baton status --all`]
+  const earlier = count === 1 ? '1 earlier session is' : `${count} earlier sessions are`
+  return [`${earlier} not shown (baton status --all)`]
 }
 
 function rowOf(app: App, session: Session): SessionRow {
@@ -113,15 +115,16 @@ function rowOf(app: App, session: Session): SessionRow {
 
 function empty(app: App, which: { live: boolean; all: boolean }): string[] {
   const known = app.store.sessions().length
-  if (which.live && known > 0) return ['No session is live.', 'baton status also lists those of the last 24 hours.']
+  if (which.live && known > 0)
+    return ['No session is running.', 'baton status lists the sessions of the last 24 hours.']
   if (known > 0)
     return [
-      'No session in the last 24 hours.',
-      `baton status --all lists ${known === 1 ? 'the older one' : `${known} older ones`}.`,
+      'No sessions in the last 24 hours.',
+      `baton status --all lists ${known === 1 ? '1 older session' : `${known} older sessions`}.`,
     ]
   if (existsSync(app.home.launcher))
-    return ['No sessions yet.', 'Baton is installed: open Claude Code and send a prompt; the session appears here.']
-  return ['No sessions yet.', 'Run baton install, then open Claude Code and send a prompt; the session appears here.']
+    return ['No sessions yet.', 'Baton is installed. Open Claude Code and send a prompt to see its session here.']
+  return ['No sessions yet.', 'Run baton install, then open Claude Code and send a prompt to see its session here.']
 }
 
 const EVERY_MS = 1000
@@ -202,7 +205,7 @@ export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' |
   const room = Math.max(1, screen.rows - 1)
   const shown =
     lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), `… ${lines.length - room + 1} more lines`]
-  const foot = screen.paint(`${localTime(now)} · q ends`, 'dim')
+  const foot = screen.paint(`${localTime(now)} · q quits`, 'dim')
   const texts = screen.rows > 2 ? [...shown, ...Array<string>(room - shown.length).fill(''), foot] : shown
   const body = texts.map((line) => `${cut(line, screen.columns)}\u001b[K`).join('\r\n')
   return `\u001b[?2026h\u001b[H${body}\u001b[J\u001b[?2026l`

@@ -19,21 +19,21 @@ const WHOLE_MS = 5_000
 
 export const command: Command = {
   name: 'statusline',
-  summary: "print Baton's segment for a status line of your own",
+  summary: "print Baton's segment of a status line, to embed in your own",
   usage: ['[--segment]'],
   about:
-    'For a status line of your own: pass it the JSON the client gave you. It also counts as a reading, so it keeps Baton up to date ' +
-    'where the installed status line is not used. It prints one line or nothing and always ends with 0. (The one that baton install ' +
-    'puts into the settings is faster, and runs your former status line beside it.)',
+    'Pass it the JSON that the client gives your status line, on standard input. ' +
+    'It prints one line or nothing, and always exits with 0. Each call also measures the session.\n' +
+    'The status line that baton install adds is faster, and also runs the one you had before.',
   options: {
-    segment: { type: 'boolean', about: "only Baton's segment, to be embedded in another line (what it prints anyway)" },
+    segment: { type: 'boolean', about: 'no effect: the command always prints only the segment' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton statusline --segment < status.json', "Baton's segment"],
+    ['baton statusline --segment < status.json', 'print the segment'],
     [
       'input=$(cat); echo "$(my-line <<<"$input") $(baton statusline --segment <<<"$input")"',
-      'beside a line of your own',
+      'print it after your own status line',
     ],
   ],
   json: '{text, session_id}',
@@ -45,7 +45,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const home = batonHome(cli.env)
     if (judgeHome(home) === null)
       fileLog(home.log, cli.env)('error', 'the status line failed', { reason: reasonOf(error) })
-    return { text: 'baton: cannot use its store, run baton doctor', sessionId: null }
+    return { text: 'baton: the store cannot be used; run baton doctor', sessionId: null }
   })
   if (call.json) cli.print(JSON.stringify({ text, session_id: sessionId }))
   else if (text !== '') cli.print(text)
@@ -59,7 +59,7 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
   // The launcher's composed status line already contains Baton's segment.
   if (env.BATON_DISABLE === '1' || env.BATON_IN_STATUS_LINE) return NOTHING
   if (process.stdin.isTTY) {
-    cli.note("baton statusline reads the client's JSON on standard input; see baton statusline --help.")
+    cli.note("baton statusline reads the client's JSON from standard input. See baton statusline --help.")
     return NOTHING
   }
   const body = await readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)

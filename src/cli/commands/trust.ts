@@ -9,25 +9,29 @@ import { ask, canAsk } from '../terminal.js'
 
 export const command: Command = {
   name: 'trust',
-  summary: "accept a project's baton.yaml as it is, or take that back",
+  summary: "accept a project's baton.yaml, or withdraw the trust",
   usage: ['[--project DIR]', '--remove [--project DIR]'],
   about:
-    'A baton.yaml comes with the repository, so Baton takes only its status line and new levels until you accept it: it starts no program, ' +
-    'contacts no address and changes no setting. This command shows what the file would do and accepts exactly these bytes in ' +
-    'exactly this folder; after any change it is untrusted again. Scripts and files that it names are not covered. ' +
-    "Refused inside an agent's session (4).",
+    'A baton.yaml comes with the repository, so anybody may have written it. ' +
+    'Until you accept it, Baton uses only its status_line and new levels: ' +
+    'it starts no program, contacts no address and changes no setting.\n' +
+    'The command shows what the file does, and accepts its exact content in this folder. ' +
+    'After any change the file is untrusted again. Scripts and files that it names are not checked. ' +
+    'An agent cannot run the command (exit code 4).',
   options: {
-    project: { type: 'string', value: 'DIR', about: 'the project; without it: this folder' },
-    remove: { type: 'boolean', about: 'take the trust back' },
+    project: { type: 'string', value: 'DIR', about: 'the folder of the project (default: this folder)' },
+    remove: { type: 'boolean', about: 'withdraw the trust' },
   },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton config explain', 'what is ignored as long as the file is not trusted'],
+    ['baton config explain', 'show what is ignored until then'],
     ['baton trust', 'accept the baton.yaml of this project'],
-    ['baton trust --project ~/shop --json', 'for a script'],
-    ['baton trust --remove', 'take it back; running sessions follow at once'],
+    ['baton trust --project ~/shop --json', 'accept another one in a script'],
+    ['baton trust --remove', 'withdraw the trust, also for running sessions'],
   ],
-  json: '{changed, trusted, project, path, sha256, programs: [{key, command}], addresses: [{key, url}], settings: [{key, value}], note}',
+  json:
+    '{changed, trusted, project, path, sha256, programs: [{key, command}], addresses: [{key, url}], ' +
+    'settings: [{key, value}], note}',
   run,
 }
 
@@ -36,7 +40,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return call.flag('remove') ? remove(call, cli, folder) : acceptHere(call, cli, folder)
 }
 
-const NOT_COVERED = 'Scripts and files that it names are not covered: they may change without a new question.'
+const NOT_COVERED = 'Scripts and files that it names are not checked: they can change without another question.'
 const LONGEST_VALUE = 300
 
 /**
@@ -58,12 +62,12 @@ function acceptHere(call: Call, cli: Cli, folder: string): number {
     cli.print(JSON.stringify({ ...about, ...demands, note: NOT_COVERED }))
     return EXIT.done
   }
-  const end = changed ? 'Trusted.' : 'Trusted already.'
+  const end = changed ? 'The file is trusted now.' : 'The file was already trusted.'
   cli.print(
     [
       ...summary(file, demands, cli),
       ...wrap(
-        `${end} After any change of the file Baton asks again; baton trust --remove takes it back.`,
+        `${end} After any change, run baton trust again. To withdraw the trust: baton trust --remove.`,
         cli.screen.columns,
         0,
       ),
@@ -75,10 +79,7 @@ function acceptHere(call: Call, cli: Cli, folder: string): number {
 function remove(call: Call, cli: Cli, folder: string): number {
   const { changed, project, path } = withdrawTrust(cli, folder)
   if (call.json) cli.print(JSON.stringify({ changed, trusted: false, project, path }))
-  else
-    cli.print(
-      `${shortenHome(path, cli.env.HOME)} is ${changed ? 'no longer' : 'not'} trusted${changed ? '' : '; there was nothing to take back'}.`,
-    )
+  else cli.print(`${shortenHome(path, cli.env.HOME)} ${changed ? 'is no longer trusted' : 'was not trusted'}.`)
   return EXIT.done
 }
 
@@ -91,9 +92,10 @@ function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands,
   const { programs, addresses, settings } = demands
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : [paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
+  const file = `${paint(replaceControls(shortenHome(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}`
   const value = (written: unknown): string => cut(replaceControls(JSON.stringify(written)), LONGEST_VALUE)
   return [
-    `${paint(replaceControls(shortenHome(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}, sha256 ${sha256}`,
+    `${file}, sha256 ${sha256}`,
     ...section(
       'Sets',
       settings.map(({ key, value: written }) => `${replaceControls(key)}: ${value(written)}`),
@@ -106,7 +108,7 @@ function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands,
       'Starts',
       programs.map(({ key, command }) => `${replaceControls(key)}: ${replaceControls(command)}`),
     ),
-    ...(programs.length + addresses.length === 0 ? ['It starts no program and contacts no address by itself.'] : []),
+    ...(programs.length + addresses.length === 0 ? ['It starts no program and contacts no address.'] : []),
     ...wrap(NOT_COVERED, columns, 0),
   ]
 }

@@ -29,5 +29,5 @@ test('a failed demo says what to do next instead of offering to install', () => 
   const failed = reportLines(summary(['no level was told']), 200, plain).join('\n')
   expect(failed).toContain('Next: run baton demo again')
   expect(failed).not.toContain('baton install')
-  expect(reportLines(summary([]), 200, plain).join('\n')).toContain('Next: baton install')
+  expect(reportLines(summary([]), 200, plain).join('\n')).toContain('Next: run baton install')
 })

@@ -166,7 +166,7 @@ export function findClient(env: Record<string, string | undefined>, program: str
   const found = findProgram(clients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)
   if (found !== null) return found
   throw new BatonError(
-    `The demo runs the real ${demo.title}, and none was found.`,
+    `The demo needs the real ${demo.title}, which is not installed.`,
     `${demo.howToGet}, or run the demo from a checkout: npm install && npm run demo`,
     EXIT.notFound,
   )
@@ -221,13 +221,21 @@ export async function play(act: Act, app: App, show: Display, stopped: Promise<v
   const timer = setInterval(look, LOOK_MS)
   try {
     const end = await Promise.race([ended(child), stopped.then(() => 'stopped' as const), late()])
-    if (end === 'stopped') throw new BatonError('The demo was stopped.', 'Nothing is left behind.', EXIT.failed)
+    if (end === 'stopped')
+      throw new BatonError(
+        'The demo was stopped.',
+        'Its folder is deleted. Run baton demo to start again.',
+        EXIT.failed,
+      )
     if (end === 'late')
-      throw new BatonError('The demo took longer than three minutes.', 'Run it again on a calmer machine.')
+      throw new BatonError(
+        'The demo took longer than three minutes.',
+        'Run baton demo again when the machine is less busy.',
+      )
     if (end.code !== 0 && !left)
       throw new BatonError(
         `The client ended with ${end.code}: ${end.said.trim() || 'no reason given'}`,
-        'Run baton demo again; if it stays so, try another version of the client.',
+        'Run baton demo again. If it fails again, try another version of the client.',
       )
     await settled(app, act.awaited, before)
     look()
@@ -284,12 +292,12 @@ async function stop(child: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => child.once('close', resolve))
   // A client ends at the first signal.
   // A job only pauses, and ends all its processes at the second Ctrl-C.
-  const told = [
+  const steps = [
     ['SIGTERM', 0],
     ['SIGINT', 150],
     ['SIGINT', 400],
   ] as const
-  const signals = told.map(([signal, after]) => setTimeout(() => child.kill(signal), after))
+  const signals = steps.map(([signal, after]) => setTimeout(() => child.kill(signal), after))
   const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
   await gone
   for (const timer of [...signals, force]) clearTimeout(timer)

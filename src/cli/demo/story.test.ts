@@ -46,12 +46,12 @@ test('around the compaction the story names the archived, lost and restored fact
     ['recovery_delivered', { step: 2, facts: 1 }],
   )
   expect(lines).toEqual([
-    expect.stringContaining('the client compacts'),
-    '  archived: the transcript as it was, 325 kB',
-    expect.stringContaining('compacted: the figure is unknown'),
-    '  facts kept 2 of 6; the summary drops “Never y”',
-    '  told again: 4 facts, with the very next request',
-    '  told again: 1 fact, which the summary lacks',
+    expect.stringContaining('compacts'),
+    expect.stringMatching(/archived.*\b325 kB\b/),
+    expect.stringContaining('compacted'),
+    expect.stringMatching(/kept 2 of 6.*“Never y”/),
+    expect.stringMatching(/put back.*\b4 facts\b/),
+    expect.stringMatching(/put back.*\b1 fact\b/),
   ])
   expect(story).toMatchObject({ cycle: 2, compactions: 1, used: null })
 })
@@ -67,7 +67,7 @@ test('the story mentions instructions to the summariser only if it received them
     data: { reason: 'compaction', cycle: 2 },
   }
   const line = (isInstructed: boolean) => tell(OPENING, event, plain, briefs, () => isInstructed).line
-  expect(line(true)).toContain('its summariser heard what must survive')
+  expect(line(true)).toContain('what must survive')
   expect(line(false)).not.toContain('summariser')
 })
 
@@ -79,7 +79,7 @@ test('only messages to the agent count as delivered to it', () => {
     ['message_delivered', { message_id: 'a' }],
   )
   expect(story.delivered).toBe(1)
-  expect(lines).toEqual(['  the agent was told, once'])
+  expect(lines).toEqual([expect.stringContaining('agent was warned')])
 })
 
 test('the story of a handoff runs from its request to the working fresh session', () => {
@@ -93,11 +93,11 @@ test('the story of a handoff runs from its request to the working fresh session'
     ['session_ended', { reason: 'prompt_input_exit' }],
   )
   expect(lines.slice(1)).toEqual([
-    '◆ the agent is asked for a handoff brief',
-    '  checked: the brief covers 82% of what happened; Baton adds what it leaves out: “One a line”',
-    '■ the session is cleared where it stands; a fresh one begins with the brief',
-    '● the fresh session goes on by itself: nobody typed, nobody clicked',
-    '● the session ends',
+    expect.stringContaining('asked for a handoff brief'),
+    expect.stringMatching(/covers 82%.*“One a line”/),
+    expect.stringContaining('cleared'),
+    expect.stringContaining('fresh session continues'),
+    expect.stringContaining('the session ends'),
   ])
   expect(story.sessionId).toBe('s')
 })
@@ -131,11 +131,11 @@ test('the story of a job shows its sessions, briefs and end, and leaves out leve
     return told.story
   }, JOB_OPENING)
   expect(lines).toEqual([
-    '● session 1 begins with the task',
-    '◆ 151,016 tokens: stopped between two steps, asked for its brief',
-    '  checked: the brief covers 90% of what happened',
-    '● session 2 begins with the task and the brief',
-    '● the job is completed: its checks say so, not the agent',
+    expect.stringContaining('session 1'),
+    expect.stringMatching(/151,016 tokens.*brief/),
+    expect.stringContaining('covers 90%'),
+    expect.stringMatching(/session 2 .*brief/),
+    expect.stringContaining('completed'),
   ])
   expect(story).toMatchObject({ session: 2, sessionId: 's1', used: null })
 })
@@ -144,14 +144,10 @@ test('a round of checks shows the failed checks and what happens next', () => {
   const check = (name: string, round: number, ok: boolean) => ({ name, round, ok, exitCode: ok ? 0 : 1 }) as CheckResult
   const checks = [check('a', 1, true), check('b', 1, false), check('a', 2, true), check('b', 2, true)]
   expect(checkLines(checks, 1, plain)).toEqual([
-    '◆ the agent says it is done; Baton runs the checks',
+    expect.stringContaining('runs the checks'),
     '  ✓ a',
     '  ✗ b (exit 1)',
-    '  given back: the agent hears what failed, in the same session',
+    expect.stringContaining('told what failed'),
   ])
-  expect(checkLines(checks, 2, plain)).toEqual([
-    '◆ the agent says it is done; Baton runs the checks again',
-    '  ✓ a',
-    '  ✓ b',
-  ])
+  expect(checkLines(checks, 2, plain)).toEqual([expect.stringContaining('again'), '  ✓ a', '  ✓ b'])
 })

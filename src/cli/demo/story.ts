@@ -1,6 +1,7 @@
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
+import { formatCount } from '../../lib/counted.js'
 import { formatTokens, percentText, shortenTokens } from '../../policy/numbers.js'
 import { scoreText } from '../render/briefs.js'
 import { bar } from '../render/gauge.js'
@@ -68,11 +69,11 @@ export function tell(
       if (data.source === 'clear')
         return {
           story: { ...story, used: null, percent: null },
-          line: `${paint('■', 'cyan')} the session is cleared where it stands; a fresh one begins with the brief`,
+          line: `${paint('■', 'cyan')} the session is cleared, and a fresh one starts with the brief`,
         }
       return {
         story: { ...story, sessionId: story.sessionId ?? event.session_id },
-        line: `${paint('●', 'bold')} a session of the real Claude Code starts; its hooks are Baton's`,
+        line: `${paint('●', 'bold')} a session of the real Claude Code starts, with Baton's hooks`,
       }
     case 'reading':
       return {
@@ -88,8 +89,8 @@ export function tell(
       }
     case 'level_crossed': {
       const level = { name: String(data.level), cycle: story.cycle, used: data.used_tokens as number }
-      const place = `${formatTokens(level.used)} tokens, ${percentText(data.compaction_percent as number)} of the compaction point`
-      const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached: ${place}`
+      const place = `${formatTokens(level.used)} tokens, ${percentText(data.compaction_percent as number)} full`
+      const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached at ${place}`
       return { story: { ...story, levels: [...story.levels, level] }, line }
     }
     case 'message_queued':
@@ -97,7 +98,7 @@ export function tell(
       return { story: { ...story, forAgent: [...story.forAgent, String(data.message_id)] }, line: null }
     case 'message_delivered':
       if (!story.forAgent.includes(String(data.message_id))) return { story, line: null }
-      return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was told, once', 'dim') }
+      return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was warned', 'dim') }
     case 'compaction_start':
       return {
         story,
@@ -106,27 +107,29 @@ export function tell(
     case 'archive_created':
       return {
         story,
-        line: `  ${paint('archived', 'green')}: the transcript as it was, ${bytesText(data.bytes as number)}`,
+        line: `  ${paint('archived', 'green')}: ${bytesText(data.bytes as number)} of transcript, byte for byte`,
       }
     case 'loss_report':
       return { story, line: lossLine(data, paint) }
     case 'recovery_delivered': {
-      const facts = `${data.facts} fact${data.facts === 1 ? '' : 's'}`
-      const when = data.step === 1 ? 'with the very next request' : 'which the summary lacks'
-      return { story, line: `  ${paint('told again', 'green')}: ${facts}, ${when}` }
+      const facts = formatCount(Number(data.facts), 'fact')
+      const when = data.step === 1 ? 'with the next request' : 'that the summary lacks'
+      return { story, line: `  ${paint('put back', 'green')}: ${facts} ${when}` }
     }
     case 'cycle_started':
       if (data.reason !== 'compaction') return { story, line: null }
       return {
         story: { ...story, cycle: data.cycle as number, compactions: story.compactions + 1, used: null, percent: null },
-        line: `${paint('■', 'cyan')} compacted${isInstructed() ? '; its summariser heard what must survive' : ''}: the figure is unknown until the next answer; the levels are open again`,
+        line:
+          `${paint('■', 'cyan')} ` +
+          `compacted${isInstructed() ? '; the summariser was told what must survive' : ''}. The levels are reset.`,
       }
     case 'handoff_requested':
       return { story, line: `${paint('◆', 'cyan')} the agent is asked for a handoff brief` }
     case 'handoff_started':
       return { story, line: briefLine(briefs(String(data.brief_id)), paint) }
     case 'handoff_completed':
-      return { story, line: `${paint('●', 'bold')} the fresh session goes on by itself: nobody typed, nobody clicked` }
+      return { story, line: `${paint('●', 'bold')} the fresh session continues by itself` }
     case 'session_ended':
       if (data.reason === 'clear') return { story, line: null }
       return { story, line: `${paint('●', 'bold')} the session ends` }
@@ -139,14 +142,14 @@ function lossLine(data: Record<string, unknown>, paint: Paint): string {
   const lost = data.lost as { kind: string; text: string }[]
   const worst = lost.find(({ kind }) => kind === 'constraint') ?? lost[0]
   const figure = keptText({ kept: data.facts_kept as number, total: data.facts as number })
-  return `  ${paint(figure, 'yellow')}${worst ? `; the summary drops “${worst.text}”` : ''}`
+  return `  ${paint(figure, 'yellow')}${worst ? `; the summary lacks “${worst.text}”` : ''}`
 }
 
 function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
   if (brief === null || brief.coverage === null) return null
   const { missing } = brief.coverage
   const worst = missing[0]
-  const added = worst ? `; Baton adds what it leaves out: “${worst.text}”` : ''
+  const added = worst ? `; Baton adds the missing “${worst.text}”` : ''
   return `  ${paint('checked', 'green')}: the brief covers ${scoreText(brief.coverage)} of what happened${added}`
 }
 
@@ -173,7 +176,7 @@ export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs
   switch (event.type) {
     case 'session_started': {
       const number = (story.session ?? 0) + 1
-      const how = number === 1 ? 'begins with the task' : 'begins with the task and the brief'
+      const how = number === 1 ? 'starts with the task' : 'starts with the task and the brief'
       return {
         story: { ...story, session: number, sessionId: story.sessionId ?? event.session_id, used: null, percent: null },
         line: `${paint('●', 'bold')} session ${number} ${how}`,
@@ -182,7 +185,9 @@ export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs
     case 'reading':
       return tell(story, event, paint)
     case 'handoff_started': {
-      const line = `${paint('◆', 'cyan')} ${formatTokens(Number(data.inputTokens))} tokens: stopped between two steps, asked for its brief`
+      const line =
+        `${paint('◆', 'cyan')} ${formatTokens(Number(data.inputTokens))} tokens: Baton stops the ` +
+        'session between two steps and asks for its brief'
       return { story, line }
     }
     case 'handoff_completed':
@@ -190,7 +195,7 @@ export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs
     case 'job_completed':
       return {
         story,
-        line: `${paint('●', 'bold')} the job is ${paint('completed', 'green')}: its checks say so, not the agent`,
+        line: `${paint('●', 'bold')} the job is ${paint('completed', 'green')}: its checks passed`,
       }
     case 'job_failed':
       return { story, line: `${paint('●', 'bold')} the job ${paint('failed', 'red')}: ${data.detail}` }
@@ -211,6 +216,6 @@ export function checkLines(checks: readonly CheckResult[], round: number, paint:
         ? `  ${paint('✓', 'green')} ${name}`
         : `  ${paint('✗', 'red')} ${name} ${paint(`(exit ${exitCode ?? '–'})`, 'dim')}`,
     ),
-    ...(bad ? [`  ${paint('given back', 'yellow')}: the agent hears what failed, in the same session`] : []),
+    ...(bad ? [`  ${paint('continues', 'yellow')}: the agent is told what failed, in the same session`] : []),
   ]
 }

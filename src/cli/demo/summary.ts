@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shownBy } from '../../app/sessions.js'
+import { FIRST_RECOVERY, SECOND_RECOVERY, SUMMARY_INSTRUCTIONS } from '../../compaction/recovery.js'
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
@@ -52,22 +53,22 @@ export function summarise(
   const archives = detail?.archives ?? []
   const losses = detail?.losses ?? []
   const recovered = recoveries(app.store.events(), requests)
-  const told = (cycle: number): number =>
+  const countReported = (cycle: number): number =>
     levels.filter((level) => level.cycle === cycle && level.told_in_request !== null).length
   const after = requests.findIndex((entry) => entry.cycle === 1) + 1
   const missing = [
-    told(1) === 4 ? null : 'a level of the first cycle was not told',
-    told(2) > 0 ? null : 'no level of the second cycle was told',
+    countReported(1) === 4 ? null : 'the agent was not warned of every level of the first cycle',
+    countReported(2) > 0 ? null : 'the agent was not warned in the second cycle',
     story.compactions === 1 ? null : 'there was not exactly one compaction',
     isInstructed(model) ? null : 'the summariser was not told what must survive',
-    archives.some(({ status }) => status === 'kept') ? null : 'the transcript was not kept',
+    archives.some(({ status }) => status === 'kept') ? null : 'the transcript was not archived',
     losses.some(({ lost }) => lost.some(({ text }) => text.includes(DEMO_RULE)))
       ? null
       : 'the loss of the rule was not reported',
     recovered.some(({ step, in_request: at, copies: n }) => step === 1 && at === after && n === 1)
       ? null
       : 'nothing was put back in the request after the compaction',
-    backAgain(requests) ? null : 'the rule is not before the agent again',
+    backAgain(requests) ? null : 'later requests do not contain the rule',
     ...(handoff.skipped === null ? missingIn(handoff.handoff) : []),
     ...missingInJob(job),
   ].filter((one) => one !== null)
@@ -109,16 +110,14 @@ function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): 
   return index < 0 ? null : index + 1
 }
 
-const MUST_SURVIVE = '[baton] The summary must carry'
-
 /** True when a summary request contains the facts that must survive, exactly once. */
 export function isInstructed(model: Pick<Model, 'log'>): boolean {
-  return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, MUST_SURVIVE) === 1)
+  return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, SUMMARY_INSTRUCTIONS) === 1)
 }
 
 const OPENINGS = {
-  1: '[baton] This conversation was just compacted',
-  2: '[baton] The summary of the last compaction leaves out',
+  1: FIRST_RECOVERY,
+  2: SECOND_RECOVERY,
 }
 
 /**
@@ -183,15 +182,15 @@ export type HandedOver = NonNullable<ReturnType<typeof handedOver>>
 
 /** Lists the expected parts of the handoff that did not happen. */
 function missingIn(it: HandedOver | null): string[] {
-  if (it === null) return ['no handoff was begun']
+  if (it === null) return ['no handoff was started']
   return [
     it.asked_in_request === null ? 'the agent was not asked for its brief' : null,
-    it.author === 'agent' ? null : 'the agent’s own brief was not taken',
-    lacked(it.coverage) ? null : 'what the brief left out was not found',
+    it.author === 'agent' ? null : 'the brief of the agent was not used',
+    lacked(it.coverage) ? null : 'the missing fact of the brief was not found',
     it.state === 'done' ? null : `the handoff is ${it.state}`,
-    it.brief_in_first_request ? null : 'the fresh session did not begin with the brief',
-    it.added_in_first_request ? null : 'what the brief left out was not added',
-    it.worked_on ? null : 'the fresh session did not work on by itself',
+    it.brief_in_first_request ? null : 'the fresh session did not start with the brief',
+    it.added_in_first_request ? null : 'the missing fact was not added to the brief',
+    it.worked_on ? null : 'the fresh session did not continue by itself',
   ].filter((one) => one !== null)
 }
 
@@ -267,7 +266,7 @@ export type Carried = NonNullable<ReturnType<typeof carried>>
 
 /** Lists the expected parts of the job that did not happen. */
 function missingInJob(it: Carried | null): string[] {
-  if (it === null) return ['no job was begun']
+  if (it === null) return ['no job was started']
   const [first, ...later] = it.sessions
   const once = Array.from({ length: PARTS }, (_, index) => index + 1).join()
   return [
@@ -279,10 +278,10 @@ function missingInJob(it: Carried | null): string[] {
     it.parts.join() === once ? null : `the job wrote the parts ${it.parts.join(', ') || 'none'}`,
     first?.task_in_first_request && later.every((one) => one.task_in_first_request && one.brief_in_first_request)
       ? null
-      : 'a session of the job did not begin with the task and the brief',
-    later[0]?.added_in_first_request ? null : 'what the first brief of the job left out was not added',
-    it.checks.some(({ round, ok }) => round === 1 && !ok) ? null : 'no check of the job failed first',
-    it.failure_in_request === null ? 'what the check found was not given back to the agent' : null,
+      : 'a session of the job did not start with the task and the brief',
+    later[0]?.added_in_first_request ? null : 'the missing fact was not added to the first brief of the job',
+    it.checks.some(({ round, ok }) => round === 1 && !ok) ? null : 'no check of the job failed in the first round',
+    it.failure_in_request === null ? 'the agent was not told which check failed' : null,
     it.checks.length === 4 && it.checks.every(({ round, ok }) => round === 1 || ok)
       ? null
       : 'the checks of the job did not pass',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { addedIn } from '../../app/briefs.js'
-import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
+import type { BriefView } from '../../contract/api/briefs.js'
+import type { HandoffView } from '../../contract/api/sessions.js'
 import {
   briefPage,
   briefTable,
@@ -69,22 +70,20 @@ test('a coverage score is rounded to 0% or 100% only if it is exact, and is a da
 })
 
 test('a handoff shows its state, its duration, who asked for it, and what happens now', () => {
-  expect(handoffText(aHandoff(), now)).toBe(
-    'requested for 2m, asked for by level handoff: the agent is asked for its brief',
-  )
+  expect(handoffText(aHandoff(), now)).toBe('requested for 2m (by level handoff): the agent was asked for a brief')
   expect(handoffText(aHandoff({ state: 'clearing', hindered_by: 'draft' }), now)).toMatch(
-    /: the brief is ready, and the session is cleared when what is typed in it is sent or deleted$/,
+    /: the brief is ready\b.* draft is sent or deleted$/,
   )
   expect(handoffText(aHandoff({ state: 'clearing', hindered_by: 'unknown' }), now)).toMatch(/clear the session$/)
   expect(handoffText(aHandoff({ state: 'failed', cause: 'user', trouble: 'no fresh\u001b[31m one' }), now)).toBe(
-    'failed for 2m, asked for by user: it failed: no fresh [31m one',
+    'failed for 2m (by user): it failed: no fresh [31m one',
   )
 })
 
-test('the page of a seat shows the handoff under way and its newest briefs first', () => {
+test('the page of a seat shows the open handoff and its newest briefs first', () => {
   const briefs = Array.from({ length: 7 }, (_, i) => aBrief({ sequence: i + 1, status: i < 6 ? 'used' : 'checked' }))
   const lines = seatHandoffLines(aHandoff(), briefs, on(200))
-  expect(lines[0]).toMatch(/^under way {2}requested/)
+  expect(lines[0]).toMatch(/^open handoff {2}requested/)
   expect(lines[1]).toBe('7  ready  by agent, 3m ago, covers 92%  brief_0123456789abcdef')
   expect(lines[2]).toMatch(/^ {3}~\/\.local\/share\/baton\/briefs\//)
   expect(lines[3]).toMatch(/^6 {2}in use/)
@@ -97,12 +96,16 @@ test('missing facts of a brief are cut to the terminal’s width, and unsupporte
     kind: 'file' as const,
     text: `src/${'deep/'.repeat(30)}${i}.ts`,
   }))
-  const lines = coverageLines({ missing, unsupported: ['90% of the window', 'file: src/x.ts'] }, 'It lacks:', on(60))
-  expect(lines[0]).toBe('It lacks:')
+  const lines = coverageLines(
+    { missing, unsupported: ['90% of the window', 'file: src/x.ts'] },
+    'Missing facts:',
+    on(60),
+  )
+  expect(lines[0]).toBe('Missing facts:')
   expect(lines).toContain('  and 2 more')
   expect(lines.join(' ').replace(/ +/g, ' ')).toContain('90% of the window; file: src/x.ts')
   for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(60)
-  expect(coverageLines({ missing: [], unsupported: [] }, 'It lacks:', on(60))).toEqual([])
+  expect(coverageLines({ missing: [], unsupported: [] }, 'Missing facts:', on(60))).toEqual([])
 })
 
 test('the table of briefs fits a narrow terminal and keeps id and status', () => {
@@ -136,7 +139,7 @@ test('the page of a brief shows what Baton added and prints no terminal sequence
   expect(lines.join('\n')).not.toContain('\u001b')
   expect(lines).toContain('all  [2Jgone')
   const gone = briefPage({ ...page, text: null, verdict: 'missing' }, { ...on(80), paint: coloured }).join('\n')
-  expect(gone).toContain('MISSING: its file is gone')
+  expect(gone).toContain('MISSING:')
   expect(gone).not.toContain('Text')
 })
 
@@ -153,27 +156,27 @@ test('the next step of a handoff depends on the state of its session and its cli
   expect(next()).toMatch(/^When its turn ends, the session is cleared/)
   expect(next({}, { own: true })).toMatch(/^End your turn now/)
   expect(next({ state: 'idle' }, { handoff: { state: 'clearing', way: 'mod' } })).toMatch(
-    /^It is idle: it is cleared now.*until that is sent or deleted\.$/,
+    /^The session is idle\. It is cleared now.*until that is sent or deleted\.$/,
   )
-  expect(next({ state: 'idle' }, { handoff: { state: 'waiting', way: 'start' } })).toMatch(/type \/clear there/)
+  expect(next({ state: 'idle' }, { handoff: { state: 'waiting', way: 'start' } })).toMatch(/Type \/clear there/)
   expect(next({ attended: false })).toMatch(/^The run ends with its turn/)
   expect(next({}, { there: false })).toMatch(/waits for the next start/)
   expect(next({ jobId: 'job_1' })).toMatch(/belongs to a job/)
-  expect(next({}, { handoff: { state: 'review', way: null } })).toMatch(/waits for a review: /)
-  const dueAt = new Date(2026, 2, 1, 14, 5, 30).toISOString()
-  expect(next({}, { handoff: { state: 'review', way: null, dueAt } })).toMatch(
-    /until 14:05:30 and is then used by itself/,
+  expect(next({}, { handoff: { state: 'review', way: null } })).toMatch(
+    /waits for your review\. Run baton handoffs approve/,
   )
+  const dueAt = new Date(2026, 2, 1, 14, 5, 30).toISOString()
+  expect(next({}, { handoff: { state: 'review', way: null, dueAt } })).toMatch(/until 14:05:30, and is then used/)
 })
 
 test('a handoff request says when the agent receives it', () => {
   const asked = (change: Partial<Next['session']> = {}, own = false): string =>
     next(change, { handoff: { state: 'requested', way: null }, own })
   expect(asked()).toMatch(/next tool call or at the end of its turn/)
-  expect(asked({ state: 'idle' })).toMatch(/^It is idle: its agent is asked in its next turn/)
+  expect(asked({ state: 'idle' })).toMatch(/^The session is idle\. Its agent is asked in the next turn/)
   const woken = { handoff: { state: 'requested', way: null }, woken: true } as const
-  expect(next({ state: 'idle' }, woken)).toMatch(/^It is idle: its agent is asked now/)
+  expect(next({ state: 'idle' }, woken)).toMatch(/^The session is idle\. Its agent is asked now/)
   expect(asked({}, true)).toMatch(/^You are asked after this tool call/)
   expect(asked({ attended: false })).toMatch(/waits for the next start/)
-  expect(asked({ jobId: 'job_1' })).toMatch(/nothing is said to it from here/)
+  expect(asked({ jobId: 'job_1' })).toMatch(/it is not asked from here/)
 })

@@ -1,17 +1,17 @@
 import { addedIn } from '../../app/briefs.js'
 import type { BriefVerdict } from '../../briefs/read-brief.js'
 import { clockTime, HINDRANCE_ENDS, STATE_TEXTS } from '../../briefs/review-text.js'
-import type { Fact } from '../../contract/fact.js'
+import type { BriefView, CoverageView } from '../../contract/api/briefs.js'
+import type { HandoffView } from '../../contract/api/sessions.js'
 import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
 import type { SessionRecord } from '../../contract/records/session.js'
-import type { BriefView, CoverageView, HandoffView } from '../../engine/views/brief-view.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, cut, padEnd, projectName, stamp, wrap } from './text.js'
+import { age, breakLong, cut, padEnd, projectName, stamp, wrap } from './text.js'
 
 interface On {
   columns: number
@@ -54,7 +54,9 @@ export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string 
   return `${score < 1 && percent === 100 ? 99 : score > 0 && percent === 0 ? 1 : percent}%`
 }
 
-/** Returns a line such as `requested for 2m, asked for by level handoff: the agent is asked …`. */
+/**
+ * Returns a line such as `requested for 2m (by level handoff): the agent is asked for its brief`.
+ */
 export function handoffText(
   handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & {
     due_at?: string | null
@@ -64,31 +66,33 @@ export function handoffText(
 ): string {
   const by = handoff.cause === 'level' ? `level ${handoff.level ?? '?'}` : handoff.cause
   const why = handoff.trouble === null ? '' : `: ${handoff.trouble}`
-  const due = handoff.state === 'review' && handoff.due_at ? `; used by itself at ${clockTime(handoff.due_at)}` : ''
+  const due =
+    handoff.state === 'review' && handoff.due_at
+      ? `; it is used at ${clockTime(handoff.due_at)} unless you cancel it`
+      : ''
   const hindered = HINDRANCE_ENDS[handoff.hindered_by ?? '']
   const doing =
-    hindered === undefined
-      ? STATE_TEXTS[handoff.state]
-      : `the brief is ready, and the session is cleared when ${hindered}`
-  return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
+    hindered === undefined ? STATE_TEXTS[handoff.state] : `the brief is ready; the session is cleared when ${hindered}`
+  return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)} (by ${by}): ${doing}${due}${why}`)
 }
 
-/** Returns the handoff under way and the newest briefs of a seat, newest first. */
+/** Returns the open handoff and the newest briefs of a seat, newest first. */
 export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly BriefView[], on: On): string[] {
   const { columns, paint, now, home } = on
   const newest = briefs.toReversed()
   const earlier = newest.length - SHOWN
   return [
-    ...(handoff ? wrap(`${paint('under way', 'yellow')}  ${handoffText(handoff, now)}`, columns, 2) : []),
+    ...(handoff ? wrap(`${paint('open handoff', 'yellow')}  ${handoffText(handoff, now)}`, columns, 2) : []),
     ...newest
       .slice(0, SHOWN)
       .flatMap((brief) => [
         ...wrap(
-          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, covers ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
+          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ` +
+            `ago, covers ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
           columns,
           3,
         ),
-        `   ${shortenHome(brief.path, home)}`,
+        ...wrap(`   ${breakLong(shortenHome(brief.path, home), columns - 3)}`, columns, 3),
       ]),
     ...(earlier > 0 ? [paint(`and ${earlier} earlier (baton handoffs list --all)`, 'dim')] : []),
   ]
@@ -105,11 +109,11 @@ export function coverageLines(
   const more = missing.length - shown
   return [
     ...(missing.length === 0 ? [] : [title]),
-    ...missing.slice(0, shown).map((one) => `  ${factLine({ ...one, state: null }, false, columns - 2, paint)}`),
+    ...missing.slice(0, shown).map((one) => `  ${factLine(one, false, columns - 2, paint)}`),
     ...(more > 0 ? [paint(`  and ${more} more`, 'dim')] : []),
     ...(unsupported.length === 0
       ? []
-      : wrap(replaceControls(`No reading or transcript supports: ${unsupported.join('; ')}`), columns, 2)),
+      : wrap(replaceControls(`Not supported by a reading or the transcript: ${unsupported.join('; ')}`), columns, 2)),
   ]
 }
 
@@ -124,42 +128,51 @@ export interface Next {
   woken?: boolean
 }
 
-const GOES_ON =
-  'the session is cleared and a fresh one goes on from the brief, by itself where the client can, else once /clear is typed'
+const CLEARED =
+  'the session is cleared and a fresh one continues from the brief. If the client cannot do that by itself, type /clear'
 
 /** Describes in a sentence what happens next to a handoff. */
 export function nextText({ handoff, session, there, own, woken = false }: Next): string {
   if (handoff.state === 'requested') return askedText(session, own, woken)
   if (handoff.state === 'review') return reviewed(handoff.dueAt ?? null)
-  if (session.jobId !== null)
-    return 'The session belongs to a job: whoever runs the job decides when the next one begins.'
-  if (!there) return 'The session has ended: the brief waits for the next start in its folder.'
+  if (session.jobId !== null) return 'The session belongs to a job. The job decides when its next session starts.'
+  if (!there) return 'The session has ended. The brief waits for the next start of the client in its folder.'
   if (session.attended === false)
-    return 'The run ends with its turn; the brief then waits for the next interactive start in its folder.'
-  if (own) return `End your turn now: then ${GOES_ON}.`
+    return (
+      'The run ends with its turn. The brief then waits for the next interactive start of the client in its ' +
+      'folder.'
+    )
+  if (own) return `End your turn now. Then ${CLEARED}.`
   if (handoff.state === 'clearing')
-    return 'It is idle: it is cleared now, and a fresh one goes on from the brief by itself. Where something is typed in its composer, it waits until that is sent or deleted.'
+    return (
+      'The session is idle. It is cleared now, and a fresh one continues from the brief by itself. ' +
+      'If text is typed in its composer, Baton waits until that is sent or deleted.'
+    )
   if (handoff.state === 'waiting')
-    return 'It is idle, and nothing here can clear it from outside: type /clear there, and the work goes on.'
-  return `When its turn ends, ${GOES_ON}.`
+    return 'The session is idle, and Baton cannot clear it from outside. Type /clear there to continue the work.'
+  return `When its turn ends, ${CLEARED}.`
 }
 
 function reviewed(dueAt: string | null): string {
   const ways = 'baton handoffs approve <brief>, baton handoffs edit <brief> or baton handoffs cancel <brief>'
   return dueAt === null
-    ? `The brief waits for a review: ${ways}.`
-    : `The brief waits for a review until ${clockTime(dueAt)} and is then used by itself: ${ways}.`
+    ? `The brief waits for your review. Run ${ways}.`
+    : `The brief waits for your review until ${clockTime(dueAt)}, and is then used. To review it: ${ways}.`
 }
 
 function askedText({ state, jobId, attended }: Next['session'], own: boolean, woken: boolean): string {
-  if (jobId !== null) return 'The session belongs to a job, whose runner speaks to it: nothing is said to it from here.'
+  if (jobId !== null)
+    return 'The session belongs to a job. Only the process of the job sends it messages, so it is not asked from here.'
   if (attended === false)
-    return 'The agent is asked at its next tool call or at the end of its turn; the brief then waits for the next start.'
-  if (own) return 'You are asked after this tool call, or at the end of your turn; give the brief as your answer then.'
-  if (woken) return 'It is idle: its agent is asked now, and handed over at the end of that turn.'
+    return (
+      'The agent is asked at its next tool call or at the end of its turn. The brief then waits for the next ' +
+      'start.'
+    )
+  if (own) return 'You are asked after this tool call or at the end of your turn. Answer with the brief then.'
+  if (woken) return 'The session is idle. Its agent is asked now, and hands off at the end of that turn.'
   return state === 'idle'
-    ? 'It is idle: its agent is asked in its next turn, and handed over at the end of it.'
-    : 'Its agent is asked at the next tool call or at the end of its turn, and handed over once the brief is there.'
+    ? 'The session is idle. Its agent is asked in the next turn, and hands off at the end of it.'
+    : 'The agent is asked at its next tool call or at the end of its turn, and hands off once the brief is written.'
 }
 
 interface BriefPage {
@@ -177,10 +190,10 @@ interface BriefPage {
 const NAME_WIDTH = 12
 
 const VERDICTS: Record<BriefVerdict, string> = {
-  genuine: 'genuine: as Baton kept it',
-  tampered: 'TAMPERED: it was changed since Baton kept it, and is not used',
-  unsigned: 'TAMPERED: its signature is gone, and it is not used',
-  missing: 'MISSING: its file is gone',
+  genuine: 'valid: the text is as Baton stored it',
+  tampered: 'TAMPERED: the text was changed after Baton stored it, so it is not used',
+  unsigned: 'TAMPERED: the signature was removed, so the brief is not used',
+  missing: 'MISSING: the file does not exist',
 }
 
 export function briefPage(
@@ -197,12 +210,14 @@ export function briefPage(
     ...facts(page, on).flatMap(([name, value]) =>
       value === null ? [] : wrap(`  ${padEnd(name, NAME_WIDTH)}${replaceControls(value)}`, columns, NAME_WIDTH + 2),
     ),
-    ...(brief.coverage ? coverageLines(brief.coverage, '  lacked, and added below by Baton:', on) : []),
+    ...(brief.coverage
+      ? coverageLines(brief.coverage, '  facts that Baton added, because the brief lacks them:', on)
+      : []),
     ...(text === null ? [] : [...title('Text'), ...words(text.trimEnd())]),
-    ...(page.untrusted === null ? [] : [...title('Not the text Baton kept'), ...words(page.untrusted.trimEnd())]),
+    ...(page.untrusted === null ? [] : [...title('Changed text (not trusted)'), ...words(page.untrusted.trimEnd())]),
     ...page.addenda.flatMap(({ at, text: late }) => [
-      ...title(`Found later, ${stamp(at)}`),
-      ...words(late ?? 'its file is gone or was changed'),
+      ...title(`Facts found later, ${stamp(at)}`),
+      ...words(late ?? 'the file is missing or was changed'),
     ]),
   ]
 }
@@ -225,10 +240,10 @@ function facts(
         agent: 'the agent',
         fork: 'a fork of the session',
         user: 'the user',
-        baton: 'Baton, from transcript and repository',
+        baton: 'Baton, from the transcript and the repository',
       }[brief.author],
     ],
-    ['taken', `${stamp(brief.taken_at)} (${age(brief.taken_at, now)} ago)`],
+    ['written', `${stamp(brief.taken_at)} (${age(brief.taken_at, now)} ago)`],
     ['reason', brief.reason],
     [
       'project',
@@ -240,17 +255,17 @@ function facts(
     ['file', shortenHome(brief.path, home)],
     ['signature', VERDICTS[verdict]],
     [
-      'used',
+      'used since',
       brief.used_at === null ? null : `${stamp(brief.used_at)} by session ${brief.used_by_session_id ?? 'unknown'}`,
     ],
     ['handoff', handoff === null ? null : handoffText(handoff, now)],
     [
       'covers',
       brief.coverage === null
-        ? 'not checked: there was no transcript to compare it with'
-        : `${scoreText(brief.coverage)} of what happened, before Baton completed it`,
+        ? 'not checked, because there was no transcript to compare it with'
+        : `${scoreText(brief.coverage)} of what happened, before Baton added the missing facts`,
     ],
-    ['added', added === null ? null : `${formatCount(added.split('\n').length, 'line')} by Baton, at its end`],
+    ['added', added === null ? null : `${formatCount(added.split('\n').length, 'line')} by Baton, at the end`],
   ]
   return rows
 }
@@ -282,21 +297,24 @@ export function briefTable(
   return table(briefs, columns, screen.columns, screen.paint)
 }
 
-/** The displayed fields of a fact. */
-type Shown = Pick<Fact, 'kind' | 'text' | 'state'>
+/** The displayed fields of a fact. `kind` is a `FactKind`. */
+interface DisplayedFact {
+  kind: string
+  text: string
+}
 
 const KIND_WIDTH = 10
 const PUT_BACK = ' ↩'
 
 /** Renders a fact in one line: `constraint  Never touch the migrations ↩`. */
-export function factLine(fact: Shown, back: boolean, columns: number, paint: Paint): string {
+export function factLine(fact: DisplayedFact, back: boolean, columns: number, paint: Paint): string {
   const room = columns - KIND_WIDTH - 2 - (back ? PUT_BACK.length : 0)
   const text = cut(replaceControls(fact.text.replace(/\s+/g, ' ')), room)
   return `${paint(padEnd(fact.kind, KIND_WIDTH), 'dim')}  ${text}${back ? paint(PUT_BACK, 'green') : ''}`
 }
 
 /** Renders a fact with its full text, over several lines if needed. */
-export function factLines(fact: Shown, back: boolean, columns: number, paint: Paint): string[] {
+export function factLines(fact: DisplayedFact, back: boolean, columns: number, paint: Paint): string[] {
   const indent = KIND_WIDTH + 2
   const lines = fact.text
     .split('\n')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Archive } from '../../contract/records/archive.js'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
-import { keyOf } from '../../facts/key-of.js'
+import { keyOf } from '../../facts/fact-key.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
 import { plain } from './screen.js'
@@ -34,8 +34,8 @@ const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd7
 
 test('a compaction shows its kept facts by kind, the most important lost ones and the restored ones', () => {
   expect(lines(compaction())).toEqual([
-    `${stamp(AT)}  by the client`,
-    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of the 7 lost put back',
+    `${stamp(AT)}  automatic`,
+    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of 7 lost ones put back',
     '  request 1/2 · constraint 2/3 · file 7/12',
     '  lost, most needed first (↩ put back):',
     '    constraint  Never touch the migrations ↩',
@@ -60,8 +60,8 @@ test('a compaction without a report shows the reason', () => {
   expect(lines(compaction({ loss: null, trouble: 'the transcript could not be read (EACCES)' }))[1]).toContain(
     '(EACCES)',
   )
-  expect(lines(compaction({ loss: null, facts: null }))[1]).toContain('still to be read')
-  expect(lines(compaction({ loss: null }))[1]).toContain('the summary is not known')
+  expect(lines(compaction({ loss: null, facts: null }))[1]).toContain('not read yet')
+  expect(lines(compaction({ loss: null }))[1]).toContain('summary is unknown')
 })
 
 test('the newest compaction lists its lost facts, older ones only a figure, and the oldest are counted', () => {
@@ -98,7 +98,7 @@ test('archives are counted with the newest one’s age and size, and waiting or 
     'newest 0123456789abcdef  4m ago, 1.2 MB, before a compaction',
   ])
   expect(archiveLines([archive({ status: 'pending' }), archive({ status: 'failed' })], on)).toEqual([
-    '1 being kept, 1 failed (baton archive list)',
+    '1 in progress, 1 failed (baton archive list)',
   ])
 })
 

@@ -27,8 +27,8 @@ test('an event line shows time, session, event and its main figures', () => {
     compaction_percent: 71,
     cycle: 1,
   })
-  expect(line(crossed)).toBe(
-    `${stamp(at)}  d76d6c4d  level reached      warning · at 116,900 · used 118,600 · 71% full`,
+  expect(line(crossed).replace(/ {2,}/g, '  ')).toBe(
+    `${stamp(at)}  d76d6c4d  level reached  warning · at 116,900 · used 118,600 · 71% full`,
   )
   const compacted = event('compaction_complete', {
     outcome: 'completed',
@@ -37,7 +37,13 @@ test('an event line shows time, session, event and its main figures', () => {
     tokensBefore: 190_000,
     tokensAfter: null,
   })
-  expect(line(compacted)).toContain('completed · after a refusal · 190,000 → –')
+  expect(line(compacted)).toContain('completed · after the API refused a request · 190,000 → –')
+})
+
+test('a warning above the compaction point shows the percentage of its level, not the bounded whole number', () => {
+  const [usedTokens, compactionTokens] = [169_008, 167_000]
+  const data = { levels: ['critical'], usedTokens, compactionTokens, contextUsedPercent: 100 }
+  expect(line(event('context_warning', data))).toMatch(/ 101\.2% full$/)
 })
 
 test('an archive’s trigger has the same name in the event list and on the session page', () => {
@@ -59,7 +65,7 @@ test('events around a compaction show their figures first', () => {
     subagents: 2,
     path: '/x',
   })
-  expect(line(archived)).toMatch(/archived {11}before a compaction · 1\.2 MB · and 2 subagents · a1b2$/)
+  expect(line(archived)).toMatch(/archived +before a compaction · 1\.2 MB · and 2 subagents · a1b2$/)
   const loss = event('loss_report', {
     facts: 17,
     facts_kept: 12,
@@ -69,20 +75,16 @@ test('events around a compaction show their figures first', () => {
   expect(line(loss)).toMatch(
     /facts kept 12 of 17 · lost: constraint 3, file 2 · most needed: Never touch the migrations$/,
   )
-  expect(line(event('recovery_delivered', { step: 1, facts: 8 }))).toMatch(
-    /8 facts told again · with the next request$/,
-  )
-  expect(line(event('recovery_delivered', { step: 2, facts: 1 }))).toMatch(
-    /1 fact told again · what the summary lacks$/,
-  )
+  expect(line(event('recovery_delivered', { step: 1, facts: 8 }))).toMatch(/8 facts · with the next request$/)
+  expect(line(event('recovery_delivered', { step: 2, facts: 1 }))).toMatch(/1 fact · missing from the summary$/)
 })
 
 test('unknown values and fields of an event are shown as plain words, not as keys', () => {
-  expect(line(event('session_ended', { reason: 'prompt_input_exit' }))).toMatch(/session ended {6}left by the user$/)
+  expect(line(event('session_ended', { reason: 'prompt_input_exit' }))).toMatch(/session ended +exited by the user$/)
   expect(line(event('message_queued', { category: 'context', mode: 'sequential', message_id: 'msg_1' }))).toMatch(
     /context · after the turn · msg_1$/,
   )
-  expect(line(event('job_paused', { detail: 'its budget is spent' }))).toMatch(/job paused {9}its budget is spent$/)
+  expect(line(event('job_paused', { detail: 'its budget is spent' }))).toMatch(/job paused +its budget is spent$/)
   expect(line({ ...event('job_started'), session_id: null, job_id: 'job_3f2a91' })).toContain('  job_3f2a  job started')
   expect(line(event('silence_alarm', { tool_calls: 1, minutes: 3 }))).toMatch(/no reading for 1 tool call, 3 min/)
 })
@@ -96,7 +98,7 @@ test('every event type has a line, also with unknown data', () => {
 })
 
 test('each event of a handoff, from its request to its end, has a line', () => {
-  const told = (type: EventType, data: Record<string, unknown>): string =>
+  const describeEvent = (type: EventType, data: Record<string, unknown>): string =>
     line(event(type, data)).split('  ').slice(3).join('  ').trim()
   const fields = {
     handoffNumber: 2,
@@ -105,15 +107,19 @@ test('each event of a handoff, from its request to its end, has a line', () => {
     brief_id: 'brief_1',
     inputTokens: 5,
   }
-  expect(told('handoff_requested', { number: 2, cause: 'level', level: 'handoff', reason: null })).toBe(
+  expect(describeEvent('handoff_requested', { number: 2, cause: 'level', level: 'handoff', reason: null })).toBe(
     'handoff 2 · by level handoff',
   )
-  expect(told('handoff_requested', { number: 2, cause: 'user', reason: 'new model' })).toBe(
+  expect(describeEvent('handoff_requested', { number: 2, cause: 'user', reason: 'new model' })).toBe(
     'handoff 2 · by user · new model',
   )
-  expect(told('handoff_started', { ...fields, newSessionId: null, way: 'mod' })).toBe('handoff 2 · by mod · brief_1')
-  expect(told('handoff_completed', { ...fields, way: 'start' })).toBe(
-    'handoff 2 · by the user’s own clear or start · aaaaaaaa → bbbbbbbb · brief_1',
+  expect(describeEvent('handoff_started', { ...fields, newSessionId: null, way: 'mod' })).toBe(
+    'handoff 2 · by the plugin module · brief_1',
   )
-  expect(told('handoff_failed', { ...fields, reason: 'its brief is gone' })).toBe('handoff 2 · its brief is gone')
+  expect(describeEvent('handoff_completed', { ...fields, way: 'start' })).toBe(
+    'handoff 2 · by a /clear or start of the user · aaaaaaaa → bbbbbbbb · brief_1',
+  )
+  expect(describeEvent('handoff_failed', { ...fields, reason: 'its brief is gone' })).toBe(
+    'handoff 2 · its brief is gone',
+  )
 })

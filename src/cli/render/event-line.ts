@@ -1,8 +1,10 @@
 import type { Mode } from '../../contract/level.js'
 import type { Event } from '../../contract/records/event.js'
+import type { HandoffWay } from '../../contract/records/handoff.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
+import { percentOf } from '../../policy/percent.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
 import { bytesText, cut, localDay, localTime, offset, padEnd, stamp } from './text.js'
@@ -15,12 +17,12 @@ const NAMES: Record<Event['type'], string> = {
   cycle_started: 'cycle started',
   level_crossed: 'level reached',
   context_warning: 'warning',
-  compaction_start: 'compaction began',
+  compaction_start: 'compaction started',
   compaction_complete: 'compaction ended',
   archive_created: 'archived',
   loss_report: 'loss report',
-  recovery_delivered: 'facts told again',
-  handoff_requested: 'handoff asked for',
+  recovery_delivered: 'facts put back',
+  handoff_requested: 'handoff requested',
   handoff_started: 'handoff started',
   handoff_completed: 'handoff completed',
   handoff_failed: 'handoff failed',
@@ -31,7 +33,7 @@ const NAMES: Record<Event['type'], string> = {
   job_started: 'job started',
   job_progress: 'job progress',
   job_session: 'job session',
-  job_waiting: 'job waits',
+  job_waiting: 'job waiting',
   job_paused: 'job paused',
   job_resumed: 'job resumed',
   job_completed: 'job completed',
@@ -40,7 +42,7 @@ const NAMES: Record<Event['type'], string> = {
   check_started: 'check started',
   check_completed: 'check ended',
   checks_completed: 'checks ended',
-  guard_tripped: 'guard stopped it',
+  guard_tripped: 'guard tripped',
   silence_alarm: 'no readings',
 }
 const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length))
@@ -98,7 +100,7 @@ function detail(event: Event): string {
         tokens(data.used_tokens),
         ofPoint(data.compaction_percent),
         words(data.source),
-        data.exact === false ? 'derived' : null,
+        data.exact === false ? 'estimated' : null,
       ])
     case 'level_crossed':
       return list([
@@ -108,7 +110,7 @@ function detail(event: Event): string {
         ofPoint(data.compaction_percent),
       ])
     case 'context_warning':
-      return list([names(data.levels), `used ${tokens(data.usedTokens)}`, ofPoint(data.contextUsedPercent)])
+      return list([names(data.levels), `used ${tokens(data.usedTokens)}`, ofPoint(warnedPercent(data))])
     case 'compaction_start':
       return list([trigger(data), ofPoint(data.contextUsedPercent)])
     case 'compaction_complete':
@@ -124,16 +126,13 @@ function detail(event: Event): string {
       return list([
         `facts kept ${text(data.facts_kept) ?? '–'} of ${text(data.facts) ?? '–'}`,
         typeof data.put_back === 'number' && typeof data.facts === 'number' && data.put_back > 0
-          ? `${data.put_back} of the ${data.facts - Number(data.facts_kept)} lost put back`
+          ? `${data.put_back} of ${data.facts - Number(data.facts_kept)} lost ones put back`
           : null,
         lostKinds(data.by_kind),
         firstLost(data.lost),
       ])
     case 'recovery_delivered':
-      return list([
-        `${count(data.facts, 'fact')} told again`,
-        data.step === 2 ? 'what the summary lacks' : 'with the next request',
-      ])
+      return list([count(data.facts, 'fact'), data.step === 2 ? 'missing from the summary' : 'with the next request'])
     case 'cycle_started':
       return list([`cycle ${text(data.cycle) ?? '–'}`, words(data.reason)])
     case 'session_started':
@@ -203,22 +202,26 @@ export const DELIVERY_MODES: Record<Mode, string> = {
 
 /** Display names for values of clients and the store. */
 const WORDS: Record<string, string> = {
-  'status-line': 'by the status line',
-  transcript: 'by the transcript',
-  mod: 'by the plugin module',
-  query: 'by a query',
-  sdk: 'by the SDK',
-  monitor: 'by another program',
+  'status-line': 'from the status line',
+  transcript: 'from the transcript',
+  mod: 'from the plugin module',
+  query: 'from a query',
+  sdk: 'from the SDK',
+  monitor: 'from another program',
   handoff: 'at a handoff',
   startup: 'started',
   resume: 'resumed',
   clear: 'cleared',
   compact: 'compacted',
   fork: 'forked',
-  prompt_input_exit: 'left by the user',
+  prompt_input_exit: 'exited by the user',
+  other: 'no reason reported',
   ...DELIVERY_MODES,
 }
-/** Returns the display name of a value, if it has one. */
+/** Returns where a reading comes from, such as `from the transcript`. */
+export const sourceText = (source: string | null): string => words(source) ?? 'from an unknown source'
+
+/** Returns the display name of a value, or the value itself if it has none. */
 const words = (value: unknown): string | null => {
   const written = text(value)
   return written === null ? null : (WORDS[written] ?? written.replace(/_/g, ' '))
@@ -227,14 +230,36 @@ const words = (value: unknown): string | null => {
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')
 const tokens = (value: unknown): string => (typeof value === 'number' ? formatTokens(value) : '–')
+/**
+ * The percentage that the other lines and the message of the same reading say. The field
+ * `contextUsedPercent` is whole and ends at 100.
+ */
+const warnedPercent = ({ usedTokens, compactionTokens, contextUsedPercent }: Event['data']): unknown =>
+  typeof usedTokens === 'number' && typeof compactionTokens === 'number'
+    ? percentOf(usedTokens, compactionTokens)
+    : contextUsedPercent
+
 const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? `${percentText(value)} full` : null)
 const names = (value: unknown): string | null => (Array.isArray(value) ? value.join(', ') : null)
 const trigger = ({ triggerReason, overflow, idle }: Record<string, unknown>): string =>
-  idle ? 'while idle' : overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'
+  idle
+    ? 'while idle'
+    : overflow
+      ? 'after the API refused a request'
+      : triggerReason === 'manual'
+        ? 'manual'
+        : 'automatic'
 const count = (value: unknown, of: string): string => `${text(value) ?? '–'} ${of}${value === 1 ? '' : 's'}`
 
-const way = (value: unknown): string | null =>
-  value === 'start' ? 'by the user’s own clear or start' : value ? `by ${text(value)}` : null
+const WAYS: Record<HandoffWay, string> = {
+  start: 'by a /clear or start of the user',
+  mod: 'by the plugin module',
+  tmux: 'by tmux',
+}
+const way = (value: unknown): string | null => {
+  const written = text(value)
+  return written === null ? null : (WAYS[written as HandoffWay] ?? written)
+}
 const sessions = ({ oldSessionId: old, newSessionId: fresh }: Record<string, unknown>): string | null =>
   fresh ? `${text(old)?.slice(0, 8) ?? '–'} → ${text(fresh)!.slice(0, 8)}` : null
 

@@ -1,4 +1,4 @@
-import type { Session } from '../../contract/api/session.js'
+import type { Session } from '../../contract/api/session-view.js'
 import { gaugeBar, gaugeColour, handoffPercent } from '../../policy/gauge.js'
 import type { Colour, Paint } from './screen.js'
 

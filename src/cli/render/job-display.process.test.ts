@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../testing/cli-home.js'
+import { createTestHome } from '../../testing/cli-home.js'
 
 const step = (input: string, result: string, failed = false) => ({ calls: [{ input, result, failed }], used: 30_000 })
 const SCRIPT = {
@@ -10,20 +10,20 @@ const SCRIPT = {
 }
 
 function place() {
-  const trial = newTrial()
-  trial.env.BATON_JOB_SCRIPT = trial.put(join(trial.dir, 'script.json'), JSON.stringify(SCRIPT))
+  const fixture = createTestHome()
+  fixture.env.BATON_JOB_SCRIPT = fixture.put(join(fixture.dir, 'script.json'), JSON.stringify(SCRIPT))
   const args = ['run', '--prompt', 'Mend it.', '--runtime', 'scripted', '--check', 'true']
-  return { trial, args }
+  return { fixture, args }
 }
 
 test('without a terminal, run prints the planned checks and a plain line with elapsed time for each step', async () => {
-  const { trial, args } = place()
-  const { code, stdout } = await trial.run(args)
+  const { fixture, args } = place()
+  const { code, stdout } = await fixture.run(args)
   expect(code).toBe(0)
   const lines = stdout.split('\n')
   const has = (line: RegExp): number => lines.filter((one) => line.test(one)).length
   expect([
-    has(/^\d\d:\d\d:\d\d 1 check before it counts as done: true$/),
+    has(/^\d\d:\d\d:\d\d 1 check must pass: true$/),
     has(/^\d\d:\d\d:\d\d ✓ Bash ls src( \(\d+ s\))?$/),
     has(/^\d\d:\d\d:\d\d ✗ Bash npm test( \(\d+ s\))?: Exit code 1$/),
     has(/^\d+:\d\d ▰.* step /),
@@ -34,17 +34,17 @@ test('without a terminal, run prints the planned checks and a plain line with el
 })
 
 test('run --verbose prints the agent’s texts, every call and every result', async () => {
-  const { trial, args } = place()
-  const { stdout } = await trial.run([...args, '--verbose'])
+  const { fixture, args } = place()
+  const { stdout } = await fixture.run([...args, '--verbose'])
   for (const part of ['→ Bash ls src', '← parser.ts\n           printer.ts\n', '✗ Exit code 1', 'The parser works.'])
     expect(stdout).toContain(part)
   expect(stdout).not.toContain('✓ Bash ls src')
 })
 
 test('run --json prints one line, and run --quiet only the result of the job', async () => {
-  const { trial, args } = place()
-  expect((await trial.run([...args, '--json'])).json).toMatchObject({ status: 'completed', steps: 3 })
-  const { stdout } = await trial.run([...args, '--quiet'])
+  const { fixture, args } = place()
+  expect((await fixture.run([...args, '--json'])).json).toMatchObject({ status: 'completed', steps: 3 })
+  const { stdout } = await fixture.run([...args, '--quiet'])
   expect(stdout).not.toContain('✓ Bash')
   expect(stdout).toContain('completed')
 })

@@ -29,7 +29,8 @@ const DATA = {
 describe('the line of a job at work', () => {
   test('the progress line of a job shows step, fullness, handoffs, spend and forecast at every width', () => {
     expect(progressLine(event(DATA), plain)).toBe(
-      '▰▰▰▰▰▰▰▱▱▱ step 11 · session 2 · 110,016 of 167,000 (65.9%) · handoffs 1/3 · 941,638 tokens spent · handoff in about 2 steps',
+      '▰▰▰▰▰▰▰▱▱▱ step 11 · session 2 · 110,016 of 167,000 (65.9%) · handoffs 1/3 · 941,638 tokens spent · handoff ' +
+        'in about 2 steps',
     )
     expect(progressLine(event(DATA), plain, 117)).toBe(
       '▰▰▰▰▰▰▰▱▱▱ step 11 · 110k of 167k (65.9%) · handoffs 1/3 · 942k tokens spent · handoff in about 2 steps',
@@ -46,13 +47,13 @@ describe('the line of a job at work', () => {
     expect(progressLine(event({ total_steps: 1 }), plain)).toBe('·········· step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
     const retry = {
-      waiting: 'the API cannot be reached',
+      waiting: 'the API is not reachable',
       attempt: 3,
       max_attempts: 10,
       until: '2026-11-16T09:05:35.000Z',
     }
     expect(progressLine(event({ ...DATA, ...retry }), plain)).toContain(
-      'the API cannot be reached: attempt 3 of 10 in 4 s',
+      'the API is not reachable: attempt 3 of 10 in 4 s',
     )
     const later = Date.parse('2026-11-16T09:05:34.200Z')
     expect(progressLine(event({ ...DATA, ...retry }), plain, 200, later)).toContain('attempt 3 of 10 in 1 s')
@@ -60,9 +61,7 @@ describe('the line of a job at work', () => {
     expect(progressLine(event({ ...DATA, denied: 2 }), plain)).toContain('· 2 denied ·')
     expect(progressLine(event({ ...DATA, denied: 2 }), plain, 80)).toContain('· 2 denied')
     expect(progressLine(event({ ...DATA, denied: 0 }), plain)).not.toContain('denied')
-    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain(
-      'waits for what runs in the background (1)',
-    )
+    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain('waits for background work (1)')
   })
 
   test('the progress line of a job forecasts a compaction once the handoffs are used up', () => {
@@ -70,6 +69,10 @@ describe('the line of a job at work', () => {
     expect(progressLine(event(last), plain)).toContain('compaction in about 4 steps')
     expect(progressLine(event(last), plain, 80)).toContain('handoffs 3/3, compaction in 4')
     expect(progressLine(event({ ...DATA, used_tokens: 140_000 }), plain)).toContain('handoff now')
+  })
+
+  test('the progress line of a job forecasts a compaction while a hook lets a full session continue', () => {
+    expect(progressLine(event({ ...DATA, full_at: 167_000 }), plain)).toContain('compaction in about 4 steps')
   })
 })
 
@@ -91,12 +94,12 @@ describe('a round of checks', () => {
       'check failed: lint (exit 2, 20 ms)',
     )
     const endless = { name: 'lint', ok: false, exit_code: null, timed_out: true, duration_ms: 600_010 }
-    expect(said('check_completed', endless)).toBe('check failed: lint (it did not end within 600 s)')
+    expect(said('check_completed', endless)).toBe('check failed: lint (timed out after 600 s)')
     expect(said('checks_completed', { passed: 1, failed: 1, next: 'agent' })).toBe(
-      '1 of 2 checks failed in round 1 of 4: what they printed goes back to the agent (3 more rounds)',
+      '1 of 2 checks failed in round 1 of 4: the agent gets their output (3 rounds left)',
     )
     expect(said('checks_completed', { round: 4, passed: 0, failed: 2, next: 'failed' })).toBe(
-      '2 of 2 checks failed in round 4 of 4: that was the last round',
+      '2 of 2 checks failed in round 4 of 4: no round is left',
     )
     expect(said('checks_completed', { passed: 2, failed: 0, next: 'completed' })).toBeUndefined()
   })

@@ -2,6 +2,7 @@ import type { Event } from '../../contract/records/event.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { formatTokens, percentText, shortenTokens as shortly } from '../../policy/numbers.js'
+import { stepsIn } from '../../tracker/forecast.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
 import { cut, localTime, widthOf } from './text.js'
@@ -74,7 +75,7 @@ export function shortFigures({ data }: Event): string {
 
 function waitText({ waiting, background, ...retry }: Record<string, unknown>, now: number): string | null {
   if (waiting) return `${text(waiting)}: ${attemptText(retry, now)}`
-  return background ? `waits for what runs in the background (${text(background)})` : null
+  return background ? `waits for background work (${text(background)})` : null
 }
 
 function spend(
@@ -88,13 +89,15 @@ function spend(
 }
 
 function forecast(
-  { full_at, used_tokens, tokens_per_step, handoffs, max_handoffs }: Record<string, unknown>,
+  { full_at, used_tokens, compaction_tokens, tokens_per_step, handoffs, max_handoffs }: Record<string, unknown>,
   form: 'long' | 'short',
 ): string | null {
   const [end, used, each] = [figure(full_at), figure(used_tokens), figure(tokens_per_step)]
   if (end === null || used === null || each === null || each <= 0) return null
-  const steps = Math.max(0, Math.ceil((end - used) / each))
-  const what = Number(handoffs) < Number(max_handoffs) ? 'handoff' : 'compaction'
+  const steps = stepsIn(end - used, each)
+  // A session that a hook lets continue, or the last one of a job, is full where the client
+  // compacts.
+  const what = Number(handoffs) < Number(max_handoffs) && end !== compaction_tokens ? 'handoff' : 'compaction'
   if (form === 'short') return `${what === 'handoff' ? 'next' : what} ${steps === 0 ? 'now' : `in ${steps}`}`
   if (steps === 0) return `${what} now`
   return `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
@@ -124,23 +127,32 @@ export function jobEventText({ type, data, job_id }: Event): string | null {
 function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): string | null {
   switch (type) {
     case 'hook': {
-      if (data.decision) return `hooks: ${text(data.decision)}, since ${text(data.reason)}`
+      if (data.decision) return `hook decision: ${text(data.decision)} (${text(data.reason)})`
       const ended = data.error ? `failed: ${cut(String(data.error), 400)}` : `done in ${text(data.duration_ms)} ms`
       return `hook \`${text(data.name)}\` (${text(data.on)}) ${ended}`
     }
     case 'job_started':
       return 'started'
     case 'job_resumed':
-      return 'goes on'
+      return 'resumed'
     case 'job_session':
       if (data.how === 'continued') return `continues session ${short(data.previous_session_id)}: ${text(data.reason)}`
-      return `begins a fresh session${data.how === 'brief' ? ' with the brief of the last one' : ''}: session ${short(data.previous_session_id)} is not continued, ${text(data.reason)}`
-    case 'job_waiting':
-      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${cut(text(data.reason) ?? '', 400)}${data.attempt ? ` (attempt ${text(data.attempt)} of ${text(data.max_attempts)})` : ''}`
+      return (
+        `starts a fresh session${data.how === 'brief' ? ' with the brief of the last one' : ''}: session ` +
+        `${short(data.previous_session_id)} cannot be continued, because ${text(data.reason)}`
+      )
+    case 'job_waiting': {
+      const until = data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''
+      const attempt = data.attempt ? ` (attempt ${text(data.attempt)} of ${text(data.max_attempts)})` : ''
+      return `waits${until}: ${cut(text(data.reason) ?? '', 400)}${attempt}`
+    }
     case 'handoff_started':
-      return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
-    case 'handoff_completed':
-      return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief covers ${percentText(Number(data.coverage) * 100)}`}`
+      return `handoff ${text(data.handoffNumber)}: the session writes its brief at ${tokens(data.inputTokens)} tokens`
+    case 'handoff_completed': {
+      const coverage = data.coverage === null ? '' : `, the brief covers ${percentText(Number(data.coverage) * 100)}`
+      const sessions = `${short(data.oldSessionId)} → ${short(data.newSessionId)}`
+      return `handoff ${text(data.handoffNumber)}: session ${sessions}${coverage}`
+    }
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
     case 'handoff_cancelled':
@@ -148,7 +160,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'level_crossed':
       // Levels of the configuration file are already on the session's timeline.
       return data.of_job === true
-        ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens`
+        ? `level ${text(data.level)}: the session has ${tokens(data.used_tokens)} tokens`
         : null
     case 'check_started':
       return checkAtWork(data)
@@ -157,11 +169,11 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'checks_completed':
       return roundText(data)
     case 'compaction_start':
-      return 'the client compacts'
+      return 'the session compacts'
     case 'compaction_complete':
       return `compaction: ${text(data.outcome)}, ${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`
     case 'recovery_delivered':
-      return `${formatCount(Number(data.facts), 'fact')} told again`
+      return `${formatCount(Number(data.facts), 'fact')} put back`
     case 'job_paused':
     case 'job_failed':
     case 'job_cancelled':
@@ -175,7 +187,8 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
 
 /** Returns `check 1 of 2 runs: npm test (round 1 of 4)`. */
 export function checkAtWork(data: Record<string, unknown>): string {
-  return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (round ${text(data.round)} of ${text(data.rounds)})`
+  const round = `round ${text(data.round)} of ${text(data.rounds)}`
+  return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (${round})`
 }
 
 const checkName = ({ name }: Record<string, unknown>): string => cut((text(name) ?? '–').replace(/\s+/g, ' '), 80)
@@ -184,7 +197,7 @@ function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unkn
   const ms = figure(duration_ms) ?? 0
   const time = ms < 1_000 ? `${ms} ms` : `${(Math.round(ms / 100) / 10).toLocaleString('en-US')} s`
   if (ok === true) return time
-  return timed_out === true ? `it did not end within ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
+  return timed_out === true ? `timed out after ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
 }
 
 /** Returns the result of a round of checks. Null when all passed, because the job's end says so. */
@@ -192,9 +205,7 @@ function roundText({ round, rounds, failed, of, next }: Record<string, unknown>)
   if (next === 'completed') return null
   const left = Number(rounds) - Number(round)
   const then =
-    next === 'agent'
-      ? `what they printed goes back to the agent (${left} more ${left === 1 ? 'round' : 'rounds'})`
-      : 'that was the last round'
+    next === 'agent' ? `the agent gets their output (${formatCount(left, 'round')} left)` : 'no round is left'
   return `${text(failed)} of ${text(of)} checks failed in round ${text(round)} of ${text(rounds)}: ${then}`
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JobShown } from '../../contract/api/jobs.js'
+import type { JobView } from '../../contract/api/jobs.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { aJob } from '../../testing/sample-job.js'
 import { endLines, jobTable } from './job-page.js'
@@ -8,34 +8,36 @@ import { widthOf } from './text.js'
 
 const screen = (columns: number) => ({ terminal: true, columns, rows: 24, paint: plain })
 const NOW = new Date('2026-11-16T09:00:00.000Z')
-const job = (change: Partial<JobShown>): JobShown => ({
+const job = (change: Partial<JobView>): JobView => ({
   ...viewJob(aJob({ jobId: 'job_0123456789abcdef' }), []),
   ...change,
 })
 const gone = { pid: 4_000_000, alive: false }
 
 describe('the list of jobs', () => {
-  test('the list of jobs keeps the task at 60 columns for every state of a lost job', () => {
+  test('the list of jobs keeps the title at 60 columns for every state of a job whose process died', () => {
     for (const status of ['pending', 'running', 'handing-off', 'waiting'] as const) {
       const lines = jobTable([job({ status, runner: gone })], screen(60), NOW)
-      expect(lines[1]).toContain(`${status}, lost`)
+      expect(lines[1]).toContain('process died')
       expect(lines[1]).toContain('Mend the par')
-      expect(lines[2]).toBe('lost: nobody runs it any more; baton jobs resume goes on')
+      expect(lines[2]).toContain('baton jobs resume')
       for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60)
     }
   })
 
-  test('the list of jobs calls a job lost only if no process is about to run it', () => {
+  test('the list of jobs says that the process of a job died only if no process is about to run it', () => {
     const lately = { status: 'pending' as const, runner: null, created_at: '2026-11-16T08:59:58.000Z' }
-    expect(jobTable([job(lately)], screen(80), NOW).join('\n')).not.toContain('lost')
+    expect(jobTable([job(lately)], screen(80), NOW).join('\n')).not.toContain('died')
     const before = { ...lately, created_at: '2026-11-16T08:59:40.000Z' }
-    expect(jobTable([job(before)], screen(80), NOW)[1]).toContain('pending, lost')
+    expect(jobTable([job(before)], screen(80), NOW)[1]).toContain('process died')
     for (const status of ['completed', 'failed', 'cancelled', 'paused'] as const)
-      expect(jobTable([job({ status, runner: gone })], screen(80), NOW).join('\n')).not.toContain('lost')
+      expect(jobTable([job({ status, runner: gone })], screen(80), NOW).join('\n')).not.toContain('died')
   })
 })
 
 test('a completed job is never offered for resuming, even if the hooks of its end were cut off', () => {
-  expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain('Go on with')
-  expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('Go on with')
+  expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain(
+    'baton jobs resume',
+  )
+  expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('baton jobs resume')
 })

@@ -1,4 +1,4 @@
-import type { JobLogLine, JobShown } from '../../contract/api/jobs.js'
+import type { JobLogLine, JobView } from '../../contract/api/jobs.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckSpec, JobRecord } from '../../contract/records/job.js'
 import { formatCount } from '../../lib/counted.js'
@@ -11,7 +11,7 @@ import { type Colour, type Paint, type Screen, screenOf } from './screen.js'
 import { type Column, table } from './table.js'
 import { age, cut, elapsedText, localTime, stamp, widthOf, wrap } from './text.js'
 
-const COLOURS: Partial<Record<JobShown['status'], Colour>> = {
+const COLOURS: Partial<Record<JobView['status'], Colour>> = {
   completed: 'green',
   failed: 'red',
   cancelled: 'red',
@@ -24,21 +24,27 @@ const COLOURS: Partial<Record<JobShown['status'], Colour>> = {
 /** Time that a background process needs until it has claimed its job. */
 const STARTS_MS = 10_000
 
-/** True for a job with an active status that no process runs. */
-function isLost({ status: state, runner, created_at }: JobShown, now: Date): boolean {
+/** True for a job with an active status whose process died or never started. */
+function isLost({ status: state, runner, created_at }: JobView, now: Date): boolean {
   if (['completed', 'failed', 'cancelled', 'paused'].includes(state)) return false
   if (runner === null && state === 'pending') return now.getTime() - Date.parse(created_at) > STARTS_MS
   return runner === null || !runner.alive
 }
 
-function status(job: JobShown, paint: Paint, now: Date, lost: string): string {
-  return isLost(job, now) ? paint(`${job.status}, ${lost}`, 'red') : paint(job.status, COLOURS[job.status] ?? 'bold')
+const DIED = 'process died'
+
+function statusText(job: JobView, paint: Paint, now: Date): string {
+  return isLost(job, now) ? paint(`${job.status}, ${DIED}`, 'red') : paint(job.status, COLOURS[job.status] ?? 'bold')
 }
 
-export function jobTable(jobs: readonly JobShown[], screen: Screen, now: Date): string[] {
-  const columns: Column<JobShown>[] = [
+export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): string[] {
+  const columns: Column<JobView>[] = [
     { title: 'JOB', cell: ({ job_id }) => job_id, dropAt: 0 },
-    { title: 'STATUS', cell: (job) => status(job, screen.paint, now, 'lost'), dropAt: 0 },
+    {
+      title: 'STATUS',
+      cell: (job) => (isLost(job, now) ? screen.paint(DIED, 'red') : statusText(job, screen.paint, now)),
+      dropAt: 0,
+    },
     { title: 'AGENT', cell: ({ agent }) => replaceControls(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
     { title: 'STEPS', cell: ({ steps }) => String(steps), dropAt: 4, align: 'right' },
     {
@@ -49,24 +55,28 @@ export function jobTable(jobs: readonly JobShown[], screen: Screen, now: Date): 
     },
     { title: 'COST', cell: ({ spend }) => cost(spend.cost_usd), dropAt: 6, align: 'right' },
     { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
-    { title: 'TITLE', cell: ({ title }) => replaceControls(title ?? '–'), dropAt: 1, shrinkTo: 12 },
+    { title: 'TITLE', cell: ({ title }) => replaceControls(title ?? '–'), dropAt: 1, shrinkTo: 14 },
   ]
   const isAny = jobs.some((job) => isLost(job, now))
-  const hint = isAny ? [screen.paint('lost: nobody runs it any more; baton jobs resume goes on', 'dim')] : []
+  const hint = isAny ? [screen.paint(`To continue jobs whose ${DIED}: baton jobs resume`, 'dim')] : []
   return [...table(jobs, columns, screen.columns, screen.paint), ...hint]
 }
 
-const NOBODY = 'nobody runs it'
-
-export function jobPage(job: JobShown & { files: string }, { paint, columns }: Screen, now: Date): string[] {
+export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen, now: Date): string[] {
   const row = (name: string, value: string | null): string[] =>
     value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${replaceControls(value)}`, columns, 12)
-  const sessions = job.sessions.map(
-    ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
-      `  ${number}. ${session_id}  ${formatCount(steps, 'step')}, ${used_tokens === null ? '–' : formatTokens(used_tokens)} of ${compaction_tokens === null ? '–' : formatTokens(compaction_tokens)} tokens${compactions > 0 ? `, ${formatCount(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
-  )
+  const sessions = job.sessions.map((one) => {
+    const tokens = (count: number | null): string => (count === null ? '–' : formatTokens(count))
+    const parts = [
+      `${formatCount(one.steps, 'step')}, ${tokens(one.used_tokens)} of ${tokens(one.compaction_tokens)} tokens`,
+      ...(one.compactions > 0 ? [formatCount(one.compactions, 'compaction')] : []),
+      ...(one.brief_id === null ? [] : [`started with ${one.brief_id}`]),
+    ]
+    return `  ${one.number}. ${one.session_id}  ${parts.join(', ')}`
+  })
+  const reason = job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''
   return [
-    `${paint(job.job_id, 'bold')}  ${status(job, paint, now, NOBODY)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
+    `${paint(job.job_id, 'bold')}  ${statusText(job, paint, now)}${reason}`,
     ...row('detail', job.detail),
     ...row('task', firstLine(job.prompt)),
     ...row('agent', job.agent),
@@ -76,9 +86,9 @@ export function jobPage(job: JobShown & { files: string }, { paint, columns }: S
     ...row('branch', job.branch_name),
     ...row('started', job.started_at && stamp(job.started_at)),
     ...row('ended', job.ended_at && stamp(job.ended_at)),
-    ...row('waits', job.wait_until && `until ${stamp(job.wait_until)}`),
+    ...row('waiting', job.wait_until && `until ${stamp(job.wait_until)}`),
     ...row('retries', job.retry && retryText(job.retry, now)),
-    ...row('runner', job.runner && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`),
+    ...row('process', job.runner && `${job.runner.pid}${job.runner.alive ? '' : ' (died)'}`),
     ...row('permissions', job.permission_mode),
     ...row('denied', job.denied_calls === 0 ? null : deniedText(job)),
     ...row('spend', spendText(job)),
@@ -90,7 +100,7 @@ export function jobPage(job: JobShown & { files: string }, { paint, columns }: S
 }
 
 /** Renders the result of a job that has ended or paused, for the user. */
-export function endLines(job: JobShown, { paint, columns }: Screen, now: Date): string[] {
+export function endLines(job: JobView, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
     formatCount(job.sessions.length, 'session'),
@@ -102,21 +112,22 @@ export function endLines(job: JobShown, { paint, columns }: Screen, now: Date): 
   ]
   return [
     ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(replaceControls), ''] : []),
-    ...wrap(`${paint(job.job_id, 'bold')} ${status(job, paint, now, NOBODY)}: ${counts.join(', ')}`, columns, 2),
+    ...wrap(`${paint(job.job_id, 'bold')} ${statusText(job, paint, now)}: ${counts.join(', ')}`, columns, 2),
     ...(job.detail === null ? [] : wrap(replaceControls(job.detail), columns, 2)),
     ...checkLines(job, paint),
     ...hint(job, paint, now),
   ]
 }
 
-function checkLines({ checks }: JobShown, paint: Paint): string[] {
+function checkLines({ checks }: JobView, paint: Paint): string[] {
   const last = Math.max(0, ...checks.map(({ round }) => round))
   return checks
     .filter(({ round }) => round === last)
     .map(({ name, ok, exit_code, timed_out, output_path }) =>
       ok
         ? `  ${paint('✓', 'green')} ${replaceControls(name)}`
-        : `  ${paint('✗', 'red')} ${replaceControls(name)} (${timed_out ? 'did not end' : `exit ${exit_code ?? '–'}`}): ${output_path}`,
+        : `  ${paint('✗', 'red')} ${replaceControls(name)} ` +
+          `(${timed_out ? 'timed out' : `exit ${exit_code ?? '–'}`}): ${output_path}`,
     )
 }
 
@@ -135,27 +146,25 @@ const MORE: Record<string, [words: string, option: string][]> = {
   refused: [['--permission-mode', '--permission-mode acceptEdits']],
 }
 
-function hint(job: JobShown, paint: Paint, now: Date): string[] {
+function hint(job: JobView, paint: Paint, now: Date): string[] {
   const { status: state, job_id, exit_reason, detail } = job
-  const goesOn = state === 'paused' || state === 'failed' || isLost(job, now)
+  const canResume = state === 'paused' || state === 'failed' || isLost(job, now)
   const more = MORE[exit_reason ?? '']?.find(([words]) => detail?.includes(words))?.[1]
-  return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}${more === undefined ? '' : ` ${more}`}`, 'dim')] : []
+  const command = `baton jobs resume ${job_id}${more === undefined ? '' : ` ${more}`}`
+  return canResume ? [paint(`To continue: ${command}`, 'dim')] : []
 }
 
-function retryText({ reason, attempt, max_attempts, at }: NonNullable<JobShown['retry']>, now: Date): string {
+function retryText({ reason, attempt, max_attempts, at }: NonNullable<JobView['retry']>, now: Date): string {
   return `${reason}: ${attemptText({ attempt, max_attempts, until: at }, now.getTime())}`
 }
 
-function deniedText({ denied_calls: calls, denied_edits: edits }: JobShown): string {
+function deniedText({ denied_calls: calls, denied_edits: edits }: JobView): string {
   return `${calls} ${calls === 1 ? 'call' : 'calls'}, ${edits} of them ${edits === 1 ? 'an edit' : 'edits'}`
 }
 
-function spendText({ spend }: JobShown): string {
+function spendText({ spend }: JobView): string {
   const all = spend.input_tokens + spend.output_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
-  return `${cost(spend.cost_usd)}${spend.cost_usd === null ? '' : ', '}${spend.cost_usd === null ? ` ${formatTokens(all)}` : formatTokens(all)} tokens`.replace(
-    '– ',
-    '',
-  )
+  return `${spend.cost_usd === null ? '' : `${cost(spend.cost_usd)}, `}${formatTokens(all)} tokens`
 }
 
 const cost = (usd: number | null): string => (usd === null ? '–' : `$${usd.toFixed(2)}`)
@@ -187,13 +196,13 @@ function meanwhile({ type, data }: Event): ((now: number) => string) | null {
     case 'job_started':
       return () => 'The client starts … (Ctrl-C pauses)'
     case 'job_resumed':
-      return () => 'The session is opened again … (Ctrl-C pauses)'
+      return () => 'The session resumes … (Ctrl-C pauses)'
     case 'job_waiting':
-      return data.attempt ? (now) => `Waits: ${attemptText(data, now)} (Ctrl-C pauses)` : null
+      return data.attempt ? (now) => `Waiting: ${attemptText(data, now)} (Ctrl-C pauses)` : null
     case 'handoff_started':
       return () => 'The session writes its brief …'
     case 'handoff_completed':
-      return () => 'The next session begins …'
+      return () => 'The next session starts …'
     case 'handoff_cancelled':
       return () => 'The same session continues …'
     case 'check_started':
@@ -332,7 +341,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
 
 function checksAhead({ at }: Event, checks: readonly CheckSpec[], paint: Paint): string {
   const names = checks.map(({ name }) => cut(replaceControls(name.replace(/\s+/g, ' ')), 60)).join(', ')
-  return `${paint(localTime(new Date(at)), 'dim')} ${formatCount(checks.length, 'check')} before it counts as done: ${names}`
+  return `${paint(localTime(new Date(at)), 'dim')} ${formatCount(checks.length, 'check')} must pass: ${names}`
 }
 
 /** Shorter durations are not shown. */

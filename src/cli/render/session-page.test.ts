@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import type { SessionDetail } from '../../contract/api/sessions.js'
 import { aSession } from '../../testing/sample-session.js'
 import { plain } from './screen.js'
-import { type Detail, type PageOptions, sessionPage } from './session-page.js'
+import { type PageOptions, sessionPage } from './session-page.js'
 import { stamp, widthOf } from './text.js'
 
-const detail = (change: Partial<Detail> = {}): Detail => ({
+const detail = (change: Partial<SessionDetail> = {}): SessionDetail => ({
   ...aSession(),
   cycle_started_at: '2026-03-01T11:00:00.000Z',
   cycle_reason: 'compaction',
@@ -21,10 +22,17 @@ const detail = (change: Partial<Detail> = {}): Detail => ({
   handoff: null,
   briefs: [],
   archives: [],
+  losses: [],
+  seat_name: null,
+  job_id: null,
+  started_at: '2026-03-01T10:00:00.000Z',
+  ended_at: null,
+  seen_at: '2026-03-01T11:59:48.000Z',
+  tokens_per_step: null,
+  steps_left: null,
   ...change,
 })
 const options = (change: Partial<PageOptions> = {}): PageOptions => ({
-  seatName: null,
   pointExact: true,
   compactions: [],
   events: [],
@@ -34,7 +42,7 @@ const options = (change: Partial<PageOptions> = {}): PageOptions => ({
   home: '/home/me',
   ...change,
 })
-const page = (change: Partial<Detail> = {}, how: Partial<PageOptions> = {}): string =>
+const page = (change: Partial<SessionDetail> = {}, how: Partial<PageOptions> = {}): string =>
   sessionPage(detail(change), options(how)).join('\n')
 
 test('the session page shows identity, context, levels and spend', () => {
@@ -47,10 +55,10 @@ test('the session page shows identity, context, levels and spend', () => {
     `  reading     ${stamp('2026-03-01T11:59:48.000Z')} (12s ago)`,
     '',
     'Context',
-    `  ${'▰'.repeat(28)}${'▱'.repeat(6)}┃${'▱'.repeat(5)}  71% of the compaction point`,
-    '  used        118,600 tokens, 59.3% of the 200,000 window (by the mod)',
-    '  compacts at 167,000 (told by the client (model-default))',
-    `  cycle       2, begun by compaction ${stamp('2026-03-01T11:00:00.000Z')}`,
+    `  ${'▰'.repeat(28)}${'▱'.repeat(6)}┃${'▱'.repeat(5)}  71% full`,
+    '  used        118,600 tokens, 59.3% of the 200,000 window, from the plugin module',
+    '  compacts at 167,000 tokens, told by the client (model-default)',
+    `  cycle       2, since ${stamp('2026-03-01T11:00:00.000Z')} (compaction)`,
     '  compactions 1',
     '',
     'Levels',
@@ -59,7 +67,7 @@ test('the session page shows identity, context, levels and spend', () => {
     '  × late        180,000  unreachable: at or beyond the compaction point',
     '',
     'Spend',
-    "  cost        1.50 USD (the client's own figure)",
+    '  cost        1.50 USD, as the client reports it',
     '  tokens      input 80, cache written 110,000, cache read 900,000, output 5,000',
     '  cache hits  89.1%',
   ])
@@ -77,20 +85,18 @@ test('the session page marks figures that are unknown or not exact', () => {
     },
     { pointExact: false },
   )
-  expect(text).toContain('used        not known: no answer since the last reset')
-  expect(text).toContain('compacts at not known yet')
-  expect(text).toContain('reading     none in this cycle')
+  expect(text).toContain('used        unknown: no answer since the last reset')
+  expect(text).toContain('compacts at unknown')
+  expect(text).toContain('reading     none since the last reset')
   expect(text).not.toContain('▰')
-  expect(page({ exact: false }, { pointExact: false })).toMatch(
-    /~71% of the compaction point[\s\S]*compacts at about 167,000/,
-  )
+  expect(page({ exact: false }, { pointExact: false })).toMatch(/~71% full[\s\S]*compacts at about 167,000/)
 })
 
 test('a percentage above 100 is shown with its reason, and with compaction off it is of the refusal point', () => {
   expect(page({ compaction_percent: 102, compaction_mode: 'reactive' })).toContain(
     'above 100% because this model compacts only when the API refuses',
   )
-  expect(page({ compaction_mode: 'off' })).toMatch(/of the refusal point[\s\S]*refuses at {2}167,000/)
+  expect(page({ compaction_mode: 'off' })).toMatch(/refuses at {2}167,000/)
 })
 
 test('the session page shows subagents, earlier sessions of the seat, plan limits and problems if any', () => {
@@ -106,8 +112,10 @@ test('the session page shows subagents, earlier sessions of the seat, plan limit
         description: 'find tests',
         model: 'x',
         used_tokens: 31_000,
+        window_tokens: 200_000,
         used_percent: 15.5,
         exact: true,
+        updated_at: '2026-03-01T11:59:00.000Z',
         spend: aSession().spend,
       },
     ],
@@ -117,6 +125,7 @@ test('the session page shows subagents, earlier sessions of the seat, plan limit
         started_at: '2026-03-01T08:00:00.000Z',
         ended_at: '2026-03-01T09:00:00.000Z',
         compactions: 2,
+        handoffs: 0,
         used_tokens: 1,
       },
       {
@@ -124,16 +133,17 @@ test('the session page shows subagents, earlier sessions of the seat, plan limit
         started_at: '2026-03-01T09:00:00.000Z',
         ended_at: null,
         compactions: 1,
+        handoffs: 0,
         used_tokens: 2,
       },
     ],
   })
-  expect(text).toContain('Baton is off for it')
+  expect(text).toContain('Baton is off')
   expect(text).toContain('stale: run baton doctor')
-  expect(text).toContain('the last good configuration is in force (levels[0].at')
+  expect(text).toContain('the last valid one applies (levels[0].at')
   expect(text).toContain(`plan limit  five_hour 41.5%, resets ${stamp('2026-03-01T15:00:00.000Z')}`)
   expect(text).toMatch(/a12038b7fd {2}Explore .* 31,000 tokens \(15.5% of its window\) {2}find tests/)
-  expect(text).toMatch(/aaaaaaaa {2}.* compacted 2×\n {2}d76d6c4d {2}.* – now {2}compacted 1× {2}this one/)
+  expect(text).toMatch(/aaaaaaaa {2}.* 2 compactions\n {2}d76d6c4d {2}.* – now {2}1 compaction {2}this one/)
 })
 
 test('on a narrow terminal the session page breaks long lines between words', () => {

@@ -1,53 +1,21 @@
-import type { Session, Spend } from '../../contract/api/session.js'
+import type { SessionDetail } from '../../contract/api/sessions.js'
 import type { FactKind } from '../../contract/fact.js'
 import type { Archive } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { Event } from '../../contract/records/event.js'
-import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
-import { isPutBack } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/fact-key.js'
+import { formatCount } from '../../lib/counted.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
-import { eventLine } from './event-line.js'
+import { eventLine, sourceText } from './event-line.js'
 import { bar, heat } from './gauge.js'
 import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
-import { age, bytesText, cut, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
-
-/** The fields of `show --json` that the page displays. */
-export interface Detail extends Omit<Session, 'handoff'> {
-  cycle_started_at: string
-  cycle_reason: string
-  limits_reason: string
-  plan_limits: { name: string; usedPercent: number; resetsAt: string | null }[] | null
-  config_trouble: string | null
-  levels: { name: string; at_tokens: number | null; crossed_at: string | null; reachable: boolean }[]
-  subagents: {
-    subagent_id: string
-    type: string | null
-    description: string | null
-    model: string | null
-    used_tokens: number | null
-    used_percent: number | null
-    exact: boolean
-    spend: Spend
-  }[]
-  chain: {
-    session_id: string
-    started_at: string
-    ended_at: string | null
-    compactions: number
-    used_tokens: number | null
-  }[]
-  handoff: HandoffView | null
-  /** Briefs of the whole seat, in sequence. */
-  briefs: BriefView[]
-  archives: Archive[]
-}
+import { age, breakLong, bytesText, cut, localDay, localTime, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
 export interface PageOptions {
-  seatName: string | null
   /** True when the client itself reported the compaction point. */
   pointExact: boolean
   /** Compactions of the session, oldest first. */
@@ -60,13 +28,14 @@ export interface PageOptions {
 }
 
 /** Renders everything about a session for the user. */
-export function sessionPage(detail: Detail, options: PageOptions): string[] {
+export function sessionPage(detail: SessionDetail, options: PageOptions): string[] {
   const { paint, columns } = options
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${cut(line, columns - 2)}`)]
   const events = options.events.map((event) => eventLine(event, { paint, fullTime: false, session: false }))
+  const off = detail.enabled ? '' : `  ${paint('Baton is off', 'yellow')}`
   return [
-    `${paint(replaceControls(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
+    `${paint(replaceControls(detail.session_id), 'bold')}  ${stateText(detail, paint)}${off}`,
     ...facts(identity(detail, options), columns).map((line) => `  ${line}`),
     ...section('Context', [...gauge(detail, options), ...facts(context(detail, options), columns)]),
     ...section('Levels', levels(detail, options)),
@@ -80,7 +49,7 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
       'Compactions',
       compactionLines(options.compactions, detail.session_id.slice(0, 8), { ...options, columns: columns - 2 }),
     ),
-    ...section('Seat', chain(detail, options)),
+    ...section('Sessions of the seat', chain(detail, options)),
     ...section('Spend', facts(spend(detail), columns)),
     ...section('Last events', events),
   ]
@@ -99,17 +68,10 @@ function facts(rows: Fact[], columns: number): string[] {
   )
 }
 
-/** Breaks a text without spaces, such as a path, at the given width. */
-function breakLong(text: string, room: number): string {
-  if (room === Number.POSITIVE_INFINITY) return text
-  return text.replace(/\S+/g, (word) =>
-    word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' '),
-  )
-}
-
-function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] {
-  const seat = seatName ? `${seatName} (${detail.seat_id})` : detail.seat_id
-  const read = `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${detail.stale ? ', stale: run baton doctor' : ''}`
+function identity(detail: SessionDetail, { home, now }: PageOptions): Fact[] {
+  const seat = detail.seat_name ? `${detail.seat_name} (${detail.seat_id})` : detail.seat_id
+  const stale = detail.stale ? ', stale: run baton doctor' : ''
+  const read = `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${stale}`
   return [
     ['title', detail.title],
     ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
@@ -122,43 +84,45 @@ function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] 
     ['folder', detail.cwd !== null && detail.cwd !== detail.project ? shortenHome(detail.cwd, home) : null],
     [
       'agent',
-      `${detail.agent}${detail.agent_version ? ` ${detail.agent_version}` : ''}${detail.model ? `, ${detail.model}` : ''}`,
+      [[detail.agent, detail.agent_version].filter(Boolean).join(' '), detail.model].filter(Boolean).join(', '),
     ],
     ['transcript', detail.transcript_path === null ? null : shortenHome(detail.transcript_path, home)],
-    ['reading', detail.updated_at === null ? 'none in this cycle' : read],
+    ['reading', detail.updated_at === null ? 'none since the last reset' : read],
     [
-      'trouble',
-      detail.config_trouble === null ? null : `the last good configuration is in force (${detail.config_trouble})`,
+      'config',
+      detail.config_trouble === null
+        ? null
+        : `invalid, so the last valid one applies (${detail.config_trouble}). Run baton config check`,
     ],
   ]
 }
 
-function gauge(detail: Detail, { paint, columns }: PageOptions): string[] {
+function gauge(detail: SessionDetail, { paint, columns }: PageOptions): string[] {
   const percent = detail.compaction_percent
   if (percent === null) return []
   const cells = Math.max(10, Math.min(40, columns - 40))
   const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent, detail))
-  return [`${bar(percent, cells, paint, detail)}  ${figure} of the ${pointName(detail)}`]
+  return [`${bar(percent, cells, paint, detail)}  ${figure} full`]
 }
 
-function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
+function context(detail: SessionDetail, { pointExact }: PageOptions): Fact[] {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window, used_percent: ofWindow } = detail
   const share = ofWindow === null ? '' : `, ${percentText(ofWindow)} of the ${formatTokens(window!)} window`
   return [
     [
       'used',
       used === null
-        ? 'not known: no answer since the last reset'
-        : `${formatTokens(used)} tokens${share} (by the ${detail.source?.replace('-', ' ')})`,
+        ? 'unknown: no answer since the last reset'
+        : `${formatTokens(used)} tokens${share}, ${sourceText(detail.source)}`,
     ],
     ['note', beyond(detail)],
     [
       detail.compaction_mode === 'off' ? 'refuses at' : 'compacts at',
       point === null
-        ? 'not known yet'
-        : `${pointExact ? '' : 'about '}${formatTokens(point)} (${detail.limits_reason})`,
+        ? 'unknown'
+        : `${pointExact ? '' : 'about '}${formatTokens(point)} tokens, ${detail.limits_reason}`,
     ],
-    ['cycle', `${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}`],
+    ['cycle', `${detail.cycle}, since ${stamp(detail.cycle_started_at)} (${detail.cycle_reason})`],
     ['compactions', detail.compactions === 0 ? null : String(detail.compactions)],
     ['handoffs', detail.handoffs === 0 ? null : String(detail.handoffs)],
     ...(detail.plan_limits ?? []).map(
@@ -170,10 +134,8 @@ function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
   ]
 }
 
-const pointName = ({ compaction_mode: mode }: Detail): string => (mode === 'off' ? 'refusal point' : 'compaction point')
-
 /** Returns the reason for a percentage above 100. Null for any other. */
-function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail): string | null {
+function beyond({ compaction_percent: percent, compaction_mode: mode }: SessionDetail): string | null {
   if (percent === null || percent <= 100)
     return mode === 'reactive' ? 'this model compacts only when the API refuses a request' : null
   return mode === 'reactive'
@@ -181,13 +143,13 @@ function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail):
     : 'above 100% because the next request will be compacted or refused'
 }
 
-function levels(detail: Detail, { paint }: PageOptions): string[] {
+function levels(detail: SessionDetail, { paint }: PageOptions): string[] {
   const name = Math.max(0, ...detail.levels.map((level) => widthOf(replaceControls(level.name))))
   return detail.levels.map((level) => {
     const at = padStart(level.at_tokens === null ? '–' : formatTokens(level.at_tokens), 9)
     const text = `${padEnd(replaceControls(level.name), name)}  ${at}`
     if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
-    if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  cannot be placed: the window is not known`
+    if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  unknown: the context window is not known`
     if (!level.reachable)
       return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
     const left =
@@ -196,25 +158,34 @@ function levels(detail: Detail, { paint }: PageOptions): string[] {
   })
 }
 
-function subagentLine(one: Detail['subagents'][number]): string {
+function subagentLine(one: SessionDetail['subagents'][number]): string {
   const used = one.used_tokens === null ? '–' : `${one.exact ? '' : '~'}${formatTokens(one.used_tokens)} tokens`
   const window = one.used_percent === null ? '' : ` (${percentText(one.used_percent)} of its window)`
   return replaceControls(
-    `${padEnd(one.subagent_id.slice(0, 10), 10)}  ${padEnd(one.type ?? '–', 16)}  ${used}${window}${one.description ? `  ${one.description}` : ''}`,
+    `${padEnd(one.subagent_id.slice(0, 10), 10)}  ${padEnd(one.type ?? '–', 16)}  ` +
+      `${used}${window}${one.description ? `  ${one.description}` : ''}`,
   )
 }
 
 /** Lists the sessions of the chain. Empty when the session is the only one. */
-function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions): string[] {
+function chain({ chain: sessions, session_id }: SessionDetail, { paint }: PageOptions): string[] {
   if (sessions.length < 2) return []
   return sessions.map((one) => {
-    const span = `${stamp(one.started_at)} – ${one.ended_at === null ? 'now' : stamp(one.ended_at)}`
-    const line = `${replaceControls(one.session_id.slice(0, 8))}  ${span}  compacted ${one.compactions}×`
+    const compactions = one.compactions === 0 ? '' : `  ${formatCount(one.compactions, 'compaction')}`
+    const span = spanText(one.started_at, one.ended_at)
+    const line = `${replaceControls(one.session_id.slice(0, 8))}  ${span}${compactions}`
     return one.session_id === session_id ? `${line}  ${paint('this one', 'dim')}` : line
   })
 }
 
-function spend({ spend: s }: Detail): Fact[] {
+/** Returns `2026-11-15 14:02:11 +01:00 – 14:40:00`, with the day of the end only if it differs. */
+function spanText(start: string, end: string | null): string {
+  if (end === null) return `${stamp(start)} – now`
+  const [from, to] = [new Date(start), new Date(end)]
+  return `${stamp(start)} – ${localDay(from) === localDay(to) ? localTime(to) : stamp(end)}`
+}
+
+function spend({ spend: s }: SessionDetail): Fact[] {
   const counted = s.input_tokens + s.output_tokens + s.cache_creation_tokens + s.cache_read_tokens > 0
   const tokens = [
     `input ${formatTokens(s.input_tokens)}`,
@@ -223,7 +194,7 @@ function spend({ spend: s }: Detail): Fact[] {
     `output ${formatTokens(s.output_tokens)}`,
   ].join(', ')
   return [
-    ['cost', s.cost_usd === null ? null : `${s.cost_usd.toFixed(2)} USD (the client's own figure)`],
+    ['cost', s.cost_usd === null ? null : `${s.cost_usd.toFixed(2)} USD, as the client reports it`],
     ['tokens', counted ? tokens : null],
     ['cache hits', s.cache_hit_rate === null ? null : percentText(Math.round(s.cache_hit_rate * 1000) / 10)],
   ]
@@ -248,13 +219,14 @@ export function archiveLines(archives: readonly Archive[], { columns, paint, now
   const failed = archives.filter(({ status }) => status === 'failed').length
   const counts = [
     kept.length === 0 ? null : `${kept.length} kept`,
-    waits === 0 ? null : `${waits} being kept`,
+    waits === 0 ? null : `${waits} in progress`,
     failed === 0 ? null : paint(`${failed} failed (baton archive list)`, 'red'),
   ].filter((part) => part !== null)
   if (counts.length === 0) return []
   const last =
     newest &&
-    `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ${archiveTriggerText(newest.trigger)}`
+    `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ` +
+      `${archiveTriggerText(newest.trigger)}`
   return [counts.join(', '), ...(last ? wrap(`newest ${last}`, columns, 7) : [])]
 }
 
@@ -272,7 +244,7 @@ export function compactionLines(compactions: readonly CompactionRecord[], sessio
 }
 
 function oneCompaction(one: CompactionRecord, session: string | null, { columns, paint }: On): string[] {
-  const head = `${stamp(one.startedAt)}  ${one.trigger === 'manual' ? 'by hand' : 'by the client'}`
+  const head = `${stamp(one.startedAt)}  ${one.trigger === 'manual' ? 'manual' : 'automatic'}`
   const { loss } = one
   if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
   const back = isPutBack(one)
@@ -280,7 +252,7 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   const lines = [
     head,
     ...wrap(
-      `  ${keptLine(loss, paint)}${named > 0 ? `, ${named} of the ${loss.total - loss.kept} lost put back` : ''}`,
+      `  ${keptLine(loss, paint)}${named > 0 ? `, ${named} of ${loss.total - loss.kept} lost ones put back` : ''}`,
       columns,
       2,
     ),
@@ -298,7 +270,7 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
 
 /** Renders `▰▰▰▰▰▰▰▱▱▱ facts kept 12 of 17`. */
 export function keptLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, paint: Paint): string {
-  if (total === 0) return 'no facts stood in it'
+  if (total === 0) return 'no facts before the compaction'
   // Draw a full or an empty bar only when all or no facts were kept.
   const filled = Math.max(
     kept > 0 ? 1 : 0,
@@ -329,6 +301,6 @@ const ORDER: readonly FactKind[] = [
 export function whyNoReport({ trouble, facts }: CompactionRecord): string {
   if (trouble !== null) return `no loss report: ${trouble}`
   return facts === null
-    ? 'no loss report yet: its transcript is still to be read'
-    : 'no loss report: the summary is not known'
+    ? 'no loss report yet: the transcript was not read yet'
+    : 'no loss report: the summary is unknown'
 }

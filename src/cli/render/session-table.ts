@@ -1,4 +1,4 @@
-import type { Session } from '../../contract/api/session.js'
+import type { Session } from '../../contract/api/session-view.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { percentText, shortenTokens } from '../../policy/numbers.js'
 import { bar, heat } from './gauge.js'
@@ -93,17 +93,17 @@ export function legend(rows: readonly SessionRow[]): string[] {
   const some = (fits: (row: SessionRow) => boolean): boolean => rows.some(fits)
   return [
     some((row) => row.pointExact === false && row.session.compaction_tokens !== null)
-      ? '~ derived, not told by the client'
+      ? '~ estimated: the client does not report its compaction point'
       : null,
-    some(({ session }) => session.used_tokens === null) ? '– not known: no answer since the last reset' : null,
+    some(({ session }) => session.used_tokens === null) ? '– unknown: no answer since the last reset' : null,
     some(({ session }) => isBeyond(session) && session.compaction_mode === 'reactive')
-      ? '* above 100% because this model compacts only when the API refuses'
+      ? '* above 100% because this model compacts only when the API refuses a request'
       : null,
     some(({ session }) => isBeyond(session) && session.compaction_mode !== 'reactive')
       ? '* above 100% because the next request will be compacted or refused'
       : null,
     some(({ session }) => session.compaction_mode === 'off')
-      ? '† compaction is off: this is where the client refuses'
+      ? '† compaction is off: the client refuses requests at this point'
       : null,
   ].filter((part) => part !== null)
 }

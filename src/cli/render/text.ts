@@ -85,6 +85,14 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
+/** Breaks words that are longer than `room`, such as paths, so that `wrap` can fit them. */
+export function breakLong(text: string, room: number): string {
+  if (room === Number.POSITIVE_INFINITY) return text
+  return text.replace(/\S+/g, (word) =>
+    word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' '),
+  )
+}
+
 /** Wraps the lines of a report. Continuations of an indented line are indented by two more. */
 export function wrapLines(lines: readonly string[], width: number): string[] {
   return lines.flatMap((line) => {

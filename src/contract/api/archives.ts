@@ -21,7 +21,7 @@ export const archive = v.object({
   indexed: v.boolean(),
   subagents: v.array(v.object({ name: text, bytes: count, sha256: nullable(text), trouble: nullable(text) })),
 })
-export type ArchiveShown = v.InferOutput<typeof archive>
+export type ArchiveView = v.InferOutput<typeof archive>
 
 /** A place in the archives that matches a search. The fields are explained at `Hit`. */
 export const hit = v.object({
@@ -45,8 +45,8 @@ export const hits = v.object({
    */
   unread: v.array(v.object({ session_id: text, archive_id: nullable(text), bytes: count })),
 })
-export type HitsShown = v.InferOutput<typeof hits>
-export type HitShown = v.InferOutput<typeof hit>
+export type HitsView = v.InferOutput<typeof hits>
+export type HitView = v.InferOutput<typeof hit>
 
 /** A readable page of an archived transcript: texts, tool calls and their results, in order. */
 export const transcript = v.object({
@@ -82,14 +82,14 @@ export const transcript = v.object({
 export type TranscriptPart = v.InferOutput<typeof transcript>
 
 /** Body of a restore: writes an archived transcript to the file `to`. */
-export const restoreRequest = v.strictObject({
+const restoreRequest = v.strictObject({
   to: v.pipe(text, v.minLength(1), v.maxLength(4_096)),
   /** True to overwrite an existing file. */
   force: v.optional(v.boolean(), false),
   /** Name of the subagent whose transcript is restored. Null for the session's own. */
   subagent: v.optional(nullable(text), null),
 })
-export const restoreResult = v.object({ archive_id: text, path: text, bytes: count, sha256: nullable(text) })
+const restoreResult = v.object({ archive_id: text, path: text, bytes: count, sha256: nullable(text) })
 /** Data of a session that `forget` deleted. `words`: texts in loss reports, briefs and messages. */
 export const forgetResult = v.object({ session_id: text, archives: count, freed_bytes: count, words: count })
 
@@ -98,7 +98,7 @@ export const archiveRoutes = {
   archives: {
     method: 'get',
     path: '/api/archives',
-    summary: 'Kept transcripts, newest first',
+    summary: 'Archived transcripts, newest first',
     query: { session: optionalText, project: optionalText, limit: limit(1_000) },
     reply: v.object({ archives: v.array(archive), total_bytes: v.number(), index_bytes: v.number() }),
     refusals: [404],
@@ -106,7 +106,7 @@ export const archiveRoutes = {
   searchArchives: {
     method: 'get',
     path: '/api/archives/search',
-    summary: 'Full text over all of them',
+    summary: 'Full-text search in all archives',
     query: {
       q: v.pipe(text, v.minLength(1), v.maxLength(1_000)),
       session: optionalText,
@@ -126,7 +126,7 @@ export const archiveRoutes = {
   transcript: {
     method: 'get',
     path: '/api/archives/{id}/transcript',
-    summary: 'What it holds, readably',
+    summary: 'The content of an archive as readable text',
     // `from` starts at a line, `before` ends in front of one. A line is never split.
     // `whole` turns off cutting.
     query: {
@@ -142,7 +142,7 @@ export const archiveRoutes = {
   restoreArchive: {
     method: 'post',
     path: '/api/archives/{id}/restore',
-    summary: 'The transcript as it was, into a file',
+    summary: 'Restore the original transcript to a file',
     body: restoreRequest,
     reply: restoreResult,
     refusals: [404, 409],

@@ -10,6 +10,7 @@ export const coverage = v.object({
   unsupported: v.array(text),
   by_kind: v.record(text, v.object({ total: count, kept: count })),
 })
+export type CoverageView = v.InferOutput<typeof coverage>
 
 /** A brief, as every command and route shows it. The fields are explained at `BriefRecord`. */
 export const brief = v.object({
@@ -38,7 +39,7 @@ export const brief = v.object({
   used_by_session_id: nullable(text),
   addenda: v.array(v.object({ at: time, path: text })),
 })
-export type BriefShown = v.InferOutput<typeof brief>
+export type BriefView = v.InferOutput<typeof brief>
 
 /** A brief in a list, with its seat's name and the deadline of its review. */
 export const briefRow = v.object({
@@ -54,7 +55,7 @@ export const briefRow = v.object({
 export type BriefRow = v.InferOutput<typeof briefRow>
 
 /** A brief with its text, as the review page needs it. */
-export const briefDetail = v.object({
+const briefDetail = v.object({
   ...briefRow.entries,
   /**
    * `genuine`: Baton signed this file and nobody changed it since.
@@ -76,11 +77,11 @@ export const briefDetail = v.object({
 })
 export type BriefDetail = v.InferOutput<typeof briefDetail>
 
-export const briefEdit = v.strictObject({ text: v.pipe(text, v.minLength(1), v.maxLength(1_000_000)) })
+const briefEdit = v.strictObject({ text: v.pipe(text, v.minLength(1), v.maxLength(1_000_000)) })
 /**
  * A brief is not used while the user edits it, so the page reports when editing begins and ends.
  */
-export const briefHold = v.strictObject({ editing: v.boolean() })
+const briefHold = v.strictObject({ editing: v.boolean() })
 
 /** Routes of briefs. */
 export const briefRoutes = {
@@ -102,7 +103,7 @@ export const briefRoutes = {
   editBrief: {
     method: 'put',
     path: '/api/briefs/{id}',
-    summary: 'Another text in its place; a brief of its own',
+    summary: 'Replace a brief by an edited one, which becomes a new brief',
     body: briefEdit,
     // A brief may have a million characters, and JSON may encode a character in more than one byte.
     bodyMegabytes: 4,
@@ -112,7 +113,7 @@ export const briefRoutes = {
   holdBrief: {
     method: 'post',
     path: '/api/briefs/{id}/editing',
-    summary: 'Somebody begins or ends editing: meanwhile it is not used',
+    summary: 'Begin or end editing a brief; it is not used meanwhile',
     body: briefHold,
     reply: briefRow,
     refusals: [404, 409],
@@ -120,14 +121,14 @@ export const briefRoutes = {
   approveBrief: {
     method: 'post',
     path: '/api/briefs/{id}/approve',
-    summary: 'It may be used',
+    summary: 'Approve a brief',
     reply: briefRow,
     refusals: [404, 409],
   },
   cancelBrief: {
     method: 'post',
     path: '/api/briefs/{id}/cancel',
-    summary: 'It will not be used',
+    summary: 'Cancel a brief',
     reply: briefRow,
     refusals: [404, 409],
   },

@@ -253,7 +253,7 @@ export type EventData = { [Type in keyof typeof EVENT_DATA]: v.InferOutput<(type
  */
 export type TypedEvent = { [Type in EventType]: EventOf<Type> }[EventType]
 /** An event of one given type. */
-export type EventOf<Type extends EventType> = Omit<Event, 'type' | 'data'> & { type: Type; data: EventData[Type] }
+type EventOf<Type extends EventType> = Omit<Event, 'type' | 'data'> & { type: Type; data: EventData[Type] }
 
 /** The fields that every event of a handoff has. */
 export type HandoffFields = v.InferOutput<v.ObjectSchema<typeof handoffFields, undefined>>

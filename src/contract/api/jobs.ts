@@ -77,7 +77,7 @@ export const job = v.object({
   runner: nullable(v.object({ pid: v.number(), alive: v.boolean() })),
   result: nullable(text),
 })
-export type JobShown = v.InferOutput<typeof job>
+export type JobView = v.InferOutput<typeof job>
 
 /** A job with its configuration, for the page of one job. */
 export const jobDetail = v.object({
@@ -98,7 +98,7 @@ export type JobDetail = v.InferOutput<typeof jobDetail>
 /**
  * A line of a job's log. `other`: text that the agent received. `ok` is false for a failed result.
  */
-export const jobLogLine = v.object({
+const jobLogLine = v.object({
   at: nullable(time),
   kind: v.picklist(['agent', 'call', 'result', 'baton', 'other']),
   text,
@@ -180,7 +180,7 @@ export const jobRoutes = {
   jobLog: {
     method: 'get',
     path: '/api/jobs/{id}/log',
-    summary: 'What its clients said',
+    summary: 'The output of a job’s clients',
     query: { after: optionalText },
     reply: jobLog,
     refusals: [404],
@@ -188,21 +188,21 @@ export const jobRoutes = {
   cancelJob: {
     method: 'post',
     path: '/api/jobs/{id}/cancel',
-    summary: 'End it',
+    summary: 'Cancel a job',
     reply: job,
     refusals: [404, 409],
   },
   pauseJob: {
     method: 'post',
     path: '/api/jobs/{id}/pause',
-    summary: 'Stop it so that it can go on later',
+    summary: 'Pause a job',
     reply: job,
     refusals: [404, 409],
   },
   resumeJob: {
     method: 'post',
     path: '/api/jobs/{id}/resume',
-    summary: 'Go on with it',
+    summary: 'Resume a job',
     reply: job,
     refusals: [404, 409],
   },

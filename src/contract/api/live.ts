@@ -49,7 +49,7 @@ export const eventRoutes = {
   events: {
     method: 'get',
     path: '/api/events',
-    summary: 'What happened',
+    summary: 'Events',
     query: {
       since: v.optional(text),
       session: optionalText,

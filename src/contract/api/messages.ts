@@ -20,7 +20,7 @@ export const message = v.object({
   via: nullable(text),
   repeated: v.boolean(),
 })
-export type MessageShown = v.InferOutput<typeof message>
+export type MessageView = v.InferOutput<typeof message>
 
 /** Body of a request that sends a message. */
 export const newMessage = v.strictObject({
@@ -33,7 +33,7 @@ export const messageRoutes = {
   allMessages: {
     method: 'get',
     path: '/api/messages',
-    summary: 'Messages to all seats, or to the one that is named by its id, its name or a session; newest last',
+    summary: 'Messages to all seats, or to one seat named by its id, its name or a session; newest last',
     query: { seat: optionalText, limit: limit(1_000) },
     reply: v.object({ messages: v.array(message) }),
     refusals: [404],
@@ -41,7 +41,7 @@ export const messageRoutes = {
   messages: {
     method: 'get',
     path: '/api/sessions/{id}/messages',
-    summary: 'What its seat was told',
+    summary: 'Messages to the seat of a session',
     query: { limit: limit(1_000) },
     reply: v.object({ messages: v.array(message) }),
     refusals: [404],
@@ -49,7 +49,7 @@ export const messageRoutes = {
   send: {
     method: 'post',
     path: '/api/sessions/{id}/messages',
-    summary: 'Tell its agent something',
+    summary: 'Send a message to the agent of a session',
     body: newMessage,
     reply: message,
     refusals: [404, 409],
@@ -57,7 +57,7 @@ export const messageRoutes = {
   unsend: {
     method: 'delete',
     path: '/api/messages/{id}',
-    summary: 'Take a message back that was not given yet',
+    summary: 'Cancel a message that is not delivered yet',
     reply: message,
     refusals: [404, 409],
   },

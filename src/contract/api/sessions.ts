@@ -4,7 +4,7 @@ import { HANDOFF_STATES } from '../records/handoff.js'
 import { archive, forgetResult } from './archives.js'
 import { brief } from './briefs.js'
 import { flag, limit, type Routes } from './route.js'
-import type { Session } from './session.js'
+import type { Session } from './session-view.js'
 import { count, nullable, number, spend, text, time } from './shapes.js'
 
 /** A handoff, as every command and route shows it. The fields are explained at `HandoffRecord`. */
@@ -30,7 +30,7 @@ export const handoff = v.object({
    */
   hindered_by: nullable(text),
 })
-export type HandoffShown = v.InferOutput<typeof handoff>
+export type HandoffView = v.InferOutput<typeof handoff>
 
 /** A subagent of a session, measured separately from it. */
 export const subagent = v.object({
@@ -46,7 +46,7 @@ export const subagent = v.object({
   updated_at: time,
   spend,
 })
-export type SubagentShown = v.InferOutput<typeof subagent>
+export type SubagentView = v.InferOutput<typeof subagent>
 
 /** The fields of `Session` as schemas. The check below fails to compile when one is missing. */
 const sessionFields = {
@@ -89,12 +89,13 @@ const sessionFields = {
 sessionFields satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
 /** A level of one session, as a tick of its gauge. */
-export const levelShown = v.object({
+const levelView = v.object({
   name: text,
   at_tokens: nullable(count),
   crossed_at: nullable(time),
   reachable: v.boolean(),
 })
+export type LevelView = v.InferOutput<typeof levelView>
 
 /** A session in a list: `Session` and everything else that a table row shows. */
 export const sessionRow = v.object({
@@ -114,7 +115,7 @@ export const sessionRow = v.object({
   handoff: nullable(handoff),
   subagents: v.array(subagent),
   /** Levels in the order they are reached. */
-  levels: v.array(levelShown),
+  levels: v.array(levelView),
 })
 export type SessionRow = v.InferOutput<typeof sessionRow>
 
@@ -131,10 +132,10 @@ export const loss = v.object({
   /** Number of lost facts that Baton gave back to the agent. */
   put_back: count,
 })
-export type LossShown = v.InferOutput<typeof loss>
+export type LossView = v.InferOutput<typeof loss>
 
 /** A session in the chain of sessions behind a seat. */
-export const chainLink = v.object({
+const chainLink = v.object({
   session_id: text,
   started_at: time,
   ended_at: nullable(time),
@@ -144,7 +145,7 @@ export const chainLink = v.object({
 })
 
 /** A session with its history, for the page of one session. */
-export const sessionDetail = v.object({
+const sessionDetail = v.object({
   ...sessionRow.entries,
   cycle_started_at: time,
   cycle_reason: text,
@@ -175,7 +176,7 @@ export const readings = v.object({ session_id: text, readings: v.array(reading) 
  * Readings as columns, because a curve may have many thousands.
  * Arrays have equal lengths; index i is one reading. `at` is in milliseconds since 1970.
  */
-export const readingColumns = v.object({
+const readingColumns = v.object({
   session_id: text,
   at: v.array(number),
   used_tokens: v.array(count),
@@ -206,9 +207,9 @@ export const forecast = v.object({
 export type Forecast = v.InferOutput<typeof forecast>
 
 /** Body of a request for a handoff. `reason` is passed to the agent. */
-export const handoffRequest = v.strictObject({ reason: v.optional(nullable(v.pipe(text, v.maxLength(2_000))), null) })
+const handoffRequest = v.strictObject({ reason: v.optional(nullable(v.pipe(text, v.maxLength(2_000))), null) })
 /** Switches Baton on or off for one session. */
-export const enabledSwitch = v.strictObject({ enabled: v.boolean() })
+const enabledSwitch = v.strictObject({ enabled: v.boolean() })
 
 /** Routes of sessions and their handoffs. */
 export const sessionRoutes = {
@@ -222,14 +223,14 @@ export const sessionRoutes = {
   session: {
     method: 'get',
     path: '/api/sessions/{id}',
-    summary: 'One session, or the one in a seat',
+    summary: 'One session, by its id or its seat',
     reply: sessionDetail,
     refusals: [404],
   },
   readings: {
     method: 'get',
     path: '/api/sessions/{id}/readings',
-    summary: 'Its climb over time',
+    summary: 'Readings of a session over time',
     query: { limit: limit(100_000) },
     reply: readings,
     refusals: [404],
@@ -237,7 +238,7 @@ export const sessionRoutes = {
   curve: {
     method: 'get',
     path: '/api/sessions/{id}/curve',
-    summary: 'Its climb as columns, for drawing',
+    summary: 'Readings of a session as columns, for charts',
     query: { limit: limit(100_000) },
     reply: readingColumns,
     refusals: [404],
@@ -245,14 +246,14 @@ export const sessionRoutes = {
   forecast: {
     method: 'get',
     path: '/api/sessions/{id}/forecast',
-    summary: 'Steps to each level and to compaction, at plain growth',
+    summary: 'Expected steps to each level and to compaction',
     reply: forecast,
     refusals: [404],
   },
   handOff: {
     method: 'post',
     path: '/api/sessions/{id}/handoff',
-    summary: 'Ask its agent for a brief and hand the work over',
+    summary: 'Request a brief and hand the session over',
     body: handoffRequest,
     reply: handoff,
     refusals: [404, 409],
@@ -260,14 +261,14 @@ export const sessionRoutes = {
   cancelHandoff: {
     method: 'delete',
     path: '/api/sessions/{id}/handoff',
-    summary: 'Call off the handoff under way',
+    summary: 'Cancel the handoff in progress',
     reply: handoff,
     refusals: [404, 409],
   },
   switchSession: {
     method: 'put',
     path: '/api/sessions/{id}/enabled',
-    summary: 'Silence Baton for a session, or wake it',
+    summary: 'Turn Baton off or on for a session',
     body: enabledSwitch,
     reply: enabledSwitch,
     refusals: [404],
@@ -275,7 +276,7 @@ export const sessionRoutes = {
   forget: {
     method: 'post',
     path: '/api/sessions/{id}/forget',
-    summary: 'Forget its archives, briefs and words for good',
+    summary: 'Delete the archives, briefs and texts of a session permanently',
     reply: forgetResult,
     refusals: [404, 409],
   },

@@ -95,35 +95,35 @@ export const ticket = v.object({
   page_url: nullable(text),
 })
 /** Body of the request that exchanges a ticket or the token for a browser's key. */
-export const enterRequest = v.union([v.strictObject({ ticket: text }), v.strictObject({ token: text })])
+const enterRequest = v.union([v.strictObject({ ticket: text }), v.strictObject({ token: text })])
 /** The key of one browser, sent as `Authorization: Bearer …`. */
-export const browserKey = v.object({ key: text, expires_at: text })
+const browserKey = v.object({ key: text, expires_at: text })
 
 /** Routes of the server itself, its access and its configuration. */
 export const serverRoutes = {
   health: {
     method: 'get',
     path: '/health',
-    summary: 'Does the server run',
+    summary: 'Whether the server runs',
     access: 'open',
     reply: health,
   },
   access: {
     method: 'get',
     path: '/api/access',
-    summary: 'Version and process of the server, and when the key of this caller ends',
+    summary: 'Version and process of the server, and when the caller’s key expires',
     reply: access,
   },
   ticket: {
     method: 'post',
     path: '/api/tickets',
-    summary: 'A ticket that lets one browser in',
+    summary: 'A ticket for one browser',
     reply: ticket,
   },
   enter: {
     method: 'post',
     path: '/api/enter',
-    summary: 'A key for a ticket or the token',
+    summary: 'Exchange a ticket or the token for a key',
     access: 'open',
     body: enterRequest,
     reply: browserKey,
@@ -131,7 +131,7 @@ export const serverRoutes = {
   config: {
     method: 'get',
     path: '/api/config',
-    summary: 'Levels in force and where each comes from',
+    summary: 'The levels in force and their sources',
     query: { session: optionalText },
     reply: settings,
     refusals: [404],
@@ -139,7 +139,7 @@ export const serverRoutes = {
   doctor: {
     method: 'get',
     path: '/api/doctor',
-    summary: 'Does everything work',
+    summary: 'The results of all checks',
     query: { fresh: flag },
     reply: doctor,
   },

@@ -5,7 +5,7 @@ export type Trigger = (typeof TRIGGERS)[number]
  * pending: planned, the bytes are still only in the transcript. failed: `reason` says why.
  * kept: complete, and verified by reading it back.
  */
-export type ArchiveStatus = 'pending' | 'kept' | 'failed'
+type ArchiveStatus = 'pending' | 'kept' | 'failed'
 
 /** A transcript in an archive: the session's own, or a subagent's. */
 export interface ArchivePart {
@@ -44,6 +44,11 @@ export interface ArchiveRecord {
   agent: string
   /** Project folder of the session. Null when unknown. */
   project: string | null
+  /**
+   * First request of an imported session, shortened. Absent when Baton knows the session itself,
+   * or its transcript begins with no request.
+   */
+  title?: string
   trigger: Trigger
   /** ISO 8601, UTC, with microseconds. */
   createdAt: string

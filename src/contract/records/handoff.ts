@@ -42,7 +42,7 @@ export interface Typing {
  * A fork of the session that writes the brief because the agent did not.
  * Active while the handoff is `requested`; afterwards it records the outcome.
  */
-export interface ForkWriting {
+interface ForkWriting {
   /** When the fork was requested. */
   since: string
   /**

@@ -149,7 +149,7 @@ export interface WorkspaceSpec {
 }
 
 /** The first session of a job, and how long one session may work. */
-export interface SessionSpec {
+interface SessionSpec {
   mode: 'fresh_per_job' | 'persistent'
   /** A persistent session expires this long after its last use. */
   expiresMs: number

@@ -4,7 +4,7 @@ import type { Mode } from '../level.js'
  * queued: not given to a client yet. sent: given to the client, not confirmed by its next event.
  * delivered: confirmed. cancelled: withdrawn, outdated or forgotten before delivery.
  */
-export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
+type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
 
 /** A text for a seat, delivered once. */
 export interface Message {

@@ -48,8 +48,8 @@ export function describeTarget({ via, command, url }: NotifyTarget): string {
  * failed   every try failed; `trouble` says why
  * dropped  the notice was no longer needed; `trouble` says why
  */
-export const NOTICE_STATES = ['waiting', 'sending', 'sent', 'failed', 'dropped'] as const
-export type NoticeState = (typeof NOTICE_STATES)[number]
+const NOTICE_STATES = ['waiting', 'sending', 'sent', 'failed', 'dropped'] as const
+type NoticeState = (typeof NOTICE_STATES)[number]
 
 /** The stored record of one notice to one target. Contains no conversation text. */
 export interface NoticeRecord {

@@ -1,5 +1,5 @@
 import type { EventData } from '../api/event-data.js'
-import type { SessionState } from '../api/session.js'
+import type { SessionState } from '../api/session-view.js'
 import type { Limits, Source, Usage } from '../reading.js'
 import type { Cursor, PlanLimit } from '../signal.js'
 
@@ -49,8 +49,8 @@ export interface Track {
   /** Merged sequence of readings in this cycle, newest last, limited in length. */
   seen: number[]
   /**
-   * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle did not grow yet; absent
-   * in records of earlier versions.
+   * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle did not grow yet;
+   * absent in records of earlier versions.
    */
   perStep?: number | null
   /** Index in `seen` that each source has reached. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
 import { scaleTimeout } from '../../lib/patience.js'
 
-/** One pane of one tmux server. */
+/** A pane of a tmux server. */
 export interface PanePlace {
   /** Null for the server at the user's default socket. */
   socket: string | null
@@ -36,7 +36,8 @@ const TIMEOUT_MS = 2000
  * `window_id` in the loop is the window that a session shows: its active pane gets the keys.
  */
 const LOOK =
-  '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} #{pane_active} #{window_id} #{S:#{window_id}=#{session_activity} }'
+  '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} ' +
+  '#{pane_active} #{window_id} #{S:#{window_id}=#{session_activity} }'
 /** A key that is further in the future than this was pressed before the clock was set back. */
 const CLOCK_MS = 5_000
 

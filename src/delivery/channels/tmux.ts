@@ -96,7 +96,7 @@ let buffers = 0
  */
 export function typeCommand(terminal: Terminal, command: string, target: Omit<TypingTarget, 'queue'>): Promise<Typed> {
   if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command))
-    return Promise.resolve(refuse('text', 'not a command'))
+    return Promise.resolve(refuse('text', 'the text is not a command'))
   return type(terminal, command, { ...target, queue: false }, command.split(' ', 1)[0]!)
 }
 
@@ -166,15 +166,15 @@ function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused |
   if (live.sessionId !== target.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
   if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
   if (live.status === 'busy' && !target.queue) return refuse('busy', 'a turn is under way')
-  if (live.status === 'unknown') return refuse('status', 'the client does not say what it does')
+  if (live.status === 'unknown') return refuse('status', 'the client does not report its state')
   return null
 }
 
 function judgePane(look: PaneState, pid: number): Refused | null {
-  if (look.inMode) return refuse('copy-mode', 'the pane is in a mode of tmux')
+  if (look.inMode) return refuse('copy-mode', 'the pane is in copy mode or another tmux mode')
   if (look.barred !== null) return refuse('barred', look.barred)
   if (!descends(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
-  if (placeOf(pid)?.inFront !== true) return refuse('behind', 'the client does not have the keyboard')
+  if (placeOf(pid)?.inFront !== true) return refuse('behind', 'the client is not in the foreground of its terminal')
   return null
 }
 
@@ -189,7 +189,7 @@ async function type(terminal: Terminal, text: string, target: TypingTarget, comm
   const first = await readPane(place, { name: buffer, text })
   const done =
     first === null
-      ? refuse('tmux', 'tmux does not take the text')
+      ? refuse('tmux', 'tmux did not accept the text')
       : await paste(terminal, place, first, buffer, text, target)
   if (!('pasted' in done)) await dropBuffer(place, buffer)
   return 'sent' in done ? done : enter(terminal, place, text, target, command, 'pasted' in done ? done.pasted : null)
@@ -204,7 +204,7 @@ async function paste(
   target: TypingTarget,
 ): Promise<Refused | { pasted: PaneState } | { stands: true }> {
   let look: PaneState | null = first
-  let refused = refuse('raced', 'the screen does not hold still')
+  let refused = refuse('raced', 'the screen keeps changing')
   for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
     const live = terminal.live()
     const wrong = judgeClient(live, target) ?? judgePane(look, live!.pid)
@@ -217,7 +217,7 @@ async function paste(
       looks++
       if (composer.state === 'empty') {
         const pasted = await pasteBuffer(place, look, buffer)
-        if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
+        if (pasted === null) return leave('tmux', 'tmux did not report whether it pasted the text')
         if (pasted) return { pasted: look }
       } else if (target.mayStand && stands(terminal, composer, text)) return { stands: true }
       else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
@@ -246,7 +246,7 @@ async function enter(
   empty: PaneState | null,
 ): Promise<Typed> {
   let shown = false
-  let last = 'the text was not shown'
+  let last = 'the pasted text did not appear'
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     if (looks > 0) await pause(EVERY_MS)
     const look = await readPane(place)
@@ -266,20 +266,20 @@ async function enter(
     const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
     if (composer.state === 'draft' && found !== null) {
       shown = true
-      last = 'the screen does not hold still'
+      last = 'the screen keeps changing'
       if (found.before !== '' || found.after !== '')
         return deleteOurText(terminal, place, text, refuse('raced', composer.text))
       // Enter accepts the selected menu entry, and the menu may lag behind the text.
       const ready = areKeysAtRest(look) && (command === null || composer.menu === null || composer.menu === command)
       if (ready) faultPoint('DRIVER_ENTER')
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
-      if (pressed === null) return leave('tmux', 'tmux does not press Enter')
+      if (pressed === null) return leave('tmux', 'tmux did not send Enter')
       // Never press Enter twice: if the first is only late, the second could answer a dialog.
       if (pressed)
         return (await isAccepted(terminal, place, text, live!))
           ? { sent: true }
-          : leave('not-taken', 'Enter was not taken')
-    } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
+          : leave('not-taken', 'the client did not accept Enter')
+    } else if (shown) return leave('raced', 'the pasted text has changed')
   }
   const isOurs = !shown && empty !== null && (await clear(terminal, place, text, empty))
   return isOurs ? refuse('not-taken', last) : leave('not-taken', last)

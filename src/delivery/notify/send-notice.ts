@@ -65,7 +65,7 @@ export async function showOnDesktop(text: string, env: Env, system: string = pla
     return {
       result: 'failed',
       retryable: false,
-      reason: 'notify-send is not installed; it is in the package libnotify-bin (Fedora, Arch: libnotify)',
+      reason: 'notify-send is not installed; install the package libnotify-bin (Fedora, Arch: libnotify)',
     }
   if (end.trouble !== null)
     return { result: 'failed', retryable: false, reason: `${command[0]} could not be started: ${end.trouble}` }
@@ -154,7 +154,7 @@ async function runUserCommand(
   if (end.exitCode === 0) return { result: 'sent' }
   const failed = (reason: string): SendOutcome => ({ result: 'failed', retryable: true, reason })
   if (end.trouble !== null) return failed(`could not be started: ${end.trouble}`)
-  if (end.timedOut) return failed(`did not end within ${COMMAND_TIMEOUT_MS / 1_000} s and was ended`)
+  if (end.timedOut) return failed(`did not end within ${COMMAND_TIMEOUT_MS / 1_000} s and was killed`)
   const complaint = end.stderr.trim().slice(-300)
   return failed(`exited with ${end.exitCode ?? end.endedBy}${complaint === '' ? '' : `: ${complaint}`}`)
 }

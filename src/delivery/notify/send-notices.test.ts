@@ -117,8 +117,8 @@ test('a target that fails twice receives the notice with the third try', async (
   await run()
   expect([texts.length, states()]).toEqual([3, ['sent']])
   expect(logged.map((line) => line.split(' {')[0])).toEqual([
-    'warn a notice could not be sent and is tried again',
-    'warn a notice could not be sent and is tried again',
+    'warn a notice could not be sent and will be retried',
+    'warn a notice could not be sent and will be retried',
     'debug a notice was sent',
   ])
 })
@@ -146,7 +146,7 @@ test('a notice whose sender died is sent by the next process after its lease, an
   expect([texts.length, store.notice('b')?.state]).toEqual([1, 'failed'])
 })
 
-test('a notice whose sender died is not delayed by its own claim, and its crash is kept while another notice delays it', async () => {
+test('a notice whose sender died is not delayed by its own claim, and its crash is kept', async () => {
   const slow = { ...target(), everyMs: 600_000 }
   put('a', { target: slow, state: 'sending', tries: 1, claimedAt: later(0), dueAt: later(90_000) })
   clock += 90_000
@@ -237,7 +237,7 @@ test('a notice that is due much later is left to one process that is started for
   expect([texts, woken]).toEqual([[], [later(3_600_000)]])
 })
 
-test('the waiting process for a reset in seven days is started once, although old marks are removed daily', async () => {
+test('the process that waits for a reset in seven days is started once', async () => {
   const day = 24 * 3_600_000
   const resetsAt = later(7 * day)
   put('a', { kind: 'limit', jobId: null, sessionId: null, dueAt: resetsAt, data: { moment: 'reset' } })

@@ -115,7 +115,7 @@ async function sendWanted(context: SenderContext, claimed: readonly NoticeRecord
   const wanted = claimed.filter(context.isConfigured)
   for (const notice of claimed)
     if (!wanted.includes(notice))
-      keep(context, notice, dropNotice(notice, 'the configuration does not name its target any more'))
+      keep(context, notice, dropNotice(notice, 'its target is no longer in the configuration'))
   if (wanted.length === 0) return
   const outcome = await sendNotice(wanted, textOf(context, wanted), context).catch(
     (error: unknown): SendOutcome => ({ result: 'failed', reason: reasonOf(error), retryable: true }),
@@ -146,10 +146,10 @@ function keep({ store, log }: SenderContext, claimed: NoticeRecord, after: Notic
 function logEnd(log: Log, { state, kind, target, tries, trouble, dueAt }: NoticeRecord): void {
   const about = { to: describeTarget(target), kind, tries }
   if (state === 'sent') log('debug', 'a notice was sent', about)
-  else if (state === 'dropped') log('debug', 'a notice was not needed any more', { ...about, reason: trouble })
+  else if (state === 'dropped') log('debug', 'a notice was dropped', { ...about, reason: trouble })
   else if (state === 'failed')
     log('error', `a notice could not be sent after ${triesText(tries)}`, { ...about, reason: trouble })
-  else log('warn', 'a notice could not be sent and is tried again', { ...about, reason: trouble, at: dueAt })
+  else log('warn', 'a notice could not be sent and will be retried', { ...about, reason: trouble, at: dueAt })
 }
 
 const triesText = (tries: number): string => `${tries} ${tries === 1 ? 'try' : 'tries'}`

@@ -66,7 +66,9 @@ const send = (target: Partial<NotifyTarget>, more: NoticeRecord[] = [], at = pla
   sendNotice([...more, sampleNotice('n1', { target: to(target), jobId: null })], 'api: waits', at)
 
 test('a command gets the notice as JSON on its input and in its environment, in a folder of the user', async () => {
-  const command = `pwd > where; cat > payload; printf '%s|' "$BATON_NOTIFY_KIND" "$BATON_NOTIFY_TEXT" "$BATON_NOTIFY_NAME" "$BATON_NOTIFY_SESSION" "$BATON_NOTIFY_PROJECT" "$BATON_DISABLE" > env`
+  const command =
+    `pwd > where; cat > payload; printf '%s|' "$BATON_NOTIFY_KIND" "$BATON_NOTIFY_TEXT" "$BATON_NOTIFY_NAME" ` +
+    '"$BATON_NOTIFY_SESSION" "$BATON_NOTIFY_PROJECT" "$BATON_DISABLE" > env'
   const older = sampleNotice('n0', { target: to({ via: 'command', command }), text: 'older' })
   expect(await send({ via: 'command', command }, [older])).toEqual({ result: 'sent' })
   expect(JSON.parse(readFileSync(join(folder, 'payload'), 'utf8'))).toEqual({
@@ -99,7 +101,7 @@ test('a failing command reports how it failed, and a hanging one is killed with 
   expect(await time.pass(hanging)).toMatchObject({
     result: 'failed',
     retryable: true,
-    reason: expect.stringContaining('did not end within 30 s and was ended'),
+    reason: expect.stringContaining('did not end within 30 s and was killed'),
   })
   expect(processesWithVariable(mark)).toEqual([])
 })
@@ -133,7 +135,7 @@ test('a web target that refuses permanently is not retried, and an overloaded or
   expect(await send({ via: 'webhook', url: gone })).toMatchObject({
     result: 'failed',
     retryable: true,
-    reason: expect.stringContaining('cannot be reached'),
+    reason: expect.stringContaining('is not reachable'),
   })
 })
 

@@ -21,7 +21,9 @@ function typePrompt(content: string, more: object = {}): void {
 
 /** Adds tool results that hold no facts. */
 function growTranscript(megabytes: number): void {
-  const line = `${JSON.stringify({ type: 'user', uuid: 'r', isSidechain: false, message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'x'.repeat(100_000) }] } })}\n`
+  const result = { type: 'tool_result', tool_use_id: 'toolu_x', content: 'x'.repeat(100_000) }
+  const message = { role: 'user', content: [result] }
+  const line = `${JSON.stringify({ type: 'user', uuid: 'r', isSidechain: false, message })}\n`
   appendFileSync(s.transcript, line.repeat(megabytes * 10))
 }
 
@@ -83,7 +85,7 @@ describe('before a compaction', () => {
     }
     expect(compactions()).toHaveLength(5)
     expect(compactions().map((one) => one.facts)).toEqual([[], [], [], [], []])
-    expect(compactions()[0]!.trouble).toMatch(/did not come about/)
+    expect(compactions()[0]!.trouble).toMatch(/did not happen/)
   })
 
   test('a pasted log is kept only up to the size limit of a record', () => {
@@ -164,10 +166,15 @@ describe('after a compaction', () => {
     expect(compactions()).toEqual([before])
   })
 
+  test('a compaction writes one log line, although reading its facts repeats the transaction', () => {
+    compact([])
+    expect(app.logged.filter((text) => text === 'a compaction ended')).toHaveLength(1)
+  })
+
   test('the user is told how much the summary covers', () => {
     compact([])
     const told = s.messages('compaction').map((message) => message.user_text)
-    expect(told.at(-1)).toMatch(/The summary carries \d+ of \d+ facts; .*put back.* baton recall --lost --session/)
+    expect(told.at(-1)).toMatch(/^\[baton\] .*\b\d+ of \d+ facts\b.* baton recall --lost --session/)
   })
 
   test('the event, the message and the page of a session count the same facts as put back', () => {
@@ -175,7 +182,7 @@ describe('after a compaction', () => {
     const [event] = s.events('loss_report')
     const { facts, facts_kept: kept, put_back: back } = event!.data as Record<string, number>
     const text = s.messages('compaction').at(-1)!.user_text!
-    expect(text).toContain(back === facts! - kept! ? 'put back' : `${back} of the ${facts! - kept!} lost were put back`)
+    expect(text.match(/\d+/g)!.slice(0, 4).map(Number)).toEqual([kept, facts, back, facts! - kept!])
     const record = app.store.session(s.id)!
     const [loss] = detailOf(app.store, record, {} as SessionRow).losses
     expect(loss).toMatchObject({ facts, facts_kept: kept, put_back: back })

@@ -17,7 +17,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Message } from '../../contract/records/message.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
-import { isPutBack } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/fact-key.js'
 import { weightOf } from '../../facts/rank.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import { lossText } from '../../policy/texts.js'
@@ -34,7 +34,7 @@ import { keptOffset } from './kept-facts.js'
 import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
 
 /** Context for putting facts back after a compaction. No signal is needed. */
-export type CompactionContext = SessionContext & Pick<SignalContext, 'enabled'>
+type CompactionContext = SessionContext & Pick<SignalContext, 'enabled'>
 
 /**
  * Milliseconds a compaction waits for its transcript to be read, before and inside a transaction.
@@ -156,7 +156,7 @@ export function writeBriefBeforeCompaction(context: CompactionContext, material:
   if (!maySendText(context) || openHandoff(context)?.briefId || !material.facts.some(({ kind }) => kind === 'request'))
     return
   try {
-    keepOwnBrief(context, material, { reason: 'It was made before a compaction.' })
+    keepOwnBrief(context, material, { reason: 'It was written before a compaction.' })
   } catch (error) {
     context.deps.log('error', 'no brief could be kept', { session: context.record.sessionId, reason: String(error) })
   }
@@ -323,7 +323,7 @@ function emitLoss(context: SessionContext, { loss, archiveId, startedAt }: Compa
 export function discardKeptFacts({ deps, record }: SessionContext, outcome: string): void {
   const known = record.compaction && deps.store.compaction(record.sessionId, record.compaction.startedAt)
   if (known && known.loss === null)
-    deps.store.putCompaction({ ...known, facts: [], trouble: `it did not come about (${outcome})` })
+    deps.store.putCompaction({ ...known, facts: [], trouble: `it did not happen (${outcome})` })
 }
 
 /**

@@ -77,7 +77,7 @@ function lacksAnswer({ record: { unsettled, cursor } }: SignalContext): boolean 
   return unsettled.length > 0 && !unsettled.some((id) => cursor?.calls?.includes(id))
 }
 
-export interface SignDetail {
+interface SignDetail {
   trigger?: 'auto' | 'manual'
   before?: number | null
   after?: number | null
@@ -134,7 +134,7 @@ function resetCycle(context: SignalContext): void {
   // A manual or idle compaction happens between turns. Any other happens within one.
   record.state = record.compaction?.trigger === 'manual' || record.compaction?.idle ? 'idle' : 'working'
   emit(context, 'cycle_started', { cycle: record.track.cycle, reason: 'compaction' })
-  tellCompaction(context, record.compaction?.usedBefore ?? null)
+  queueCompactionNotices(context, record.compaction?.usedBefore ?? null)
   // A session that just ended by /clear may look compacted, but its brief is for the next session.
   if (context.signal.kind !== 'session-end' && openHandoff(context) !== null)
     rareWork(context.deps).reconsiderHandoff(context)
@@ -146,7 +146,7 @@ function resetCycle(context: SignalContext): void {
  * The parent waits for the child's work, so it is told even where Baton is off for the child.
  * The user of that session is then not told.
  */
-export function tellCompaction(
+function queueCompactionNotices(
   context: SessionContext & Pick<SignalContext, 'enabled' | 'seatName' | 'parentSeatId'>,
   before: number | null,
 ): void {
@@ -221,13 +221,16 @@ export function complete(context: SwitchedContext, outcome: Outcome): void {
     durationMs: progress.durationMs,
     compactionTokens: context.record.track.limits.point,
   })
-  context.deps.log('info', 'a compaction ended', {
-    session: context.record.sessionId,
-    trigger: progress.trigger,
-    outcome,
-    tokens_before: usedBefore,
-    tokens_after: after,
-  })
+  // The transaction runs again when facts were read outside of it, and a log line cannot be undone.
+  context.deps.store.afterCommit(() =>
+    context.deps.log('info', 'a compaction ended', {
+      session: context.record.sessionId,
+      trigger: progress.trigger,
+      outcome,
+      tokens_before: usedBefore,
+      tokens_after: after,
+    }),
+  )
   const rare = rareWork(context.deps)
   if (outcome === 'completed') rare.recoverSecond(context, progress.summary)
   else rare.discardKeptFacts(context, outcome)
@@ -242,7 +245,7 @@ function figureBefore(progress: CompactionProgress, track: Track): number | null
 }
 
 /** Context for ending a compaction. No signal is needed. */
-export type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
+type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 
 /**
  * Closes a compaction when no further sign is expected. One that happened counts as completed.
@@ -275,7 +278,7 @@ export function awaitsFigures({ record: { compaction, track }, at }: SwitchedCon
   return Date.parse(at) - Date.parse(track.cycleStartedAt) < FIGURES_MS
 }
 
-export function hasHappened(progress: CompactionProgress): boolean {
+function hasHappened(progress: CompactionProgress): boolean {
   return progress.seen.length > 1
 }
 
@@ -297,7 +300,7 @@ export function reportCompaction(deps: EngineDependencies, sessionId: string): E
       const context = sessionContext(deps, deps.agents[record.agent]!, record, events)
       const { enabled, seatName } = context
       const parentSeatId = deps.store.seat(record.seatId)?.parentSeatId ?? null
-      tellCompaction(
+      queueCompactionNotices(
         { deps, agent: context.agent, record, at: context.at, events, enabled, seatName, parentSeatId },
         known.track.used,
       )

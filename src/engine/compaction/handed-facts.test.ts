@@ -79,7 +79,7 @@ test('a handed brief is given to the summariser and put back at each compaction 
     expect(first.instructed).toContain(planted)
     expect(first.told).toContain(planted)
   }
-  expect(first.told).toContain('The brief that this session began with')
+  expect(first.told).toMatch(/brief that this session began with/)
   const second = compact('manual')
   for (const planted of PLANTED) expect(second.told).toContain(planted)
 })
@@ -107,7 +107,7 @@ test('a brief that the session wrote itself later replaces the handed one after 
   requestBrief(app.engine.deps, { sessionId: fresh.id, caller: null, reason: null })
   for (let asked = 0; asked < 3; asked++) endTurn(fresh, `${BARE}\n## Next exact step\nWrite the release notes.\n`)
   const { told } = compact('manual')
-  expect(told).toContain('The brief you wrote before')
+  expect(told).toMatch(/brief that you wrote/)
   expect(told).toContain('Write the release notes.')
   expect(told).toContain(FORBIDDEN)
 })

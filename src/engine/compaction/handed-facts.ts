@@ -3,8 +3,8 @@ import type { BriefFiles } from '../../briefs/brief-keeper.js'
 import { usersFacts } from '../../briefs/needed-facts.js'
 import { LATE_TITLE } from '../../briefs/sections.js'
 import type { Fact } from '../../contract/fact.js'
-import { prepareText } from '../../facts/carries.js'
-import { keyOf } from '../../facts/key-of.js'
+import { keyOf } from '../../facts/fact-key.js'
+import { prepareText } from '../../facts/prepared-text.js'
 import { rankFacts } from '../../facts/rank.js'
 import type { SessionContext } from '../context.js'
 
@@ -22,9 +22,9 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
     keeper.read(brief) ?? '',
     ...keeper.lateFindings(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
   ])
-  const isSaid = (fact: Fact): boolean =>
+  const isCovered = (fact: Fact): boolean =>
     (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.contains(fact)
-  const written = texts.flatMap(factsOfBrief).filter((fact) => !isSaid(fact))
+  const written = texts.flatMap(factsOfBrief).filter((fact) => !isCovered(fact))
   return distinct([...said, ...written])
 }
 

@@ -13,7 +13,8 @@ const self = processInfo(process.pid)!
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
 const ASKED = 'Never touch legacy/a.ts. Fix the login.'
 const brief = (goal: string): string =>
-  `# Handoff brief\n\n## Goal and why\n${goal}\n\n## Next exact step\nRun the tests of src/login.ts.\n\n## Constraints\nNever touch legacy/a.ts.\n\n## Last user request\n> ${ASKED}\n`
+  `# Handoff brief\n\n## Goal and why\n${goal}\n\n## Next exact step\nRun the tests of src/login.ts.\n\n` +
+  `## Constraints\nNever touch legacy/a.ts.\n\n## Last user request\n> ${ASKED}\n`
 const BRIEF = brief('Fix the login for the shop.')
 const LATER = 'src/after-brief.ts'
 

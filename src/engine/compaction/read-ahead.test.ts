@@ -57,7 +57,7 @@ test('closing a review reads facts before the store is locked', () => {
   typePrompt('Never use sudo.')
   endTurn('Understood.')
   app.wait(30)
-  app.engine.lookAtHandoffs()
+  app.engine.checkDueHandoffs()
   expect(lastHandoff().state).toBe('waiting')
   expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
 })

@@ -1,8 +1,8 @@
 import type { TranscriptReader } from '../../agents/transcript-reader.js'
 import type { Repository } from '../../briefs/mechanical-brief.js'
 import type { Fact } from '../../contract/fact.js'
+import { keyOf } from '../../facts/fact-key.js'
 import { startFacts } from '../../facts/facts.js'
-import { keyOf } from '../../facts/key-of.js'
 import { rankFacts } from '../../facts/rank.js'
 import { sizeOf } from '../../lib/growing-file.js'
 import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
@@ -59,7 +59,7 @@ export interface Keeping {
   every: number | null
 }
 
-export interface ReadLimits {
+interface ReadLimits {
   /** Number of bytes to read at most. */
   bytes?: number | undefined
   /** Milliseconds to read at most. Absent for no limit. */

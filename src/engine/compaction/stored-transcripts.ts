@@ -23,6 +23,8 @@ const DAY_MS = 24 * 3_600_000
 export interface JudgedTranscript extends StoredTranscript {
   agent: string
   project: string | null
+  /** First request, shortened. Null when Baton knows the session, or the transcript names none. */
+  title: string | null
   standing: Standing
 }
 
@@ -46,7 +48,13 @@ export function judgeStored(
         const period = reader.cleanupPeriod(stored.path)
         const isExpired = period.setBy !== null && now - stored.writtenMs > period.days * DAY_MS
         const standing = isKept ? 'archived' : standingOf(deps, agent, record, project, origin?.headless === true)
-        return { ...stored, agent, project, standing: standing === 'unarchived' && isExpired ? 'expired' : standing }
+        return {
+          ...stored,
+          agent,
+          project,
+          title: origin?.title ?? null,
+          standing: standing === 'unarchived' && isExpired ? 'expired' : standing,
+        }
       }),
     )
     .sort((a, b) => a.writtenMs - b.writtenMs)
@@ -69,11 +77,11 @@ function standingOf(
 /** Plans the archive of one transcript. False when it holds nothing new or may not be read. */
 export function planStored(
   deps: EngineDependencies,
-  { sessionId, agent, project, path, bytes }: JudgedTranscript,
+  { sessionId, agent, project, title, path, bytes }: JudgedTranscript,
 ): boolean {
   const ahead = new Map([deps.lookForArchive({ agent, transcript: path })])
   return deps.store.transaction(() => {
     if (bytesHeld(deps, sessionId) >= bytes) return false
-    return deps.planArchive({ sessionId, agent, project, trigger: 'import', transcript: path }) !== null
+    return deps.planArchive({ sessionId, agent, project, title, trigger: 'import', transcript: path }) !== null
   }, ahead)
 }

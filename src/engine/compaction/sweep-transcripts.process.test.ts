@@ -207,7 +207,7 @@ test('a link that leads out of the folder of the transcript is refused with a wa
   symlinkSync(join(outside, 'file'), it.transcript('s1'))
   it.sweep()
   expect(it.made()).toEqual([])
-  expect(it.log()).toContain('a symbolic link that leads out of its folder')
+  expect(it.log()).toContain('a symbolic link')
 })
 
 test.skipIf(process.getuid?.() !== 0)('a transcript of another user is not archived', () => {

@@ -6,7 +6,7 @@ import { isForgotten } from '../views/session-queries.js'
 import { isHeadless } from './keep-transcript.js'
 
 /** A session whose transcript holds conversation that its archives lack. */
-export interface Unarchived {
+interface Unarchived {
   record: SessionRecord
   /** Size of its transcript. */
   bytes: number
@@ -43,7 +43,7 @@ const SURELY_NEW = 1024 * 1024
  * Finds sessions that ended without a signal, as after `kill -9` or a reboot, and those that
  * continued after their last archive. Reads files, so call it outside of transactions.
  */
-export function findUnarchived(deps: EngineDependencies): Unarchived[] {
+function findUnarchived(deps: EngineDependencies): Unarchived[] {
   const now = deps.now().getTime()
   const seenSince = new Date(now - LOOK_BACK_MS).toISOString()
   return deps.store.sessions({ seenSince }).flatMap((record): Unarchived[] => {

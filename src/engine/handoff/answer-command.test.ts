@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clockTime } from '../../briefs/review-text.js'
 import { type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { requestBrief } from './handoff-calls.js'
 
@@ -33,29 +34,39 @@ function openReview(): void {
 
 test('/handoff status answers the user, begins no turn and is not sent to the model', () => {
   s.hook('Stop', { stop_hook_active: false, last_assistant_message: 'done' })
-  expect(typeCommand('status')).toContain('No handoff is under way.')
+  expect(typeCommand('status')).toMatch(/^\[baton\] No handoff\b/)
   expect(app.store.session(s.id)!.state).toBe('idle')
   openReview()
-  expect(typeCommand('status')).toMatch(
-    /Handoff 1: its brief waits for your review \(used by itself at .*\): \/handoff approve/,
-  )
+  expect(typeCommand('status')).toMatch(/Handoff 1: .* \d\d:\d\d:\d\d.*\/handoff approve.*\/handoff cancel/)
   expect(lastHandoff().state).toBe('review')
 })
 
+test('/handoff status names the time at which a fresh session starts by itself, and it starts then', () => {
+  openReview()
+  const { dueAt } = lastHandoff()
+  expect(typeCommand('status')).toContain(clockTime(dueAt!))
+  app.wait((Date.parse(dueAt!) - app.now().getTime()) / 1000 - 1)
+  app.engine.checkDueHandoffs()
+  expect(lastHandoff().state).toBe('review')
+  app.wait(1)
+  app.engine.checkDueHandoffs()
+  expect(lastHandoff().state).toBe('clearing')
+})
+
 test('/handoff approve uses the brief under review, and changes nothing otherwise', () => {
-  expect(typeCommand('approve')).toContain('No handoff is under way.')
+  expect(typeCommand('approve')).toMatch(/^\[baton\] No handoff\b/)
   openReview()
   expect(typeCommand('approve')).toContain('is approved')
   expect(lastHandoff().state).toBe('clearing')
   expect(app.store.brief(lastHandoff().briefId!)!.status).toBe('approved')
-  expect(typeCommand('approve')).toContain('Nothing waits for a review.')
+  expect(typeCommand('approve')).toMatch(/^\[baton\] No brief\b/)
 })
 
 test('/handoff cancel stops the handoff, and the session continues', () => {
   openReview()
-  expect(typeCommand('cancel')).toBe('[baton] The handoff is cancelled: this session continues.')
+  expect(typeCommand('cancel')).toMatch(/^\[baton\] .*cancelled/)
   expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'the user cancelled it' })
-  expect(typeCommand('cancel')).toContain('No handoff is under way.')
+  expect(typeCommand('cancel')).toMatch(/^\[baton\] No handoff\b/)
 })
 
 test('a prompt that only resembles a /handoff command is an ordinary prompt', () => {

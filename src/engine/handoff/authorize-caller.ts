@@ -12,7 +12,7 @@ export type Role = Extract<HandoffCause, 'agent' | 'parent' | 'user'>
  * Returns the caller's role towards a session: its seat, its parent or the user may request a
  * handoff. Null for any other caller.
  */
-export function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role | null {
+function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role | null {
   if (caller === null) return 'user'
   if (caller === target.sessionId) return 'agent'
   const seatId = store.session(caller)?.seatId
@@ -26,8 +26,8 @@ export function requireRole(store: Store, caller: Caller, target: Pick<SessionRe
   const role = roleOf(store, caller, target)
   if (role !== null) return role
   throw new BatonError(
-    `Session ${target.sessionId.slice(0, 8)} is not this one's (${caller!.slice(0, 8)}), nor a child of its seat.`,
-    'Only a session itself, its parent seat or the user decides about its handoff.',
+    `Session ${caller!.slice(0, 8)} may not decide about the handoff of session ${target.sessionId.slice(0, 8)}.`,
+    'Only that session, its parent seat or the user may.',
     EXIT.refused,
   )
 }
@@ -37,8 +37,8 @@ export function admitReviewer(store: Store, caller: Caller, target: Pick<Session
   const role = requireRole(store, caller, target)
   if (role !== 'agent') return role
   throw new BatonError(
-    'An agent does not review the briefs of its own seat.',
-    'The user or the parent seat does. To give a better brief, run baton handoff <file>: the last one counts.',
+    'An agent cannot review the briefs of its own seat.',
+    'The user or the parent seat reviews them. Give a better brief with baton handoff <file>: the last one counts.',
     EXIT.refused,
   )
 }

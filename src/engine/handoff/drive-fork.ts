@@ -29,8 +29,10 @@ export interface ForkRequest {
   prompt: string
 }
 
-const COPY =
-  'This is a copy of the session, made for the brief alone: the session itself did not give one. Every tool is refused here, and nothing goes on from here.'
+const COPY = [
+  'You are a copy of the session, made only for this brief, because the session gave none.',
+  'Every tool is refused, and this copy ends with your answer.',
+].join(' ')
 
 /** Claims the forks that no living process runs. Returns all handoffs this process has claimed. */
 export function claimForks(deps: EngineDependencies, self: ProcessIdentity): string[] {
@@ -94,12 +96,12 @@ export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoff
     settleFork(deps, self, handoffId, given)
   } catch (error) {
     if (!(error instanceof KeyTrouble) && !given.isLast) throw error
-    const why = error instanceof KeyTrouble ? error.message : 'its brief could not be kept'
+    const why = error instanceof KeyTrouble ? error.message : 'its brief could not be stored'
     if (!(error instanceof KeyTrouble))
-      deps.log('error', 'no brief could be kept', { handoff: handoffId, reason: String(error) })
+      deps.log('error', 'no brief could be stored', { handoff: handoffId, reason: String(error) })
     deps.store.transaction(() => {
       const found = wantedForkContext(deps, self, handoffId)
-      if (found) failHandoff(found.context, withForkOutcome(found.handoff, 'no brief could be kept'), why)
+      if (found) failHandoff(found.context, withForkOutcome(found.handoff, 'no brief could be stored'), why)
     })
   }
 }

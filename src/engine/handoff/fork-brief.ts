@@ -15,8 +15,8 @@ import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } fr
 import { beginReview } from './review.js'
 
 /**
- * Briefs written by a fork of the session, where the configuration allows it. A fork is asked if the
- * agent gave no brief or a poor one, before Baton writes a brief itself:
+ * Briefs written by a fork of the session, where the configuration allows it. A fork is asked if
+ * the agent gave no brief or a poor one, before Baton writes a brief itself:
  *
  *   wanted           the turn has ended; a background process runs the fork (`drive-fork.ts`)
  *   a brief          is compared with the facts like any other, and used unless it is below the bar
@@ -39,8 +39,7 @@ export function wantFork(
   const { deps, record, at } = context
   const fork = { since: at, tries: 0, upTo, reason, outcome: null }
   if (applyEvent(context, handoff, 'fork-wanted', { draft: given, fork, stale: false }) === null) return
-  const text =
-    '[baton] The agent gave no brief that will do: a fork of this session writes it now, in a few minutes at most. Then the work goes on.'
+  const text = '[baton] The agent gave no usable brief. A fork of this session writes it now, within a few minutes.'
   queue(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
@@ -70,7 +69,7 @@ export function applyForkResult(
 ): HandoffRecord {
   const material = addQuestion(known, handoff)
   if (!context.enabled) {
-    cancelHandoff(context, withForkOutcome(handoff, 'not needed any more'), 'Baton was switched off')
+    cancelHandoff(context, withForkOutcome(handoff, 'no longer needed'), 'Baton was switched off')
     return context.deps.store.handoff(handoff.handoffId)!
   }
   const body = findBrief(given.answer ?? '')
@@ -83,7 +82,7 @@ export function applyForkResult(
   const why =
     body === null
       ? given.why
-      : `its brief carried ${percent(coverage?.score)} of what happened, and the bar is ${percent(bar)}`
+      : `its brief covered ${percent(coverage?.score)} of the facts, and the minimum is ${percent(bar)}`
   const ready = isEnough
     ? withFork(
         context,
@@ -118,7 +117,7 @@ interface Ready {
 
 /** Uses the agent's brief although it is below the bar, or else Baton's own. */
 function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial): Ready {
-  const reason = `${handoff.fork!.reason} A fork of its session was asked too: ${handoff.fork!.outcome}.`
+  const reason = `${handoff.fork!.reason} A fork of the session gave no usable brief either: ${handoff.fork!.outcome}.`
   const brief =
     handoff.draft === null
       ? writeBrief(context, material, { reason, lastAnswer: null })

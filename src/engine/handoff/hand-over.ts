@@ -69,7 +69,7 @@ export function blockAndHandOver(context: SignalContext): void {
   if (open === null && wasJustHandedOver(context)) return
   const asked: HandoffRequest = { cause: 'compaction', level: null, reason: 'the context was full', unattended: true }
   const handoff = open ?? askForBrief(context, asked)
-  context.veto = '[baton] The session is handed over to a fresh one instead.'
+  context.veto = '[baton] No compaction: Baton hands this session over to a fresh one.'
   record.compaction = record.compaction && { ...record.compaction, mayBeForbidden: true }
   if (handoff.briefId === null) {
     const material = briefMaterial(context)
@@ -93,6 +93,8 @@ function wasJustHandedOver({ deps, record, policy, at }: SignalContext): boolean
   const last = deps.store.handoffs({ seatId: record.seatId, limit: 20 }).findLast(({ state }) => state === 'done')
   return last !== undefined && Date.parse(at) - Date.parse(last.stateAt) < policy.guards.cooldownSeconds * 1000
 }
+
+const INSTEAD_OF_BRIEF = 'Give no brief. Continue the work.'
 
 /** Causes of requests that belong to a cycle: its level, or a compaction that was blocked. */
 const MADE_BY_CYCLE = new Set<HandoffRecord['cause']>(['level', 'compaction'])
@@ -120,10 +122,9 @@ export function reconsiderHandoff(context: SignalContext): void {
   // message when a conversation is searched.
   const when = handoff.usedTokens === null ? '' : ` at ${formatTokens(handoff.usedTokens)} tokens`
   const agent = isAsked
-    ? `[baton] The handoff you were asked for${when} is cancelled: this conversation was compacted, and there is room again. Give no brief, and go on with the work.`
+    ? `[baton] The handoff requested${when} is cancelled, because a compaction made room. ${INSTEAD_OF_BRIEF}`
     : null
-  const user =
-    '[baton] The handoff that was asked for before the compaction is cancelled; the levels of the new cycle decide again.'
+  const user = '[baton] The compaction cancelled the handoff. The levels decide again in the new cycle.'
   queue(
     context,
     { category: 'compaction', mode: 'important', agent_text: agent, user_text: user },
@@ -132,7 +133,7 @@ export function reconsiderHandoff(context: SignalContext): void {
 }
 
 /**
- * Applies the user's /handoff, which the mod has passed to the agent as a prompt.
+ * Applies the user's /handoff, which the plugin module has passed to the agent as a prompt.
  * Without a server signals are processed late, so this one may belong to the turn before the
  * command.
  * The agent counts as asked only if this prompt is the request or this answer is the brief.
@@ -207,7 +208,7 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   if (isWorse(context, before, coverage) || !withdraw(context, handoff)) return false
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason, coverage })
   deps.store.putBrief({ ...before, status: 'superseded' })
-  cancelHandoffMessages(context, 'a better brief took its place')
+  cancelHandoffMessages(context, 'a better brief replaced it')
   useBrief(context, handoff, brief, material)
   return true
 }
@@ -231,7 +232,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
  * Cancels a request that was not delivered yet.
  * True when there was one: it is asked at turn end instead.
  */
-function cancelUndelivered(context: SignalContext, why = 'it is asked for at the end of the turn'): boolean {
+function cancelUndelivered(context: SignalContext, why = 'the agent is asked at the end of the turn'): boolean {
   return cancelStale(context, why, isAboutSession(context, ['handoff'])).length > 0
 }
 
@@ -282,9 +283,21 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   } else useBrief(context, handoff, taken(step === 'take' ? body! : handoff.draft!), material)
 }
 
+/**
+ * Asks at the end of the turn, in the answer to its hook. A hook that did not wait for this answer
+ * has let the turn end, so the request then wakes the idle session or goes with its next event.
+ */
 function askAgain(context: SignalContext, handoff: HandoffRecord, text: string, given: string | null): void {
+  const { record } = context
   const asked = applyEvent(context, handoff, 'asked-again', { asked: handoff.asked + 1, draft: given })
-  if (asked !== null) context.insistence = text
+  if (asked === null) return
+  if (context.isAwaited) context.insistence = text
+  else
+    queue(
+      context,
+      { category: 'handoff', mode: 'urgent', agent_text: text, user_text: null },
+      { seatId: record.seatId, sessionId: record.sessionId },
+    )
 }
 
 function useBrief(context: SignalContext, handoff: HandoffRecord, brief: BriefRecord, material: BriefMaterial): void {
@@ -349,7 +362,7 @@ function reviewOrWait(context: PolicyContext, handoff: HandoffRecord, brief: Bri
 /** Finishes a brief whose fork still runs, because the next start must not wait for it. */
 function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void {
   try {
-    const ready = withoutFork({ ...context, read: null }, handoff, 'the session ended before it had answered')
+    const ready = withoutFork({ ...context, read: null }, handoff, 'the session ended before the fork answered')
     reviewOrWait(context, ready.handoff, ready.brief)
   } catch (error) {
     if (!(error instanceof KeyTrouble)) throw error

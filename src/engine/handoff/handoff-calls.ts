@@ -1,5 +1,5 @@
+import { oneLine } from '../../briefs/format-lines.js'
 import { requestText } from '../../briefs/request-text.js'
-import { oneLine } from '../../briefs/told-lines.js'
 import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { closingQuestion } from '../../facts/questions.js'
@@ -9,12 +9,13 @@ import { readForBrief } from '../compaction/around-compaction.js'
 import { briefMaterial } from '../compaction/brief-sources.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
+import { recentHandoffs } from '../messages/level-warnings.js'
 import { queue } from '../messages/messages.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
 import { isQuiet } from '../messages/wake-idle-session.js'
-import { recentHandoffs } from '../messages/warn.js'
 import { knownSessionContext, type PolicyContext } from '../session-context.js'
 import { admitReviewer, type Caller, type Role, requireRole } from './authorize-caller.js'
+import { refuseAwaited } from './briefs-on-request.js'
 import { withBrief } from './fork-brief.js'
 import {
   applyEvent,
@@ -27,13 +28,13 @@ import {
 import { cancelHandoffMessages, handoffsHere, withdraw } from './handoffs.js'
 import { isThere, leaveWhenIdle } from './leave-session.js'
 import { type BriefMaterial, coverageOf, takeBrief } from './make-brief.js'
-import { refuseAwaited } from './own-briefs.js'
 import { beginReview, continueApproved, holdReview, reopenedUntil } from './review.js'
 
 /**
  * Handoff commands of users and agents, which need no signal of the session.
- * Every command is one transaction that changes everything, or throws a BatonError and changes nothing.
- * An idle session is told or left at once; a working one at its next signal (`hand-over.ts`).
+ * Every command is one transaction that changes everything, or throws a BatonError and changes
+ * nothing. An idle session is told or left at once; a working one at its next signal
+ * (`hand-over.ts`).
  */
 
 export interface Offered {
@@ -99,7 +100,7 @@ export function requestBrief(
     refuseOff(context)
     if (!isThere(context))
       throw new BatonError(
-        `Session ${record.sessionId.slice(0, 8)} has ended: nobody is there to be asked.`,
+        `Session ${record.sessionId.slice(0, 8)} has ended, so its agent cannot write a brief.`,
         'Give a brief for it yourself: baton handoff <file> --session ID.',
         EXIT.refused,
       )
@@ -109,7 +110,7 @@ export function requestBrief(
     for (const one of open) refuseBegun(context, one)
     const handoff = beginHandoff(context, causeOf(role, asked.reason))
     const seatName = deps.store.seat(record.seatId)?.name ?? null
-    const why = asked.reason === null ? '' : `\n\nThe reason that was given: ${oneLine(asked.reason, 500)}`
+    const why = asked.reason === null ? '' : `\n\nReason: ${oneLine(asked.reason, 500)}`
     queue(
       context,
       { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
@@ -141,8 +142,8 @@ export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string
       throw new BatonError(
         handoff.newSessionId === null
           ? `That handoff is over (${handoff.state}).`
-          : 'The fresh session has begun already.',
-        'baton handoffs list --all shows what became of it.',
+          : 'The fresh session has already started.',
+        'baton handoffs list --all shows its result.',
         EXIT.refused,
       )
     refuseBegun(context, handoff)
@@ -166,9 +167,9 @@ export function dropBrief(deps: EngineDependencies, asked: { briefId: string; ca
 
 /** Next step of a handoff by state, where no approval is needed. */
 const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
-  checked: 'it is used when the turn of its session ends',
-  waiting: 'it is used at the next /clear in its session, or the next start in its folder',
-  clearing: 'its session is cleared as soon as it is idle and nothing stands in its composer',
+  checked: 'a fresh session starts from it after this turn',
+  waiting: 'the next /clear in its session, or the next start in its folder, uses it',
+  clearing: 'its session is cleared as soon as it is idle and its composer is empty',
 }
 
 /** Approves a brief under review. */
@@ -185,10 +186,10 @@ export function approveBrief(deps: EngineDependencies, asked: { briefId: string;
     if (handoff && brief.status === 'approved') return { brief, handoff }
     if (handoff?.state !== 'review')
       throw new BatonError(
-        `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
+        `${brief.briefId} does not wait for a review (status: ${brief.status}).`,
         handoff
-          ? `It needs no approval: ${NEXT[handoff.state] ?? 'it goes on by itself'}.`
-          : 'baton handoffs show tells more.',
+          ? `It needs no approval: ${NEXT[handoff.state] ?? 'its handoff continues without you'}.`
+          : `Details: baton handoffs show ${brief.briefId}`,
         EXIT.refused,
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }
@@ -287,7 +288,7 @@ function applyToRequest(
   role: Role,
   reason: string | null,
 ): HandoffRecord {
-  cancelHandoffMessages(context, 'the brief was given')
+  cancelHandoffMessages(context, 'the agent gave its brief')
   context.record.handoffId = wanted.handoffId
   const byHand = role === 'user' ? { cause: role, unattended: false } : {}
   return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
@@ -305,8 +306,8 @@ function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state !== 'clearing') return
   if (withdraw(context, handoff)) return
   throw new BatonError(
-    `Session ${handoff.sessionId.slice(0, 8)} is being cleared at this moment.`,
-    'Its brief goes to the fresh session; baton status shows it in a moment.',
+    `Session ${handoff.sessionId.slice(0, 8)} is being cleared now.`,
+    'Its brief goes to the fresh session. baton status shows that session in a moment.',
     EXIT.refused,
   )
 }
@@ -316,8 +317,8 @@ function refuseLeft({ deps, record }: PolicyContext, command: string): void {
   const later = deps.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
   if (record.state !== 'ended' || !later) return
   throw new BatonError(
-    `Session ${record.sessionId.slice(0, 8)} was left; ${later.sessionId.slice(0, 8)} took its place in the seat.`,
-    `Name that one: ${command} ${later.sessionId.slice(0, 8)}.`,
+    `Session ${record.sessionId.slice(0, 8)} has ended. ${later.sessionId.slice(0, 8)} replaced it in the seat.`,
+    `Name the new session: ${command} ${later.sessionId.slice(0, 8)}`,
     EXIT.refused,
   )
 }
@@ -325,7 +326,7 @@ function refuseLeft({ deps, record }: PolicyContext, command: string): void {
 function refuseOff({ record, enabled }: PolicyContext): void {
   if (enabled) return
   const id = record.sessionId.slice(0, 8)
-  throw new BatonError(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`, EXIT.refused)
+  throw new BatonError(`Baton is off for session ${id}.`, `Turn it on: baton on ${id}`, EXIT.refused)
 }
 
 /** Throws if a guard stops agents that hand over without end. Users are never stopped. */
@@ -337,8 +338,8 @@ function refuseGuarded(context: PolicyContext, role: Role): void {
   const guard = guardHandoff(record.track, policy.guards, recentHandoffs(context))
   if (guard === null) return
   throw new BatonError(
-    `A guard stops this handoff (${guard.name}): ${guard.reason}.`,
-    `The user may ask for it: /handoff in the client, or baton handoffs request ${record.sessionId.slice(0, 8)} in another terminal.`,
+    `A guard stops this handoff (guards.${guard.name}): ${guard.reason}.`,
+    `Only the user can request it now: /handoff, or baton handoffs request ${record.sessionId.slice(0, 8)}`,
     EXIT.refused,
     { guard: guard.name },
   )
@@ -347,8 +348,8 @@ function refuseGuarded(context: PolicyContext, role: Role): void {
 function refuseUsed(brief: BriefRecord): void {
   if (brief.status !== 'used') return
   throw new BatonError(
-    `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} began with it.`,
-    'Tell that session what has changed, or ask for its own handoff.',
+    `${brief.briefId} is in use: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} started from it.`,
+    'Send that session a message with the change, or request its own handoff.',
     EXIT.refused,
   )
 }
@@ -363,12 +364,10 @@ function refuseReplaced({ store }: EngineDependencies, brief: BriefRecord): void
     .findLast((one) => one.sequence > brief.sequence && !REPLACED_OR_DROPPED.has(one.status))
   const replaced = brief.status === 'superseded' && later ? later.briefId : null
   throw new BatonError(
+    replaced ? `${replaced} replaced ${brief.briefId} meanwhile.` : `${brief.briefId} is now ${brief.status}.`,
     replaced
-      ? `${brief.briefId} was replaced meanwhile by ${replaced}.`
-      : `${brief.briefId} is ${brief.status} meanwhile.`,
-    replaced
-      ? `Put your changes into that one: baton handoffs edit ${replaced}.`
-      : `To use your text all the same: baton handoff <file> --session ${brief.sessionId.slice(0, 8)}.`,
+      ? `Edit the new brief: baton handoffs edit ${replaced}`
+      : `Use your text as a new brief: baton handoff <file> --session ${brief.sessionId.slice(0, 8)}`,
     EXIT.refused,
   )
 }

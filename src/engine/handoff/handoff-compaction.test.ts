@@ -32,7 +32,7 @@ test('a compaction cancels the request of a level, and the next turn hands nothi
   expect(s.endsTurn('Done. Should I push?').answer).not.toContain('handoff brief')
   expect(app.store.handoffs()).toHaveLength(1)
   expect(s.types().filter((type) => type === 'handoff_cancelled')).toHaveLength(1)
-  expect(s.messages('compaction').some(({ user_text }) => user_text?.includes('is cancelled'))).toBe(true)
+  expect(s.messages('compaction').some(({ user_text }) => user_text?.includes('cancelled the handoff'))).toBe(true)
 })
 
 test('the new cycle requests a handoff again once its own level is reached', () => {

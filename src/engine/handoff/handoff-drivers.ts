@@ -5,7 +5,8 @@ import { isForking } from './handoffs.js'
 import { noticeDeadline } from './missed-orders.js'
 
 /**
- * True when a driver must type: the clear, or the first prompt of a fresh session without a mod.
+ * True when a driver must type: the clear, or the first prompt of a fresh session.
+ * A session with a plugin module needs no driver.
  */
 export function needsTyping({ state, way, client }: HandoffRecord): boolean {
   return Boolean(client) && ((state === 'clearing' && way === 'tmux') || (state === 'confirmed' && way !== 'mod'))

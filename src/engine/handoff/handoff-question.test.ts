@@ -61,10 +61,10 @@ test('a question at the end of the turn is in the brief, in the prompt and in th
   expect(lastHandoff()).toMatchObject({ state: 'clearing', question: expect.stringContaining('2. 9000') })
   expect(briefText()).toContain(QUESTION)
   expect(order()!.prompt).toContain(QUESTION)
-  expect(order()!.prompt).not.toContain('do not ask')
+  expect(order()!.prompt).not.toContain('next exact step')
   const { told } = clearSession()
   expect(told.indexOf(QUESTION)).toBeGreaterThan(0)
-  expect(told).toMatch(/repeat it to the user word for word, call no tool, and wait for the answer/)
+  expect(told).toMatch(/repeat the question word for word, call no tool, and wait for the answer/)
 })
 
 test('an agent that asks the user instead of giving its brief is handed over with its question', () => {
@@ -120,6 +120,6 @@ test('a turn that ends without a question tells the fresh session to begin with 
   s.step(150_000)
   endTurn(`Why did it fail? Because of the port. All is written down.\n\n${BRIEF}`)
   expect(lastHandoff().question ?? null).toBeNull()
-  expect(order()!.prompt).toContain('do not ask whether to go on')
-  expect(clearSession().told).toContain('Go on where it says the next step is')
+  expect(order()!.prompt).toContain('next exact step')
+  expect(clearSession().told).not.toMatch(/question/)
 })

@@ -103,7 +103,7 @@ describe('Baton switched off while a session is handed over', () => {
     endTurn(BRIEF)
     expect(lastHandoff().state).toBe('clearing')
     app.configure((policy) => ({ ...policy, enabled: false }))
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect([hasOrder(), lastHandoff().state]).toEqual([false, 'cancelled'])
   })
 
@@ -168,7 +168,8 @@ describe('/handoff typed in the client', () => {
   test('a typed /handoff is not answered with a brief of the turn before it whose signals are still unhandled', () => {
     startSession()
     typeHandoff('', 1000)
-    // These signals belong to the turn before the command: without a server they are processed late.
+    // These signals belong to the turn before the command: without a server they are processed
+    // late.
     s.prompt()
     endTurn('Item 1 is noted.')
     expect(app.store.briefs()).toEqual([])
@@ -235,9 +236,23 @@ test('cancelling a handoff withdraws the request that is waking an idle session'
   startSession()
   endTurn('Done.')
   const { handoffId } = requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
-  app.engine.lookAtHandoffs()
+  app.engine.checkDueHandoffs()
   expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('handoff brief') })
   dropHandoff(deps(), { handoffId, caller: null })
   expect(hasOrder()).toBe(false)
   expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
+})
+
+test('a turn that ends without waiting for Baton is followed by a prompt that asks for the brief', () => {
+  startSession()
+  s.reports(150_000, Date.now())
+  s.step(150_000, { deliver: 'outbox' })
+  expect(s.endsTurn('Done.', { deliver: 'outbox' }).answer).toBe('')
+  expect(lastHandoff()).toMatchObject({ state: 'requested', asked: 1 })
+  expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('handoff brief') })
+
+  s.hook('UserPromptSubmit', { prompt: order().prompt })
+  endTurn(BRIEF)
+  expect(lastHandoff().state).toBe('clearing')
+  expect(app.store.briefs().map(({ author }) => author)).toEqual(['agent'])
 })

@@ -41,7 +41,8 @@ function typedRequest(context: SignalContext): { words: string } | null {
   if (!deps.store.claimOnce(`request.${sessionId}.${typed.at}`, at)) return null
   if (enabled) return typed
   // A stored request would take effect whenever Baton is switched on again.
-  const text = `[baton] Baton is off for this session, and /handoff does nothing. baton on ${sessionId.slice(0, 8)} lets it act again; then type /handoff once more.`
+  const command = `baton on ${sessionId.slice(0, 8)}`
+  const text = `[baton] Baton is off for this session · turn it on: ${command} · then repeat /handoff`
   queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
   return null
 }

@@ -24,7 +24,7 @@ import { cancelHandoffMessages, fieldsOf, handoffsHere, isToLeave, openHandoff, 
  *   failed      The brief or the way to a fresh session was lost; `trouble` names the reason.
  *   cancelled   Nobody wants the handoff any more; `trouble` names the reason.
  *
- * docs/handoff.md shows the same table; `handoff-transitions.test.ts` compares them.
+ * docs/internals/state.md shows the same table; `handoff-transitions.test.ts` compares them.
  */
 export const HANDOFF_EVENTS = {
   'handoff-requested': 'a level, a compaction, the user, the agent or the parent seat asks for a handoff',
@@ -77,14 +77,14 @@ const EFFECTS = {
   'emit handoff_failed': ({ context, moved }: Step) =>
     emit(context, 'handoff_failed', { ...fieldsOf(moved), handoff_id: moved.handoffId, reason: moved.trouble }),
 }
-export type HandoffEffect = keyof typeof EFFECTS
+type HandoffEffect = keyof typeof EFFECTS
 
 interface Step {
   context: SessionContext
   moved: HandoffRecord
 }
 
-export interface Transition {
+interface Transition {
   /** Null when the handoff does not exist yet. */
   from: readonly (HandoffState | null)[]
   event: HandoffEvent
@@ -213,7 +213,7 @@ export interface HandoffRequest {
 /** Begins a handoff of this session. The last request wins: an earlier one of the seat is over. */
 export function beginHandoff(context: SessionContext, asked: HandoffRequest): HandoffRecord {
   const { deps, record, at } = context
-  for (const earlier of handoffsHere(context)) cancelHandoff(context, earlier, 'a later request took its place')
+  for (const earlier of handoffsHere(context)) cancelHandoff(context, earlier, 'a later request replaced it')
   const { used, limits } = record.track
   const handoff: HandoffRecord = {
     handoffId: `handoff_${deps.newId()}`,

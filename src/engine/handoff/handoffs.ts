@@ -99,6 +99,6 @@ export function fieldsOf(handoff: HandoffRecord): HandoffFields {
     inputTokens: usedTokens,
     contextWindow: windowTokens,
     handoffNumber: handoff.number,
-    ...(handoff.fork ? { fork: handoff.fork.outcome ?? 'not needed any more' } : {}),
+    ...(handoff.fork ? { fork: handoff.fork.outcome ?? 'no longer needed' } : {}),
   }
 }

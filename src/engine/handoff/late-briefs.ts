@@ -6,7 +6,7 @@ import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
 import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
-import { trySendToSeat } from '../messages/bring-messages.js'
+import { trySendToSeat } from '../messages/deliver-to-seat.js'
 import { queue } from '../messages/messages.js'
 import { sessionContext } from '../session-context.js'
 import { keepOwnBrief } from './make-brief.js'
@@ -18,7 +18,7 @@ const TRY_MS = 24 * 3_600_000
 
 const REASONS = {
   ended: 'The session ended without a brief.',
-  gone: 'The client was gone in the middle of its work.',
+  gone: 'The client ended while the session worked.',
 }
 
 /**
@@ -106,7 +106,9 @@ function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord
   const agent = deps.agents[next?.agent ?? '']
   if (next === null || !agent) return null
   const id = brief.briefId
-  const text = `[baton] Session ${gone.sessionId.slice(0, 8)} in this folder was cut off in the middle of its work. Baton kept a brief of it (${id}). To go on from it here: baton handoffs use ${id}. To read it: baton handoffs show ${id}.`
+  const cause = `Session ${gone.sessionId.slice(0, 8)} in this folder was cut off while it worked`
+  const commands = `continue from its brief: baton handoffs use ${id} · read it: baton handoffs show ${id}`
+  const text = `[baton] ${cause} · ${commands}`
   const context = sessionContext(deps, agent, next, events)
   queue(
     context,

@@ -19,7 +19,7 @@ export const LOOK_MS = 2 * 60_000
 export const BY_NEXT_START = { way: 'start', orderId: null } as const
 
 /**
- * Leaves the session by the best available way: the mod inside the client clears it, or a driver
+ * Leaves the session by the best available way: the plugin module clears it, or a driver
  * types into its terminal (`drive-handoff.ts`), or the user is told that it can be left.
  */
 export function leaveSession(context: PolicyContext, asked: HandoffRecord): void {
@@ -27,7 +27,7 @@ export function leaveSession(context: PolicyContext, asked: HandoffRecord): void
   const handoff = asked.state === 'waiting' ? asked : addLateFindings(context, asked)
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
-    failHandoff(context, handoff, 'its brief is gone')
+    failHandoff(context, handoff, 'its brief is missing')
     return
   }
   const known = { ...handoff, client: clientOf(context) }
@@ -72,7 +72,7 @@ function order(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecor
 export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which: 'same' | 'another'): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
-    failHandoff(context, handoff, 'its brief is gone')
+    failHandoff(context, handoff, 'its brief is missing')
     return
   }
   const hasTime = which === 'same' && handoff.dueAt !== null && handoff.dueAt > context.at
@@ -140,7 +140,9 @@ export function startDriverEarly(context: SignalContext): Pick<HandoffRecord, 'c
 function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (handoff.state === 'waiting' && handoff.way === 'start') return
   if (applyEvent(context, handoff, 'clear-left-to-user', BY_NEXT_START) === null) return
-  const text = `[baton] The brief for a fresh session is ready (${brief.briefId}). Type /clear and the work goes on from it; baton handoffs cancel ${brief.briefId} drops it.`
+  const id = brief.briefId
+  const commands = `continue in a fresh session: /clear · drop it: baton handoffs cancel ${id}`
+  const text = `[baton] The brief ${id} is ready · ${commands}`
   queue(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
@@ -150,7 +152,7 @@ function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord
 
 /**
  * Has the driver type the first prompt.
- * False when the terminal cannot be typed into or a mod does it.
+ * False when the terminal cannot be typed into or a plugin module does it.
  */
 export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps } = context
@@ -167,7 +169,7 @@ export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord):
 /** Tries the next way after one failed. */
 export function offerInstead(context: NamedContext, handoff: HandoffRecord, failed: HandoffWay): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
-  if (brief === null) failHandoff(context, handoff, 'its brief is gone')
+  if (brief === null) failHandoff(context, handoff, 'its brief is missing')
   else typeOrOffer(context, { ...handoff, failedWays: [...handoff.failedWays, failed] }, brief)
 }
 

@@ -6,7 +6,7 @@ import { lastingFacts, usersFacts } from '../../briefs/needed-facts.js'
 import type { Fact } from '../../contract/fact.js'
 import type { BriefAuthor, BriefOrigin, BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { keyOf } from '../../facts/key-of.js'
+import { keyOf } from '../../facts/fact-key.js'
 import { questionsOf } from '../../facts/questions.js'
 import { handedFacts } from '../compaction/handed-facts.js'
 import type { SessionContext } from '../context.js'
@@ -124,7 +124,7 @@ function writeOwnBrief(
 /** Text that code adds to a brief besides the facts: whole sections and the calls they list. */
 type Appendix = NeededCalls & { text: string }
 
-const PARTIAL = 'The transcript could not be read whole in time: what was said in its middle is not in it.'
+const PARTIAL = 'The middle of the transcript is missing, because it could not be read in time.'
 
 function storeBrief(
   context: SessionContext,

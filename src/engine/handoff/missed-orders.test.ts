@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
-const checkHandoffs = () => app.engine.lookAtHandoffs()
+const checkHandoffs = () => app.engine.checkDueHandoffs()
 const hasOrder = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
 const takesOrders = () => app.engine.deps.agents['claude-code']!.takesOrders!(app.liveDir, s.id, SELF)
 /** Reports a hindrance as the mod does. */

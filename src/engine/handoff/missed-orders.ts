@@ -8,16 +8,16 @@ export const ORDER_MS = 10 * 60_000
 /** Milliseconds from the last moment an order may begin until its result is expected. */
 export const SETTLE_MS = 5_000
 /**
- * Milliseconds for the mod to notice an order.
- * The mod checks once a second and reports a hindrance at once, but a busy machine may be slow.
+ * Milliseconds for the plugin module to notice an order.
+ * The module checks once a second and reports a hindrance at once, but a machine may be slow.
  */
 export const NOTICE_MS = 10_000
 /** Milliseconds after which a waiting process has checked the order. */
 const LOOKED_MS = 5_000
 
 /**
- * True when the mod does not notice an order: it may have crashed while its files stay.
- * False also for a mod of an earlier version, which does not report hindrances.
+ * True when the plugin module does not notice an order: it may have crashed while its files stay.
+ * False also for a plugin module of an earlier version, which does not report hindrances.
  */
 export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {
   if (agent.tellsHindrance?.(liveDir, sessionId) !== true) return false
@@ -28,7 +28,7 @@ export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, o
 
 /**
  * Returns when the order must have been noticed.
- * Null without an order, after it was noticed, or if the mod does not report that.
+ * Null without an order, after it was noticed, or if the plugin module does not report that.
  */
 export function noticeDeadline(
   { store, agents, liveDir, now }: EngineDependencies,
@@ -46,7 +46,7 @@ export function noticeDeadline(
 export type HindranceSources = Pick<EngineDependencies, 'store' | 'agents' | 'liveDir'>
 
 /**
- * Returns the reason why the session of a handoff is not cleared yet, reported by the mod or the
+ * Returns why the session of a handoff is not cleared yet, reported by the plugin module or the
  * driver. Null when there is none or it is not reported.
  */
 export function hindranceOf(

@@ -28,9 +28,9 @@ function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): v
   const named = waiting
     .slice(-MOST_NAMED)
     .map(({ briefId, sessionId }) => `${briefId} of session ${sessionId.slice(0, 8)}`)
-  tellUser(
+  queueForUser(
     context,
-    `[baton] ${waiting.length} briefs wait in this folder, and none is taken up by itself: ${named.join(', ')}. To go on from one here: baton handoffs use <brief>. To read it: baton handoffs show <brief>.`,
+    `[baton] ${waiting.length} briefs wait in this folder: ${named.join(', ')} · continue: baton handoffs use <brief>`,
   )
 }
 
@@ -41,7 +41,7 @@ function isAbandoned(context: SignalContext, handoff: HandoffRecord): boolean {
   return state === 'waiting' || state === 'clearing' || isReviewOver(context, handoff)
 }
 
-const TOO_OLD = 'nobody took it up within 12 hours'
+const TOO_OLD = 'no session used it within 12 hours'
 
 /** Ends the handoff of an old brief, so that any session may use the brief. */
 function offerExpired(context: SignalContext, handoff: HandoffRecord): void {
@@ -50,9 +50,13 @@ function offerExpired(context: SignalContext, handoff: HandoffRecord): void {
   if (expired === null || brief === null) return
   const { briefId } = brief
   const since = `${brief.takenAt.slice(0, 16).replace('T', ' ')} UTC`
-  tellUser(
+  queueForUser(
     context,
-    `[baton] A brief of session ${handoff.sessionId.slice(0, 8)} waits here since ${since} (${briefId}), too long to be taken up by itself. To go on from it here: baton handoffs use ${briefId}. To read it: baton handoffs show ${briefId}.`,
+    [
+      `[baton] A brief of session ${handoff.sessionId.slice(0, 8)} has waited here since ${since}`,
+      `continue from it: baton handoffs use ${briefId}`,
+      `read it: baton handoffs show ${briefId}`,
+    ].join(' · '),
   )
 }
 
@@ -76,13 +80,18 @@ export function offerAtResume(context: SignalContext): void {
   cancelHandoffMessages(context, 'the session was resumed')
   applyEvent(context, handoff, 'session-resumed', { ...BY_NEXT_START, offered: true })
   const { briefId } = handoff
-  tellUser(
+  queueForUser(
     context,
-    `[baton] This session has a brief for a fresh one (${briefId}). It goes on as it is; type /clear to begin a fresh session with the brief, /handoff for a new one. baton handoffs cancel ${briefId} drops it.`,
+    [
+      `[baton] This session has a brief for a fresh session (${briefId})`,
+      'start from it: /clear',
+      'new brief: /handoff',
+      `drop it: baton handoffs cancel ${briefId}`,
+    ].join(' · '),
   )
 }
 
-function tellUser(context: SignalContext, text: string): void {
+function queueForUser(context: SignalContext, text: string): void {
   const { seatId, sessionId } = context.record
   queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
 }

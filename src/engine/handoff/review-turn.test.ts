@@ -21,7 +21,7 @@ afterEach(() => app.remove())
 const deps = () => app.engine.deps
 const lastHandoff = () => app.store.handoffs().at(-1)!
 const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
-const checkHandoffs = () => app.engine.lookAtHandoffs()
+const checkHandoffs = () => app.engine.checkDueHandoffs()
 const isOrdered = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
 const endTurn = (answer: string) => s.endsTurn(answer)
 function typePrompt(content: string): void {

@@ -93,30 +93,29 @@ const later = ({ at }: Pick<SessionContext, 'at'>, ms: number): string => new Da
 export function answerCommand(context: SignalContext, command: 'status' | 'approve' | 'cancel'): string {
   const { record, deps } = context
   const id = record.sessionId.slice(0, 8)
-  if (!context.enabled) return `[baton] Baton is off for this session. baton on ${id} lets it act again.`
+  if (!context.enabled) return `[baton] Baton is off for this session · turn it on: baton on ${id}`
   const open = openHandoff(context)
-  if (open === null)
-    return '[baton] No handoff is under way. /handoff asks the agent for a brief and hands the work over.'
+  if (open === null) return '[baton] No handoff is in progress · start one: /handoff'
   if (command === 'status')
-    return `[baton] Handoff ${open.number}: ${stateText(context, open)}. To stop it: /handoff cancel`
+    return `[baton] Handoff ${open.number}: ${stateText(context, open)} · stop it: /handoff cancel`
   if (command === 'approve') {
     const brief = open.briefId === null ? null : deps.store.brief(open.briefId)
     if (open.state !== 'review' || brief === null)
-      return `[baton] Nothing waits for a review. Handoff ${open.number}: ${stateText(context, open)}.`
+      return `[baton] No brief waits for a review. Handoff ${open.number}: ${stateText(context, open)}`
     deps.store.putBrief({ ...brief, status: 'approved' })
     const handoff = continueApproved(context, open)
-    return `[baton] ${brief.briefId} is approved: ${stateText(context, handoff)}.`
+    return `[baton] ${brief.briefId} is approved: ${stateText(context, handoff)}`
   }
   const isBegun = open.newSessionId !== null || (open.state === 'clearing' && !withdraw(context, open))
-  if (isBegun) return '[baton] It cannot be cancelled any more: the fresh session has begun, or begins at this moment.'
+  if (isBegun) return '[baton] Too late to cancel: the fresh session has started or starts now.'
   cancelHandoff(context, open, 'the user cancelled it')
-  return '[baton] The handoff is cancelled: this session continues.'
+  return '[baton] The handoff is cancelled. This session continues.'
 }
 
 function stateText({ deps }: SignalContext, handoff: HandoffRecord): string {
   const hindered = HINDRANCE_ENDS[hindranceOf(deps, handoff) ?? '']
-  if (hindered !== undefined) return `the brief is ready, and the session is cleared when ${hindered}`
+  if (hindered !== undefined) return `the brief is ready; the session is cleared when ${hindered}`
   if (handoff.state !== 'review') return STATE_TEXTS[handoff.state]
-  const when = handoff.dueAt === null ? 'only you can approve it' : `used by itself at ${clockTime(handoff.dueAt)}`
-  return `its brief waits for your review (${when}): /handoff approve`
+  if (handoff.dueAt === null) return 'the brief waits for your approval: /handoff approve'
+  return `a fresh session starts from the brief at ${clockTime(handoff.dueAt)} · start now: /handoff approve`
 }

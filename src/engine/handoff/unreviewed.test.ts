@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Policy } from '../../contract/policy.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
+import { shortBriefId } from '../../policy/notice-text.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { approveBrief, requestBrief } from './handoff-calls.js'
 
@@ -52,7 +53,7 @@ describe('a brief that nobody has looked at yet', () => {
     const { briefId } = lastHandoff()
     expect(lastHandoff()).toMatchObject({ state: 'review', dueAt: null })
     const { agent, user } = said(startNext().start().answer)
-    expect([agent, user]).toEqual([null, expect.stringContaining(`baton handoffs approve ${briefId}`)])
+    expect([agent, user]).toEqual([null, expect.stringContaining(`baton handoffs approve ${shortBriefId(briefId!)}`)])
     expect(lastHandoff()).toMatchObject({ state: 'review', briefId })
     approveBrief(deps(), { briefId: briefId!, caller: null })
     expect(lastHandoff().state).toBe('waiting')

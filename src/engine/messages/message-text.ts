@@ -1,6 +1,6 @@
 import type { Message } from '../../contract/records/message.js'
 
-export const REPEATED = '[baton] (repeated: the client stopped before this could be confirmed)'
+export const REPEATED = '[baton] (repeated: the client stopped before it confirmed this message)'
 
 /**
  * Returns the text that identifies this message in a conversation, as two senders may write the

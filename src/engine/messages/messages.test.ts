@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { setEnabled } from '../signals/switches.js'
+import { REPEATED } from './message-text.js'
 
 let app: TestApp
 let s: TestSession
@@ -62,7 +63,7 @@ describe('a warning', () => {
     expect(s.events('context_warning').map((event) => event.data.levels)).toEqual([['notice', 'warning', 'handoff']])
   })
 
-  test('a warning reached by a turn’s last answer goes to the user at once, to the agent with the next prompt', () => {
+  test('a warning of a turn’s last answer goes to the user now, to the agent at the next prompt', () => {
     s.answers(90_000)
     const [stop, prompt] = [s.stop(), s.prompt()]
     expect(said(stop.answer)).toEqual({ agent: null, user: expect.stringContaining('notice') })
@@ -105,7 +106,7 @@ describe('after a crash of the client', () => {
     const [given] = textsIn(s.step(90_000)).agent
     app.wait(30)
     const again = said(s.start('resume').answer)
-    expect(again.agent).toBe(`[baton] (repeated: the client stopped before this could be confirmed)\n${given}`)
+    expect(again.agent).toBe(`${REPEATED}\n${given}`)
     expect(again.user).toBeNull()
     // Between the start and the prompt the model was not asked.
     s.prompt()

@@ -1,7 +1,7 @@
 import type { Message } from '../../contract/records/message.js'
 import type { SignalKind } from '../../contract/signal.js'
 import { type Delivery, type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
-import { prepareOutbox, sendToSeat } from './bring-messages.js'
+import { prepareOutbox, sendToSeat } from './deliver-to-seat.js'
 import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 import { fallbackOnError, markGiven, messagesToDeliver, queuedFor, withdrawAnswers } from './ready-messages.js'
@@ -23,7 +23,7 @@ import {
  * conversation on disk holds it.
  */
 
-export type MessageContent = Pick<
+type MessageContent = Pick<
   Message,
   'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file' | 'brief_id'
 >

@@ -39,7 +39,7 @@ test('queued messages of the seat and of this session are picked in their order'
 })
 
 test('a message for another session of the seat waits for that session', () => {
-  expect(reasons([message({ session_id: 's-2' })], moment())).toEqual(['meant for another session of its seat'])
+  expect(reasons([message({ session_id: 's-2' })], moment())).toEqual(['it is for another session of its seat'])
 })
 
 test('while the session is handed over only messages about the session itself are delivered', () => {
@@ -59,25 +59,27 @@ test('a message that a hook is delivering holds back later ones of the same send
   const picked = pickMessages([first, behind, other, urgent], moment({ inFlight: [first.message_id] }))
   expect(picked.now).toEqual([other, urgent])
   expect(picked.waiting.map(({ reason }) => reason)).toEqual([
-    'a hook is giving it to the client',
-    'an earlier message of the same sender is given first',
+    'a hook is delivering it',
+    'an earlier message of the same sender is delivered first',
   ])
 })
 
 test('a message that may have to be repeated is not overtaken', () => {
   const at = moment({ unsettled: [message({ status: 'sent' })] })
-  expect(reasons([message()], at)).toEqual(['an earlier message of the same sender is given first'])
+  expect(reasons([message()], at)).toEqual(['an earlier message of the same sender is delivered first'])
 })
 
 test('a sequential message of another sender waits for the end of the turn', () => {
   const open = [message({ mode: 'sequential' })]
-  expect(reasons(open, moment({ carrier: { event: 'PostToolBatch', agent } }))).toEqual(['given when the turn ends'])
+  expect(reasons(open, moment({ carrier: { event: 'PostToolBatch', agent } }))).toEqual([
+    'delivered when the turn ends',
+  ])
   expect(pickMessages(open, moment({ carrier: { event: 'Stop', agent } })).now).toEqual(open)
 })
 
 test('a message that is not worth a turn of its own does not wake an idle session', () => {
   const warning = message({ session_id: 's-1', sender: 'baton', category: 'context' })
-  expect(reasons([warning], moment({ startsTurn: true }))).toEqual(['given with the next event of the session'])
+  expect(reasons([warning], moment({ startsTurn: true }))).toEqual(['delivered with the next event of the session'])
   const request = message({ session_id: 's-1', sender: 'baton', category: 'handoff', mode: 'urgent' })
   expect(pickMessages([request], moment({ startsTurn: true })).now).toEqual([request])
 })
@@ -86,7 +88,10 @@ test('an answer holds as many messages as fit, at least one, and none overtakes 
   const long = message({ agent_text: 'x'.repeat(LONGEST) })
   const open = [long, message({ agent_text: 'x'.repeat(LONGEST) }), message()]
   expect(pickMessages(open, moment()).now).toEqual([long])
-  expect(reasons(open, moment())).toEqual(['the answer is full', 'the answer is full'])
+  expect(reasons(open, moment())).toEqual([
+    'the next answer to the client is full',
+    'the next answer to the client is full',
+  ])
 })
 
 test('a sequential message that cannot be carried yet takes no room from one that can', () => {

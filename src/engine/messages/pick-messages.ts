@@ -7,16 +7,16 @@ export const LONGEST = 9_000
 
 /** Reason why a message is not delivered now. */
 export type WaitReason =
-  | 'meant for another session of its seat'
+  | 'it is for another session of its seat'
   | 'the session is about to be handed over'
-  | 'the fresh session begins with its brief first'
+  | 'the fresh session gets its brief first'
   | 'the session is being compacted'
-  | 'another prompt is given first'
-  | 'a hook is giving it to the client'
-  | 'an earlier message of the same sender is given first'
-  | 'given when the turn ends'
-  | 'given with the next event of the session'
-  | 'the answer is full'
+  | 'another prompt is delivered first'
+  | 'a hook is delivering it'
+  | 'an earlier message of the same sender is delivered first'
+  | 'delivered when the turn ends'
+  | 'delivered with the next event of the session'
+  | 'the next answer to the client is full'
 
 /** Situation in which messages are delivered. */
 export interface Moment {
@@ -35,7 +35,7 @@ export interface Moment {
   carrier: { event: string; agent: Pick<Agent, 'carriers' | 'turnEnds'> } | null
 }
 
-export interface Picked {
+interface Picked {
   /** Messages to deliver now, oldest first. At least one, however long, if there is any. */
   now: Message[]
   waiting: { message: Message; reason: WaitReason }[]
@@ -55,10 +55,10 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
     const isInFlight = moment.inFlight.includes(message.message_id)
     if (isInFlight) stopped.add(lineOf(message))
     const reason = isInFlight
-      ? 'a hook is giving it to the client'
+      ? 'a hook is delivering it'
       : (reasonToWait(message, moment) ??
         (message.sender !== 'baton' && stopped.has(lineOf(message))
-          ? 'an earlier message of the same sender is given first'
+          ? 'an earlier message of the same sender is delivered first'
           : null))
     const grown = length + lengthOf(message)
     const isFull = picked.now.length > 0 && grown > LONGEST
@@ -67,7 +67,7 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
       length = grown
       continue
     }
-    picked.waiting.push({ message, reason: reason ?? 'the answer is full' })
+    picked.waiting.push({ message, reason: reason ?? 'the next answer to the client is full' })
     // Order is kept per sender, so messages behind one that does not fit wait with it.
     if (reason === null) length = Number.POSITIVE_INFINITY
   }
@@ -75,10 +75,10 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
 }
 
 function reasonToWait(message: Message, { sessionId, held, startsTurn, carrier }: Moment): WaitReason | null {
-  if (message.session_id !== null && message.session_id !== sessionId) return 'meant for another session of its seat'
+  if (message.session_id !== null && message.session_id !== sessionId) return 'it is for another session of its seat'
   if (message.session_id === null && held !== null) return held
-  if (startsTurn && !isWorthTurn(message)) return 'given with the next event of the session'
-  if (carrier !== null && !canCarry(carrier.agent, message, carrier.event)) return 'given when the turn ends'
+  if (startsTurn && !isWorthTurn(message)) return 'delivered with the next event of the session'
+  if (carrier !== null && !canCarry(carrier.agent, message, carrier.event)) return 'delivered when the turn ends'
   return null
 }
 

@@ -47,13 +47,13 @@ export function reasonToHold({ deps, record, at }: SessionContext, kind: SignalK
     ((state === 'confirmed' || state === 'started') && kind === 'prompt')
   const begins = handoffs.some((handoff) => handoff.newSessionId === record.sessionId && isBegun(handoff))
   if (leaves) return 'the session is about to be handed over'
-  if (begins) return 'the fresh session begins with its brief first'
+  if (begins) return 'the fresh session gets its brief first'
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return 'the session is being compacted'
   // This prompt is a message of Baton's, and later messages must not appear before it.
   const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
   const isBehindOwn = kind === 'prompt' && deps.store.openMessages(record.seatId).some(own)
-  return isBehindOwn ? 'another prompt is given first' : null
+  return isBehindOwn ? 'another prompt is delivered first' : null
 }
 
 /** Returns the messages for a prompt of their own to an idle session. */
@@ -91,7 +91,9 @@ export function pickNow(
   }).now
 }
 
-/** Returns the queued messages of a seat that are for this session or for any session of the seat. */
+/**
+ * Returns the queued messages of a seat that are for this session or for any session of the seat.
+ */
 export function queuedFor(messages: readonly Message[], sessionId: string): Message[] {
   return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
 }

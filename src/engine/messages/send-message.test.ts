@@ -6,7 +6,7 @@ import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { requestBrief } from '../handoff/handoff-calls.js'
 import { sessionContext } from '../session-context.js'
-import { sendToSeat } from './bring-messages.js'
+import { sendToSeat } from './deliver-to-seat.js'
 import { messagesForPrompt } from './ready-messages.js'
 import { cancelMessage, sendMessage } from './send-message.js'
 
@@ -268,10 +268,10 @@ describe('an idle session with the mod', () => {
     const message = send('wake up')
     const first = order().orderId
     answerOrder('refused', 'dialog')
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(order().orderId).not.toBe(first)
     expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: order().orderId, repeated: false })
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(storedMessage(message).order_id).toBe(order().orderId)
   })
 
@@ -279,7 +279,7 @@ describe('an idle session with the mod', () => {
     const message = send('wake up')
     const first = order().orderId
     app.wait(13 * 60 * 60)
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(order().orderId).not.toBe(first)
     expect(storedMessage(message)).toMatchObject({ status: 'sent', order_id: order().orderId })
   })

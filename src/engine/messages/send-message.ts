@@ -3,13 +3,13 @@ import type { Message } from '../../contract/records/message.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { sanitizeName, withoutOwnMark } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
-import { messageContext, sitting, trySendToSeat } from './bring-messages.js'
+import { messageContext, sitting, trySendToSeat } from './deliver-to-seat.js'
 import { newMessage } from './messages.js'
 import { LONGEST } from './pick-messages.js'
 import { withdrawAnswers } from './ready-messages.js'
 import { settleOrders } from './wake-idle-session.js'
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   seatId: string
   sender: string
   mode: Mode
@@ -53,7 +53,7 @@ function agentText({ sender, text, file }: OutgoingMessage): string {
   const line = `[baton] Message from ${sanitizeName(sender)}: ${withoutOwnMark(text)}`
   return file === null
     ? line
-    : `${line}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`
+    : `${line}…\n[baton] The message is cut here. Read all ${file.characters} characters in ${file.path}`
 }
 
 /**
@@ -69,7 +69,7 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
     if (message.status !== 'queued' || isWithClient) return message
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
-    addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'somebody took it back' })
+    addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'it was withdrawn' })
     // Other messages of the same answer or order are still delivered.
     store.afterCommit(() => trySendToSeat(deps, found.seat_id))
     return cancelled
@@ -90,9 +90,9 @@ export function takeMessageBack(deps: EngineDependencies, messageId: string): Me
   if (message.status === 'cancelled') return message
   throw new BatonError(
     message.status === 'queued'
-      ? `${messageId} is just being given.`
-      : `${messageId} was given already: it is ${message.status}.`,
-    'What an agent has read cannot be taken back; send it another message.',
+      ? `${messageId} is being delivered now.`
+      : `${messageId} cannot be withdrawn: it is ${message.status}.`,
+    'Send another message that corrects it.',
     EXIT.refused,
   )
 }

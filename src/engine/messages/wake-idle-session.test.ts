@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { waitersFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
-import { sendToSeat } from './bring-messages.js'
+import { sendToSeat } from './deliver-to-seat.js'
 import { sendMessage } from './send-message.js'
 
 const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -108,10 +108,10 @@ describe('a waiter that is not asleep yet', () => {
   test('a message that a waiter has not said after five seconds waits again, unmarked', () => {
     const message = send('nobody says it')
     app.wait(5)
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(storedMessage(message).via).toBe('waiter')
     app.wait(1)
-    app.engine.lookAtHandoffs()
+    app.engine.checkDueHandoffs()
     expect(storedMessage(message)).toMatchObject({ status: 'queued', repeated: false })
     sendToSeat(app.engine.deps, s.record().seatId)
     expect(storedMessage(message).status).toBe('queued')

@@ -8,12 +8,12 @@ import { markOf, textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 
 /**
- * Waking an idle session by an order: the mod inside the client enters the message as a prompt when
+ * Waking an idle session by an order: the plugin module enters the message as a prompt when
  * nothing blocks it.
  * Such a message is `sent` with the order's id until the client's event shows the prompt; from then
  * on it is confirmed like any other.
  * A refused, late or withdrawn order leaves it queued, and an earlier opportunity withdraws the
- * order. Without a mod, a waiter process that sleeps beside the client is used in the same way.
+ * order. Without a module, a waiter process that sleeps beside the client is used instead.
  */
 
 /**
@@ -35,7 +35,7 @@ export const QUIET_MS = 30_000
 const WAITER_MS = 5_000
 
 /** Returns how an idle session can be woken. Null when it is not idle or there is no way. */
-export function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter' | null {
+function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter' | null {
   const { process, state } = record
   if (record.attended !== true || process === null || state === 'ended') return null
   if (!isQuiet({ record, at }) || !agent.alive(process)) return null

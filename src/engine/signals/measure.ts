@@ -72,7 +72,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
   return { crossed, hasReading }
 }
 
-export interface Measured {
+interface Measured {
   /** The levels reached, lowest first. */
   crossed: Crossing[]
   /** True when a source reported the current figure, changed or not. */

@@ -77,8 +77,8 @@ export function prepareLocked(
 }
 
 /**
- * True when the facts of the transcript may be needed: a compaction begins, a turn ends that may hold
- * a brief or has left one behind, or a session begins that may be given such a brief.
+ * True when the facts of the transcript may be needed: a compaction begins, a turn ends that may
+ * hold a brief or has left one behind, or a session begins that may be given such a brief.
  */
 function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start }: Signal): boolean {
   const { store } = deps

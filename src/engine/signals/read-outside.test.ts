@@ -108,7 +108,7 @@ test('no file is read while the store is locked, from session start through a co
   session.stop(by)
   session.end('other', by)
   engine.endAbandoned()
-  engine.lookAtHandoffs()
+  engine.checkDueHandoffs()
   // The policy is only evaluated inside the transaction: its files were read before.
   const locked = calls.filter((call) => call.locked && call.what !== 'policy')
   expect(locked).toEqual([])

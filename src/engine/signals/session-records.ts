@@ -5,7 +5,9 @@ import { titleAfter } from './session-title.js'
 
 export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
-/** Creates a session's record. `at` is the current time; a spooled signal may have begun earlier. */
+/**
+ * Creates a session's record. `at` is the current time; a spooled signal may have begun earlier.
+ */
 export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
   const isEarlier = signal.at > 0 && signal.at < Date.parse(at)
   const source = signal.start?.source

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../contract/records/job.js'
 import type { SessionRecord, SessionTitle } from '../../contract/records/session.js'
 import type { Observation, Signal } from '../../contract/signal.js'
-import { shortTitle, workTitle } from '../../lib/short-title.js'
+import { isRequest, shortTitle, workTitle } from '../../lib/short-title.js'
 
 const RANK: Record<SessionTitle['by'], number> = { request: 0, client: 1, named: 2, job: 3 }
 
@@ -12,7 +12,9 @@ export function titleAfter(record: SessionRecord, signal: Signal, observation: O
   const told = [
     observation.title ?? null,
     signal.title ? { text: signal.title, by: 'named' as const } : null,
-    known === null && isRequest(signal.prompt) ? { text: signal.prompt, by: 'request' as const } : null,
+    known === null && signal.prompt && isRequest(signal.prompt)
+      ? { text: signal.prompt, by: 'request' as const }
+      : null,
   ]
   return told.reduce<SessionTitle | null>((title, next) => (next === null ? title : strongerTitle(title, next)), known)
 }
@@ -21,15 +23,6 @@ function strongerTitle(title: SessionTitle | null, { text, by }: SessionTitle): 
   if (title !== null && RANK[by] < RANK[title.by]) return title
   const short = shortTitle(text)
   return short === null ? title : { text: short, by }
-}
-
-/**
- * True for a prompt typed by the user about the work.
- * Baton's own prompts, notices of the client and commands without arguments say nothing about it.
- */
-function isRequest(prompt: string | null | undefined): prompt is string {
-  if (!prompt) return false
-  return !/^\s*(?:\[baton\]|<|\/\S+\s*$)/i.test(prompt)
 }
 
 /** The title of the sessions of a job. */

@@ -21,6 +21,7 @@ import { type EngineDependencies, emit, type SignalContext, type TakeOptions } f
 import { reportDoubt } from '../handoff/brief-origin.js'
 import { insistAnswer, moveHandoffs, vetoAnswer } from '../handoff/handoff-signals.js'
 import { openHandoff } from '../handoff/handoffs.js'
+import { alarmOnSilence, emitDueWarnings, warnOfLevels } from '../messages/level-warnings.js'
 import {
   answerWithMessages,
   awaitsTurnEnd,
@@ -31,7 +32,6 @@ import {
 } from '../messages/messages.js'
 import { notifyUser } from '../messages/notify-user.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
-import { alarmOnSilence, emitDueWarnings, warn } from '../messages/warn.js'
 import { isEnabled } from '../session-context.js'
 import { applyStart, CONVERSATION_CATEGORIES } from './apply-start.js'
 import { endDeadClients } from './end-dead-clients.js'
@@ -113,7 +113,7 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   // A repeated read happens after the event, so it must not close a compaction begun since.
   if (!options.again) closeCompaction(context, observation)
   emitDueWarnings(context, observation)
-  warn(context, crossed)
+  warnOfLevels(context, crossed)
   alarmOnSilence(context)
   // Without a server the hook's own engine answers.
   // A second engine with the same signal must not withdraw that answer.
@@ -166,7 +166,7 @@ function requeueLostAnswer(deps: EngineDependencies, signal: Signal, signalId: s
 
 function openContext(
   deps: EngineDependencies,
-  { raw, look: before, read }: Prepared,
+  { raw, look: before, read, options }: Prepared,
   signal: Signal,
   at: string,
   events: Event[],
@@ -200,6 +200,7 @@ function openContext(
     policy,
     enabled,
     isNew: known === null,
+    isAwaited: options.deliver === 'answer',
     at,
     events,
     instructions: '',
@@ -286,7 +287,7 @@ function reportConfigErrors(context: SignalContext, problems: readonly ConfigPro
   if (trouble === '' || !context.enabled || record.jobId !== null) return
   queueConfigNotice(
     context,
-    `The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`,
+    `The configuration has errors, so the last valid one applies (${trouble}). Run: baton config check`,
   )
 }
 
@@ -306,10 +307,12 @@ function reportUntrustedFile(
   queueConfigNotice(
     context,
     broken
-      ? `${sanitizeName(path)} has errors and is not used. Run baton config check.`
-      : `${sanitizeName(path)} is not trusted, so only its status line and new levels apply. Run baton config explain to see what is ignored, and baton trust to accept the file.`,
+      ? `${sanitizeName(path)} has errors and is not used. Run: baton config check`
+      : `${sanitizeName(path)} is not trusted, so only its status line and new levels apply · ${TRUST_COMMANDS}`,
   )
 }
+
+const TRUST_COMMANDS = 'see what is ignored: baton config explain · accept the file: baton trust'
 
 function queueConfigNotice(context: SignalContext, text: string): void {
   const { sessionId, seatId } = context.record
@@ -420,7 +423,8 @@ const NO_LEVEL_LEFT = 999_999_999
 
 /**
  * Tells the hooks of a served session below which figure a tool batch need not wait for an answer.
- * The figure holds while no message waits, no level is near and the mod reports the figure to the hook.
+ * The figure holds while no message waits, no level is near and the plugin module reports the
+ * figure to the hook.
  * Every batch is judged anew, so a new message is sent with the second batch at the latest.
  */
 function markFar(context: SignalContext, { live }: Observation): void {

@@ -1,65 +1,8 @@
+import type { BriefView, CoverageView } from '../../contract/api/briefs.js'
+import type { HandoffView } from '../../contract/api/sessions.js'
 import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { type HindranceSources, hindranceOf } from '../handoff/missed-orders.js'
-
-export interface HandoffView {
-  handoff_id: string
-  seat_id: string
-  session_id: string
-  state: HandoffRecord['state']
-  state_at: string
-  /**
-   * Time at which the handoff continues by itself or is checked again.
-   * Null when it waits for an action.
-   */
-  due_at: string | null
-  cause: HandoffRecord['cause']
-  level: string | null
-  reason: string | null
-  requested_at: string
-  brief_id: string | null
-  way: HandoffRecord['way']
-  new_session_id: string | null
-  number: number
-  trouble: string | null
-  /**
-   * Reason why the client is not cleared yet: turn, dialog, draft, background or subagent.
-   * Null when there is none or it is not reported.
-   */
-  hindered_by: string | null
-}
-
-export interface BriefView {
-  brief_id: string
-  seat_id: string
-  session_id: string
-  /** Title of the session. Null when it has none. */
-  title: string | null
-  parent_brief_id: string | null
-  sequence: number
-  author: BriefRecord['author']
-  status: BriefRecord['status']
-  reason: string | null
-  agent: string
-  model: string | null
-  project: string | null
-  branch: string | null
-  commit: string | null
-  used_tokens: number | null
-  compaction_tokens: number | null
-  taken_at: string
-  path: string
-  sha256: string
-  /** Null when there was nothing to check the brief against. */
-  coverage: CoverageView | null
-  used_at: string | null
-  used_by_session_id: string | null
-  addenda: { at: string; path: string }[]
-}
-
-export interface CoverageView extends Pick<Coverage, 'score' | 'missing' | 'unsupported'> {
-  by_kind: Coverage['byKind']
-}
 
 export function viewCoverage({ score, missing, unsupported, byKind }: Coverage): CoverageView {
   return { score: Math.round(score * 1000) / 1000, missing, unsupported, by_kind: byKind }

@@ -14,7 +14,7 @@ export const NO_SESSION: Limits = {
   reason: 'no session to measure',
 }
 
-export interface Subject {
+interface Subject {
   /** Null for no session: then the settings of a new session in the project are explained. */
   record: SessionRecord | null
   project: string | null

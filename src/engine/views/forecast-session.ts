@@ -3,7 +3,7 @@ import type { Policy } from '../../contract/policy.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { resolveLevels } from '../../policy/levels.js'
 import type { Store } from '../../store/store.js'
-import { type Growth, growthOf, paceOf, stepsTo } from '../../tracker/forecast.js'
+import { type Growth, growthOf, paceOf, stepsTo, tokensPerStep } from '../../tracker/forecast.js'
 
 /** Number of last readings from which the pace is computed. */
 const RECENT_READINGS = 32
@@ -19,7 +19,7 @@ export function forecastSession(store: Pick<Store, 'readings'>, record: SessionR
     .map(({ name, atTokens }) => ({ name, at: atTokens }))
   return {
     session_id: sessionId,
-    tokens_per_step: growth === null ? null : Math.round(growth.perStep),
+    tokens_per_step: tokensPerStep(track),
     levels: [...levels, { name: 'compaction', at: track.limits.point }].map(({ name, at }) => ({
       name,
       at_tokens: at,

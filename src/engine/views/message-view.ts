@@ -1,14 +1,14 @@
-import type { MessageShown } from '../../contract/api/messages.js'
+import type { MessageView } from '../../contract/api/messages.js'
 import type { Message } from '../../contract/records/message.js'
 import { sanitizeName } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
-import { messageContext, sitting } from '../messages/bring-messages.js'
+import { messageContext, sitting } from '../messages/deliver-to-seat.js'
 import { pickMessages } from '../messages/pick-messages.js'
 import { reasonToHold } from '../messages/ready-messages.js'
 import { isQuiet, mayWake } from '../messages/wake-idle-session.js'
 
 /** Returns messages as routes show them. */
-export function viewMessages(deps: EngineDependencies, messages: readonly Message[]): MessageShown[] {
+export function viewMessages(deps: EngineDependencies, messages: readonly Message[]): MessageView[] {
   const reasons = waitReasons(deps, messages)
   return messages.map((message) => ({
     message_id: message.message_id,
@@ -27,7 +27,7 @@ export function viewMessages(deps: EngineDependencies, messages: readonly Messag
   }))
 }
 
-export function viewMessage(deps: EngineDependencies, message: Message): MessageShown {
+export function viewMessage(deps: EngineDependencies, message: Message): MessageView {
   return viewMessages(deps, [message])[0]!
 }
 
@@ -59,7 +59,7 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   if (record === null) return () => 'its seat has no running session'
   if (record.jobId !== null) {
     const isOver = (deps.store.job(record.jobId)?.endedAt ?? null) !== null
-    return () => (isOver ? 'its job has ended, so nobody reads it' : 'the job gives it to the agent with its next step')
+    return () => (isOver ? 'its job has ended, so nobody reads it' : 'the job delivers it with the next step')
   }
   const context = messageContext(deps, record)
   if (context === null) return () => 'its agent is not known to this version of Baton'
@@ -76,10 +76,10 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   })
   const found = new Map(waiting.map(({ message, reason }) => [message.message_id, reason]))
   const picked = !startsTurn
-    ? 'given at the next tool boundary'
+    ? 'delivered at the next tool boundary'
     : mayWake(context)
-      ? 'given as a prompt in a moment'
-      : 'given with the next event of the session'
+      ? 'delivered as a prompt in a moment'
+      : 'delivered with the next event of the session'
   return ({ message_id: id }) => found.get(id) ?? picked
 }
 

@@ -1,14 +1,14 @@
-import type { Session } from '../../contract/api/session.js'
-import type { LossShown, SessionDetail, SessionRow, SubagentShown } from '../../contract/api/sessions.js'
+import type { Session } from '../../contract/api/session-view.js'
+import type { LevelView, LossView, SessionDetail, SessionRow, SubagentView } from '../../contract/api/sessions.js'
 import type { ResolvedLevel } from '../../contract/level.js'
 import type { Policy } from '../../contract/policy.js'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
 import type { SeatRecord, SessionRecord, SubagentRecord } from '../../contract/records/session.js'
-import { isPutBack } from '../../facts/key-of.js'
+import { isPutBack } from '../../facts/fact-key.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
-import { growthOf, stepsToCompaction } from '../../tracker/forecast.js'
+import { stepsToCompaction, tokensPerStep } from '../../tracker/forecast.js'
 import type { HindranceSources } from '../handoff/missed-orders.js'
 import { openHandoffView, viewBrief } from './brief-view.js'
 import { viewSpend } from './session-view.js'
@@ -115,13 +115,6 @@ export function compareSessions(a: SessionRow, b: SessionRow): number {
   return a.session_id < b.session_id ? -1 : 1
 }
 
-export interface LevelView {
-  name: string
-  at_tokens: number | null
-  crossed_at: string | null
-  reachable: boolean
-}
-
 export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
   const crossed = new Map(record.track.latched.map((latch) => [latch.name, latch.crossedAt]))
   return resolveLevels(policy.levels, record.track.limits).map((level: ResolvedLevel) => ({
@@ -154,7 +147,7 @@ export function detailOf(store: Store, record: SessionRecord, row: SessionRow): 
   }
 }
 
-function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): LossShown[] {
+function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): LossView[] {
   if (loss === null) return []
   return [
     {
@@ -174,7 +167,6 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
 export function rowOf(lookout: HindranceSources, record: SessionRecord, session: Session, policy: Policy): SessionRow {
   const { store } = lookout
   const { track } = record
-  const growth = growthOf(track)
   return {
     ...session,
     seat_name: store.seat(record.seatId)?.name ?? null,
@@ -182,7 +174,7 @@ export function rowOf(lookout: HindranceSources, record: SessionRecord, session:
     started_at: record.startedAt,
     ended_at: record.endedAt,
     seen_at: record.seenAt,
-    tokens_per_step: growth === null ? null : Math.round(growth.perStep),
+    tokens_per_step: tokensPerStep(track),
     steps_left: stepsToCompaction(track),
     handoff: openHandoffView(lookout, record.seatId),
     subagents: store.subagents(record.sessionId).map(viewSubagent),
@@ -190,7 +182,7 @@ export function rowOf(lookout: HindranceSources, record: SessionRecord, session:
   }
 }
 
-function viewSubagent(record: SubagentRecord): SubagentShown {
+function viewSubagent(record: SubagentRecord): SubagentView {
   return {
     subagent_id: record.subagentId,
     type: record.type,

@@ -1,4 +1,4 @@
-import type { Session, Spend } from '../../contract/api/session.js'
+import type { Session, Spend } from '../../contract/api/session-view.js'
 import type { Level } from '../../contract/level.js'
 import type { Usage } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord } from '../../contract/records/session.js'
@@ -8,7 +8,7 @@ import { SILENT_MS } from '../../policy/silence.js'
 import { currentLevel } from '../../tracker/tracker.js'
 
 /** Inputs of a session view besides the record. */
-export interface SessionViewInput {
+interface SessionViewInput {
   seat: SeatRecord | null
   enabled: boolean
   /** Levels that apply to the session. */

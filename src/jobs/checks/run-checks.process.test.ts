@@ -77,7 +77,7 @@ test('the file of an endless output is limited in size', () => {
   const output = openOutput(path, 10)
   for (const text of ['12345', '67890', 'abc']) output.take(Buffer.from(text))
   expect(output.close()).toBe('1234567890abc')
-  expect(readFileSync(path, 'utf8')).toBe('1234567890\n[baton] more than 10 bytes: the rest was not kept\n')
+  expect(readFileSync(path, 'utf8')).toBe('1234567890\n[baton] more than 10 bytes: the rest was dropped\n')
 })
 
 test('a check that cannot be started fails with the reason', async () => {
@@ -107,9 +107,9 @@ test('the reason why a check was ended follows its output in the result and in t
   const away = await run([check('true')], { cwd: join(folder, 'gone'), round: 3 })
   const kept = [...results, ...away].map(({ outputPath }) => readFileSync(outputPath, 'utf8'))
   expect(kept).toEqual([
-    'half\n[baton] was ended by SIGKILL\n',
-    'slow\n[baton] did not end within 2000 ms and was ended\n',
-    expect.stringMatching(/^\n\[baton\] could not be started: the folder .*gone is not there\n$/),
+    'half\n[baton] was killed by SIGKILL\n',
+    'slow\n[baton] did not end within 2000 ms and was killed\n',
+    expect.stringMatching(/^\n\[baton\] could not be started: the folder .*gone does not exist\n$/),
   ])
-  expect(results.map(({ tail }) => tail)).toEqual(['half\nwas ended by SIGKILL', 'slow'])
+  expect(results.map(({ tail }) => tail)).toEqual(['half\nwas killed by SIGKILL', 'slow'])
 })

@@ -75,8 +75,8 @@ async function runCheck(check: CheckSpec, outputPath: string, context: ChecksCon
 /** Returns why a check was ended. Null when it ended by itself or the user stopped it. */
 function whyEnded({ trouble, timedOut, endedBy }: CommandEnd, { timeoutMs }: CheckSpec): string | null {
   if (trouble !== null) return `could not be started: ${trouble}`
-  if (timedOut) return `did not end within ${timeoutMs} ms and was ended`
-  return endedBy === null ? null : `was ended by ${endedBy}`
+  if (timedOut) return `did not end within ${timeoutMs} ms and was killed`
+  return endedBy === null ? null : `was killed by ${endedBy}`
 }
 
 function fileName({ name }: CheckSpec, index: number, round: number): string {
@@ -111,7 +111,7 @@ export async function checkJob(
     try {
       recordJob(deps, jobId, {}, [happening])
     } catch (error) {
-      deps.log('warn', 'a check could not be told of', { job: jobId, reason: reasonOf(error) })
+      deps.log('warn', 'the result of a check could not be reported', { job: jobId, reason: reasonOf(error) })
     }
   }
   const checks = await runChecks(spec.checks, {
@@ -147,7 +147,7 @@ export async function checkJob(
     do: 'end',
     state: 'failed',
     reason: 'error',
-    detail: `after ${round} rounds these checks do not pass: ${names}`,
+    detail: `these checks still fail after ${round} ${round === 1 ? 'round' : 'rounds'}: ${names}`,
   }
 }
 
@@ -192,7 +192,7 @@ export function openOutput(path: string, most = MOST_KEPT): CheckOutput {
       if (room <= 0) return
       write(chunk.subarray(0, room))
       room -= chunk.length
-      if (room <= 0) note(`more than ${most} bytes: the rest was not kept`)
+      if (room <= 0) note(`more than ${most} bytes: the rest was dropped`)
     },
     note,
     close() {
@@ -223,11 +223,13 @@ export function failedText(results: readonly CheckResult[]): string {
   const passed = results.length - failed.length
   const each = Math.min(MOST_EACH, Math.floor(MOST_ALL / Math.min(failed.length, MOST_NAMED)))
   const more = failed.length - MOST_NAMED
+  const others = passed === 0 ? '' : `The other ${passed === 1 ? 'one passes' : `${passed} pass`}. `
+  const fail = failed.length === 1 ? 'fails' : 'fail'
   return [
-    `[baton] You said the work is done, but ${failed.length} of ${results.length} checks ${failed.length === 1 ? 'fails' : 'fail'}.`,
+    `[baton] You said the work is done, but ${failed.length} of ${results.length} checks ${fail}.`,
     ...failed.slice(0, MOST_NAMED).map((result) => failedCheckText(result, each)),
     ...(more > 0 ? [`And ${more} more.`] : []),
-    `${passed > 0 ? `The other ${passed === 1 ? 'one passes' : `${passed} pass`}. ` : ''}Mend what they show, do not change the checks, and say so when it is done; they are run again then.`,
+    `${others}Fix the causes without changing the checks, then say that you are done. The checks run again then.`,
   ].join('\n\n')
 }
 
@@ -235,13 +237,13 @@ function failedCheckText(result: CheckResult, most: number): string {
   const title =
     result.name === result.command ? `\`${cut(result.command)}\`` : `${cut(result.name)} (\`${cut(result.command)}\`)`
   const said = result.tail.length <= most ? result.tail : `…${result.tail.slice(-most)}`
-  const end = said.trim() === '' ? 'It printed nothing.' : `The end of what it printed:\n${fenced(said.trim())}`
-  return `${title} ${outcome(result)}. ${end}\nAll of it: ${result.outputPath}`
+  const end = said.trim() === '' ? 'It printed nothing.' : `The end of its output:\n${fenced(said.trim())}`
+  return `${title} ${outcome(result)}. ${end}\nFull output: ${result.outputPath}`
 }
 
 function outcome({ exitCode, timedOut, durationMs }: CheckResult): string {
   if (timedOut) return `did not end within ${Math.round(durationMs / 1_000)} s`
-  return exitCode === null ? 'could not be run to its end' : `exited with ${exitCode}`
+  return exitCode === null ? 'could not be run to the end' : `exited with ${exitCode}`
 }
 
 /** Encloses a text in a code fence longer than any fence in it. */

@@ -17,11 +17,11 @@ export function chatText(payload: HookPayload): { title: string; body: string } 
     const full =
       compaction_percent === null
         ? `${input_tokens} tokens`
-        : `${Math.round(compaction_percent * 100)} % of its way to compaction`
+        : `${Math.round(compaction_percent * 100)} % of its compaction point`
     return { title: `${agent_name} is at ${full}${where} (job ${job_id})`, body: '' }
   }
   const { is_continuation, handoff_count } = payload.session
-  const what = is_continuation ? `goes on in a fresh session (handoff ${handoff_count})` : 'begins'
+  const what = is_continuation ? `continues in a fresh session (handoff ${handoff_count})` : 'starts'
   return { title: `${agent_name} ${what}${where} (job ${job_id})`, body: '' }
 }
 

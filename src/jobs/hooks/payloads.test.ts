@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { HOOK_PAYLOAD_PATHS } from '../../contract/hook-payloads.js'
 import type { JobRecord } from '../../contract/records/job.js'
 import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
-import { hookListsFor, hooksFor } from './applies.js'
 import { endEvent, endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
+import { hookListsFor, hooksFor } from './select-hooks.js'
 
 test('the context_threshold payload has the used tokens, both percentages and the folders', () => {
   expect(thresholdPayload(aJob(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' })).toEqual(

@@ -4,7 +4,7 @@ import type { ExitReason, HookEvent, JobRecord } from '../../contract/records/jo
  * Payload for hooks of other programs: names and nesting never change, keys are only added.
  * An unknown figure is null.
  */
-export interface ContextThresholdHookPayload {
+interface ContextThresholdHookPayload {
   hook_event_name: 'context_threshold'
   context: {
     /** Tokens in use. */

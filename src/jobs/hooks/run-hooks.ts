@@ -2,10 +2,10 @@ import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
 import { httpPost, refusalReason } from '../../lib/http-post.js'
 import { runCommand } from '../../lib/run-command.js'
-import { appliesTo } from './applies.js'
 import { chatText, cut } from './chat-text.js'
 import { failed, type HookContext, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
 import type { HookPayload } from './payloads.js'
+import { appliesTo } from './select-hooks.js'
 
 type HookRunner<T extends HookSpec['type']> = (
   hook: Extract<HookSpec, { type: T }>,
@@ -102,10 +102,10 @@ async function runShell(
     ...(context.graceMs === undefined ? {} : { graceMs: context.graceMs }),
   })
   if (end.trouble) return failed(`could not be started: ${end.trouble}`)
-  if (end.timedOut) return failed(`did not end within ${hook.timeoutMs} ms and was ended`, end.stdout)
-  if (end.stopped) return failed('was ended with the job', end.stdout)
+  if (end.timedOut) return failed(`did not end within ${hook.timeoutMs} ms and was killed`, end.stdout)
+  if (end.stopped) return failed('was killed with the job', end.stdout)
   if (end.exitCode === 0) return { exitCode: 0, output: end.stdout, error: null }
-  const how = end.exitCode === null ? `was ended by ${end.endedBy}` : `exited with ${end.exitCode}`
+  const how = end.exitCode === null ? `was killed by ${end.endedBy}` : `exited with ${end.exitCode}`
   return { ...failed(how, end.stdout, end.exitCode), errorOutput: end.stderr.trim() }
 }
 
@@ -132,8 +132,7 @@ async function callWebhook(
   )
   const missing = [url, ...headers.map(([, filled]) => filled)].flatMap((filled) => filled.missing)
   if (missing.length > 0) return failed(`${missing.join(', ')}: not set in the environment`)
-  if (!/^https?:\/\//i.test(url.text))
-    return failed('what stands for its address does not begin with https:// or http://')
+  if (!/^https?:\/\//i.test(url.text)) return failed('the value of its url does not begin with https:// or http://')
   const reply = await httpPost({
     url: url.text,
     method: hook.method,
@@ -179,9 +178,9 @@ async function sendToSlack(
 function findSlackError(body: string): string | null {
   try {
     const { ok, error } = JSON.parse(body) as { ok?: unknown; error?: unknown }
-    return ok === true ? null : `Slack says ${typeof error === 'string' ? error : 'no'}`
+    return ok === true ? null : `Slack answered with the error ${typeof error === 'string' ? error : 'unknown'}`
   } catch {
-    return 'the answer is not one of Slack'
+    return 'the answer is not valid for Slack'
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
-import { contextOf, decisionOf } from '../hooks-of-job.js'
+import { contextOf, decisionOf } from '../job-hooks.js'
 import { sessionStartPayload, thresholdPayload } from './payloads.js'
 import { runHooks } from './run-hooks.js'
 
@@ -31,7 +31,8 @@ echo "Saved"`
 const LOAD = `PAYLOAD=$(cat)
 IS_CONTINUATION=$(echo "$PAYLOAD" | jq -r '.session.is_continuation')
 if [ "$IS_CONTINUATION" != "true" ]; then exit 0; fi
-HANDOFF="$(echo "$PAYLOAD" | jq -r '.session.working_directory')/specs/handoffs/$(echo "$PAYLOAD" | jq -r '.session.agent_name')-handoff.json"
+FOLDER="$(echo "$PAYLOAD" | jq -r '.session.working_directory')/specs/handoffs"
+HANDOFF="$FOLDER/$(echo "$PAYLOAD" | jq -r '.session.agent_name')-handoff.json"
 if [ -f "$HANDOFF" ]; then
   echo "# Continuation"
   cat "$HANDOFF"

@@ -13,8 +13,11 @@ const TIMEOUT_MS = 120_000
 const KEEP = { head: 0, tail: 1024 * 1024 }
 const TRIES = 12
 /** Errors of git while another git process works in the same repository; a retry helps. */
-const LOCKED =
-  /failed to read .*(?:commondir|gitdir|HEAD)|\.lock'?: File exists|Unable to create '.*\.lock'|could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)/i
+const LOCKED = new RegExp(
+  String.raw`failed to read .*(?:commondir|gitdir|HEAD)|\.lock'?: File exists|Unable to create '.*\.lock'|` +
+    'could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)',
+  'i',
+)
 
 /**
  * Runs git and retries while another process holds a lock.
@@ -47,7 +50,7 @@ export async function gitText(folder: string, args: readonly string[], context: 
   if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
   throw new BatonError(
     `git ${args[0]} failed in ${folder}: ${failureReason(end)}`,
-    'mend it there, then resume the job',
+    'fix the cause in that folder, then resume the job',
     EXIT.failed,
   )
 }
@@ -61,7 +64,7 @@ export async function gitTry(folder: string, args: readonly string[], context: G
 /** Returns one line that says why a program failed. */
 export function failureReason(end: CommandEnd): string {
   if (end.trouble) return end.trouble
-  if (end.timedOut) return `no end after ${Math.round(end.durationMs / 1000)} s`
+  if (end.timedOut) return `timeout after ${Math.round(end.durationMs / 1000)} s`
   const lines = `${end.stderr}\n${end.stdout}`.split('\n').map((line) => line.trim())
   const telling = lines.filter(
     (line) => line !== '' && !/^(?:hint:|Preparing worktree|To \S+$|branch '|Updating files)/.test(line),

@@ -20,14 +20,14 @@ export interface Repository {
 export async function repositoryOf(folder: string, context: GitContext): Promise<Repository> {
   const end = await git(folder, ['rev-parse', '--show-toplevel'], context)
   if (end.trouble?.includes('ENOENT'))
-    throw new BatonError('git is not installed', 'install it, or write `workspace: {strategy: none}`', EXIT.refused)
+    throw new BatonError('git is not installed', 'install git, or set `workspace: {strategy: none}`', EXIT.refused)
   if (end.exitCode !== 0) {
     const bare = /must be run in a work tree/.test(end.stderr)
-    const what = end.trouble ?? (bare ? 'is a repository without files' : 'is not in a git repository')
+    const what = end.trouble ?? (bare ? 'is a bare repository' : 'is not in a git repository')
     const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : failureReason(end)
     throw new BatonError(
       `${folder}: ${why}`,
-      'a worktree needs a repository: `git init`, or `strategy: none`',
+      'a worktree needs a repository: run `git init`, or set `strategy: none`',
       EXIT.refused,
     )
   }
@@ -72,8 +72,8 @@ export async function baseOf({ root }: Repository, asked: string | null, context
 }
 
 function noCommitsError(root: string): BatonError {
-  const hint = 'commit something first (`git commit --allow-empty -m "First"`), or write `strategy: none`'
-  return new BatonError(`${root} has no commit yet, and a worktree starts from one`, hint, EXIT.refused)
+  const hint = 'run `git commit --allow-empty -m "First"`, or set `strategy: none`'
+  return new BatonError(`${root} has no commit yet, but a worktree needs one`, hint, EXIT.refused)
 }
 
 /** Returns the folder for worktrees of a repository. */

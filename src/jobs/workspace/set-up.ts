@@ -66,7 +66,11 @@ export async function setUpWorkspace(request: WorkspaceRequest, context: Workspa
     const late = state ?? (await adoptWorktree(path, place, context))
     if (late) return late
   }
-  throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
+  throw new BatonError(
+    `all worktree names in ${folder} are taken`,
+    'remove unused worktrees with `git worktree remove`',
+    EXIT.refused,
+  )
 }
 
 /** Throws the errors of `setUpWorkspace` that can be found without creating anything. */
@@ -130,8 +134,8 @@ async function createWorktree(
     // Git may read what another git process has half written and fail.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(
-        `the worktree ${path} cannot be made: ${failureReason(end)}`,
-        'mend it, then resume the job',
+        `the worktree ${path} cannot be created: ${failureReason(end)}`,
+        'fix the cause, then resume the job',
         EXIT.failed,
       )
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
@@ -142,7 +146,7 @@ async function createWorktree(
   }
   throw new BatonError(
     `the branches ${name} to ${name}-${MOST_NAMES} are taken`,
-    'write another `branch_pattern`',
+    'set another `branch_pattern`',
     EXIT.refused,
   )
 }
@@ -158,9 +162,9 @@ async function restoreWorktree(
   // A folder that lost its `.git` belongs to the checkout around it, which is the user's own.
   const top = existsSync(worktree.path) ? await gitTry(worktree.path, ['rev-parse', '--show-toplevel'], context) : null
   if (top !== null && realpathSync(top) === realpathSync(worktree.path)) return known
-  const hint = 'start the job anew: `baton run`'
+  const hint = 'start a new job with `baton run`'
   if (!existsSync(worktree.repository))
-    throw new BatonError(`the repository ${worktree.repository} is gone`, hint, EXIT.notFound)
+    throw new BatonError(`the repository ${worktree.repository} no longer exists`, hint, EXIT.notFound)
   await git(worktree.repository, ['worktree', 'prune'], context)
   const end = await git(
     worktree.repository,
@@ -170,7 +174,8 @@ async function restoreWorktree(
   )
   if (end.exitCode === 0) return known
   throw new BatonError(
-    `the worktree ${worktree.path} of job ${request.jobId} is gone and cannot be made again: ${failureReason(end)}`,
+    `the worktree ${worktree.path} of job ${request.jobId} is missing and cannot be created again: ` +
+      failureReason(end),
     hint,
     EXIT.notFound,
   )

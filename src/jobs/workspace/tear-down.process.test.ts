@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
-import { trialRepository } from '../../testing/git-repository.js'
+import { createTestRepository } from '../../testing/git-repository.js'
 
 const makeWorktree = async () => {
-  const trial = trialRepository()
-  onTestFinished(trial.remove)
-  const state = await trial.setUp()
-  return { ...trial, state, path: state.worktree!.path }
+  const fixture = createTestRepository()
+  onTestFinished(fixture.remove)
+  const state = await fixture.setUp()
+  return { ...fixture, state, path: state.worktree!.path }
 }
 const BRANCH = 'agent/coder/j1'
 
 describe('cleaning up a worktree', () => {
-  test('a worktree without changes and commits is removed with its branch, and doing so twice is harmless', async () => {
+  test('a worktree without changes is removed with its branch, and removing twice is harmless', async () => {
     const { state, path, tearDown, branches, worktrees } = await makeWorktree()
     const gone = { kept: false, path, branch: null, published: null, notes: [] }
     expect(await tearDown(state)).toEqual(gone)
@@ -32,7 +32,7 @@ describe('cleaning up a worktree', () => {
     expect(branches()).toEqual([BRANCH, 'main'])
   })
 
-  test.each<[string, (trial: Awaited<ReturnType<typeof makeWorktree>>) => void, RegExp]>([
+  test.each<[string, (fixture: Awaited<ReturnType<typeof makeWorktree>>) => void, RegExp]>([
     ['a changed file', ({ path, put }) => put(join(path, 'README.md'), 'else'), /1 uncommitted file \(README\.md\)/],
     ['a new file', ({ path, put }) => put(join(path, 'new file.txt'), 'x'), /1 uncommitted file \(new file\.txt\)/],
     [
@@ -58,18 +58,18 @@ describe('cleaning up a worktree', () => {
         git(path, 'worktree', 'add', '-q', '-b', 'inner', '.worktrees/inner')
         put(join(path, '.worktrees', 'inner', 'work.txt'), 'not committed')
       },
-      /another worktree lies in it \(\.worktrees\/inner\)/,
+      /it contains another worktree \(\.worktrees\/inner\)/,
     ],
     ['a lock', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
   ])('a worktree with %s is kept and reported', async (_, change, note) => {
-    const trial = await makeWorktree()
-    change(trial)
-    const end = await trial.tearDown(trial.state)
-    expect(end).toMatchObject({ kept: true, path: trial.path, branch: BRANCH })
+    const fixture = await makeWorktree()
+    change(fixture)
+    const end = await fixture.tearDown(fixture.state)
+    expect(end).toMatchObject({ kept: true, path: fixture.path, branch: BRANCH })
     expect(end.notes.join()).toMatch(note)
-    expect(end.notes.join()).toContain(trial.path)
-    expect(existsSync(trial.path)).toBe(true)
-    expect(trial.branches()).toContain(BRANCH)
+    expect(end.notes.join()).toContain(fixture.path)
+    expect(existsSync(fixture.path)).toBe(true)
+    expect(fixture.branches()).toContain(BRANCH)
   })
 
   test('a clean worktree stays if configured so', async () => {
@@ -101,14 +101,20 @@ describe('cleaning up a worktree', () => {
 
 describe('push and pull request', () => {
   const withRemote = async () => {
-    const trial = await makeWorktree()
-    trial.git(trial.folder, 'init', '-q', '--bare', 'remote.git')
-    const remote = join(trial.folder, 'remote.git')
-    trial.git(trial.root, 'remote', 'add', 'origin', remote)
-    trial.commit(trial.path, 'done.txt')
-    const heard = () => readFileSync(join(trial.folder, 'gh.txt'), 'utf8')
-    const gh = (script: string) => trial.program('gh', `printf '%s\\n' "$@" > "${trial.folder}/gh.txt"\n${script}`)
-    return { ...trial, remote, gh, heard, pushed: () => trial.git(remote, 'for-each-ref', '--format=%(refname:short)') }
+    const fixture = await makeWorktree()
+    fixture.git(fixture.folder, 'init', '-q', '--bare', 'remote.git')
+    const remote = join(fixture.folder, 'remote.git')
+    fixture.git(fixture.root, 'remote', 'add', 'origin', remote)
+    fixture.commit(fixture.path, 'done.txt')
+    const readCalls = () => readFileSync(join(fixture.folder, 'gh.txt'), 'utf8')
+    const gh = (script: string) => fixture.program('gh', `printf '%s\\n' "$@" > "${fixture.folder}/gh.txt"\n${script}`)
+    return {
+      ...fixture,
+      remote,
+      gh,
+      readCalls,
+      pushed: () => fixture.git(remote, 'for-each-ref', '--format=%(refname:short)'),
+    }
   }
 
   test('the branch is pushed with its upstream', async () => {
@@ -139,7 +145,7 @@ describe('push and pull request', () => {
   })
 
   test('a pull request is opened with gh', async () => {
-    const { state, gh, heard, tearDown, folder } = await withRemote()
+    const { state, gh, readCalls, tearDown, folder } = await withRemote()
     gh('cat > "$(dirname "$0")/body"; echo "https://example.com/me/shop/pull/7"')
     const end = await tearDown(state, { pushOnSuccess: true, createPr: true })
     expect(end).toMatchObject({
@@ -147,7 +153,7 @@ describe('push and pull request', () => {
       published: { pushed: true, pullRequest: 'https://example.com/me/shop/pull/7' },
       notes: [],
     })
-    expect(heard().split('\n').slice(0, -1)).toEqual([
+    expect(readCalls().split('\n').slice(0, -1)).toEqual([
       'pr',
       'create',
       '--head',
@@ -178,9 +184,7 @@ describe('push and pull request', () => {
     git(path, 'branch', '-D', BRANCH)
     const { notes, ...end } = await tearDown(state, { pushOnSuccess: true })
     expect(end).toMatchObject({ kept: false, branch: null, published: null })
-    expect(notes).toEqual([
-      `its worktree was left on the branch fix/parser, with 1 commit that ${BRANCH} lacks: not pushed`,
-    ])
+    expect(notes).toEqual([`its worktree is on the branch fix/parser with 1 commit that ${BRANCH} lacks; not pushed`])
     expect([branches(), pushed()]).toEqual([['fix/parser', 'main'], ''])
   })
 
@@ -192,7 +196,7 @@ describe('push and pull request', () => {
 
   test.each([
     ['fails', 'echo "To get started, run: gh auth login" >&2; exit 4', 'gh auth login'],
-    ['hangs', 'touch "$0.began"; exec sleep 600', 'no end after'],
+    ['hangs', 'touch "$0.began"; exec sleep 600', 'timeout after'],
     ['is not there', null, '`gh` is not installed'],
   ])('a gh that %s is reported, and the rest continues', async (does, script, note) => {
     const { state, gh, env, git, folder, program, tearDown, pushed } = await withRemote()
@@ -212,7 +216,7 @@ describe('push and pull request', () => {
     expect(pushed()).toBe(BRANCH)
   })
 
-  test.each<[string, (trial: Awaited<ReturnType<typeof withRemote>>) => void, string]>([
+  test.each<[string, (fixture: Awaited<ReturnType<typeof withRemote>>) => void, string]>([
     ['no remote', ({ git, root }) => void git(root, 'remote', 'remove', 'origin'), 'has no remote'],
     [
       'a remote that is gone',
@@ -236,18 +240,18 @@ describe('push and pull request', () => {
         env.GIT_SSH_COMMAND = join(folder, 'bin', 'never')
         git(root, 'remote', 'set-url', 'origin', 'ssh://nobody@127.0.0.1/x.git')
       },
-      'no end after',
+      'timeout after',
     ],
   ])('with %s the push is not forced, the error is reported and the branch stays', async (_, change, note) => {
-    const trial = await withRemote()
-    change(trial)
-    const time = note === 'no end after' ? holdTime() : null
-    const ending = trial.tearDown(trial.state, { pushOnSuccess: true, createPr: true }, true, 60_000)
-    if (time) await until('git asks the remote', () => existsSync(join(trial.folder, 'bin', 'never.began')))
+    const fixture = await withRemote()
+    change(fixture)
+    const time = note === 'timeout after' ? holdTime() : null
+    const ending = fixture.tearDown(fixture.state, { pushOnSuccess: true, createPr: true }, true, 60_000)
+    if (time) await until('git asks the remote', () => existsSync(join(fixture.folder, 'bin', 'never.began')))
     const end = await (time ? time.pass(ending) : ending)
     expect(end).toMatchObject({ branch: BRANCH, published: { pushed: false, pullRequest: null } })
     expect(end.notes[0]).toContain('is not pushed')
     expect(end.notes[0]).toContain(note)
-    expect(trial.branches()).toContain(BRANCH)
+    expect(fixture.branches()).toContain(BRANCH)
   })
 })

@@ -44,7 +44,8 @@ export async function tearDownWorkspace(request: TearDownRequest, context: GitCo
     published,
     notes,
   })
-  if (!existsSync(repository)) return { ...kept([`the repository ${repository} is gone`]), kept: existsSync(path) }
+  if (!existsSync(repository))
+    return { ...kept([`the repository ${repository} no longer exists`]), kept: existsSync(path) }
 
   const own = await ownCommits(repository, base, branch, context)
   const wished = request.success && (request.workspace.pushOnSuccess || request.workspace.createPr)
@@ -99,9 +100,7 @@ async function noteOtherBranch(
   if (!(count > 0)) return []
   const name = head.replace(/^refs\/heads\//, '')
   const commits = `${count} ${count === 1 ? 'commit' : 'commits'}`
-  return [
-    `its worktree was left on the branch ${name}, with ${commits} that ${branch} lacks${wished ? ': not pushed' : ''}`,
-  ]
+  return [`its worktree is on the branch ${name} with ${commits} that ${branch} lacks${wished ? '; not pushed' : ''}`]
 }
 
 /** Returns why a worktree must be kept. Null when nothing would be lost. */
@@ -111,17 +110,20 @@ async function whyKept(path: string, repository: string, context: GitContext): P
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=none'],
     context,
   )
-  if (status.exitCode !== 0) return `its state cannot be told (${failureReason(status)})`
+  if (status.exitCode !== 0) return `its state is unknown (${failureReason(status)})`
   const changes = status.stdout.split('\0').filter((line) => /^.. /.test(line))
   if (changes.length > 0) {
     const names = changes.slice(0, 3).map((line) => line.slice(3))
-    return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
+    return (
+      `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} ` +
+      `(${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
+    )
   }
   // Git treats nested worktrees as ignored files and would delete them.
   const all = await listWorktrees(repository, context).catch(() => null)
   if (all === null) return 'the worktrees of its repository cannot be listed'
   const inner = all.find((one) => one.path.startsWith(`${path}${sep}`) && existsSync(one.path))
-  if (inner) return `another worktree lies in it (${relative(path, inner.path)})`
+  if (inner) return `it contains another worktree (${relative(path, inner.path)})`
   // Commits may be on a detached HEAD.
   const head = await gitTry(path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (head === null) return 'it is on a branch without commits'

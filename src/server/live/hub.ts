@@ -145,11 +145,11 @@ const MAX_CLIENTS = 1_000
 /** Serves `GET /api/live`: writes the hub's bytes, the same for all clients, to the connection. */
 export function stream(hub: Hub, caller: Caller, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    refuse(response, 405, 'This is only read', { Allow: 'GET, HEAD' })
+    refuse(response, 405, 'The live stream accepts only GET.', { Allow: 'GET, HEAD' })
     return
   }
   if (hub.clients >= MAX_CLIENTS) {
-    refuse(response, 503, 'Too many are listening', { 'Retry-After': '5' })
+    refuse(response, 503, 'Too many connections to the live stream.', { 'Retry-After': '5' })
     return
   }
   response.writeHead(200, {

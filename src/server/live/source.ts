@@ -64,7 +64,7 @@ export function liveSource(deps: ServerDependencies): LiveSource {
       }),
     brief: briefText,
     spendToday: useCases.spendToday,
-    logFailure: (error) => deps.log('error', 'the stream failed for a moment', { reason: String(error) }),
+    logFailure: (error) => deps.log('error', 'the live stream could not be read', { reason: String(error) }),
     version: deps.version,
     now,
   }

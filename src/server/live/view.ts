@@ -234,5 +234,6 @@ function snapshotFrame(deps: SnapshotDependencies): string {
   const list = (rows: readonly RowText[]): string => `[${rows.join(',')}]`
   const json = JSON.stringify(rest).slice(0, -1)
   const { sessions, jobs, briefs } = deps
-  return `event: snapshot\ndata: ${json},"sessions":${list(sessions)},"jobs":${list(jobs)},"briefs":${list(briefs)}}\n\n`
+  const parts = `"sessions":${list(sessions)},"jobs":${list(jobs)},"briefs":${list(briefs)}`
+  return `event: snapshot\ndata: ${json},${parts}}\n\n`
 }

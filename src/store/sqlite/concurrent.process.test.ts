@@ -99,7 +99,7 @@ test.each([
   }
 })
 
-test('a process killed after any migration of a new store leaves a file that the next process can migrate', async () => {
+test('a process killed after any migration leaves a store that the next process migrates', async () => {
   for (let migrations = 0; migrations <= MIGRATIONS.length; migrations++) {
     path = join(folder, `killed-after-${migrations}`, 'baton.db')
     const { signal, stderr } = await start('end-making', path, String(migrations)).ended

@@ -25,14 +25,19 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
     events(query: EventQuery = {}) {
       const forward = query.afterId !== undefined
       const of = [query.sessionId, query.jobId].filter((one) => one !== undefined)
-      const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
+      const where =
+        `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}` +
+        `${query.jobId === undefined ? '' : ' AND job_id = ?'}`
       const match = [query.afterId ?? 0, query.since ?? '', ...of]
       const thinned = query.readings === 'newest'
       // The unary plus stops SQLite from using the session
       // index, which would scan the whole history.
-      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY +session_id))`
+      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading'
+                      GROUP BY +session_id))`
       const rows = sql(
-        `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+        `SELECT * FROM events WHERE ${where} ` +
+          `${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ` +
+          `${forward ? 'ASC' : 'DESC'} LIMIT ?`,
       ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map(eventOf)
       return forward ? events : events.reverse()

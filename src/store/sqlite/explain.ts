@@ -1,4 +1,5 @@
 import { BatonError, codeOf, reasonOf } from '../../lib/errors.js'
+import { quoteForShell } from '../../lib/shell-words.js'
 import type { Database } from './driver.js'
 
 const FULL = /database or disk is full|no space left|ENOSPC|EDQUOT|EFBIG/i
@@ -17,34 +18,37 @@ export function explainStoreError(error: unknown, path: string): unknown {
   if (DAMAGED.test(text)) return damagedStoreError(path, reason)
   if (FULL.test(text))
     return new BatonError(
-      `No space is left for the store ${path} (${reason}).`,
-      'Free some space; nothing that was stored is lost.',
+      `Cannot write the store ${path}: no space is left on the disk (${reason}).`,
+      'Free some space and try again. No stored data is lost.',
     )
   if (READ_ONLY.test(text))
     return new BatonError(
-      `The store ${path} cannot be written (${reason}).`,
-      'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
+      `The store ${path} is not writable (${reason}).`,
+      'Check the owner and mode of its folder, or set BATON_HOME to a writable folder.',
     )
   if (BUSY.test(text))
     return new BatonError(
-      `The store ${path} is in use by another process that does not let go of it (${reason}).`,
-      'Try again in a moment; if it lasts, end the process that holds it (fuser names it).',
+      `The store ${path} is locked by another process (${reason}).`,
+      `Try again in a moment. If that does not help, run fuser ${quoteForShell(path)} to find the process and end it.`,
     )
   if (/disk I\/O error/i.test(text))
     return new BatonError(
       `The store ${path} cannot be used (${reason}).`,
-      'Check the disk and its free space; nothing that was stored is lost.',
+      'Check the disk and its free space. No stored data is lost.',
     )
   return error
 }
 
-/** Returns the steps to recover from an unreadable store. docs/archive.md lists what stays lost. */
+/**
+ * Returns the steps to recover from an unreadable store. docs/guides/archive.md lists what stays
+ * lost.
+ */
 export const recoverySteps = (path: string): string =>
-  `Restore it from a backup, or: 1. Move it aside (mv '${path}' '${path}.damaged'). ` +
-  '2. Run baton archive adopt: it takes the archives on the disk into a new store.'
+  `Restore it from a backup, or: 1. Run mv ${quoteForShell(path)} ${quoteForShell(`${path}.damaged`)}. ` +
+  '2. Run baton archive adopt to add the archives on disk to a new store.'
 
 export function damagedStoreError(path: string, reason: string): BatonError {
-  return new BatonError(`The store ${path} is damaged (${reason}). It was left as it is.`, recoverySteps(path))
+  return new BatonError(`The store ${path} is damaged (${reason}). It is unchanged.`, recoverySteps(path))
 }
 
 /** Wraps a database so that its errors are explained by `explainStoreError`. */

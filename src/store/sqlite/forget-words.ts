@@ -10,11 +10,13 @@ const RECIPIENTS = `(SELECT ?1 UNION SELECT json_extract(body, '$.newSessionId')
  * Lasting facts are passed on from each brief to the next.
  */
 const SUCCESSORS = `(WITH RECURSIVE after (id) AS (SELECT ?1 UNION
-  SELECT json_extract(b.body, '$.usedBySessionId') FROM briefs b JOIN after ON b.session_id = after.id) SELECT id FROM after)`
+  SELECT json_extract(b.body, '$.usedBySessionId') FROM briefs b JOIN after ON b.session_id = after.id) SELECT id
+    FROM after)`
 
 /** Clears a message's text and cancels it if it is still queued, because it would be empty. */
 const CLEAR_TEXT = `status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END,
-  body = json_set(body, '$.agent_text', NULL, '$.user_text', NULL, '$.status', CASE status WHEN 'queued' THEN 'cancelled' ELSE status END)`
+  body = json_set(body, '$.agent_text', NULL, '$.user_text', NULL, '$.status', CASE status WHEN 'queued'
+    THEN 'cancelled' ELSE status END)`
 const HAS_TEXT = `coalesce(json_extract(body, '$.agent_text'), json_extract(body, '$.user_text')) IS NOT NULL`
 
 /**
@@ -34,7 +36,8 @@ export function eraseQuotes(db: Database, sql: (text: string) => Statement, sess
     ).run(sessionId),
     // Facts that came from a brief have line 0.
     sql(
-      `UPDATE events SET data = json_set(data, '$.lost', (SELECT json_group_array(json(value)) FROM json_each(data, '$.lost')
+      `UPDATE events SET data = json_set(data, '$.lost',
+         (SELECT json_group_array(json(value)) FROM json_each(data, '$.lost')
          WHERE json_extract(value, '$.line') <> 0))
        WHERE session_id IN ${SUCCESSORS} AND type = 'loss_report'
          AND EXISTS (SELECT 1 FROM json_each(data, '$.lost') WHERE json_extract(value, '$.line') = 0)`,
@@ -45,35 +48,43 @@ export function eraseQuotes(db: Database, sql: (text: string) => Statement, sess
     ).run(sessionId),
     sql(
       `UPDATE events SET data = json_set(data, '$.reason', NULL, '$.forgotten', json('true'))
-       WHERE session_id IN ${RECIPIENTS} AND (type LIKE 'handoff_%' OR type = 'message_cancelled') AND json_extract(data, '$.reason') IS NOT NULL`,
+       WHERE session_id IN ${RECIPIENTS} AND (type LIKE 'handoff_%' OR type = 'message_cancelled')
+         AND json_extract(data, '$.reason') IS NOT NULL`,
     ).run(sessionId),
     sql(
       `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id = ?
          AND json_extract(body, '$.category') IN ('recovery', 'brief', 'handoff') AND ${HAS_TEXT}`,
     ).run(sessionId),
     sql(
-      `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${SUCCESSORS} AND json_extract(body, '$.category') = 'recovery' AND ${HAS_TEXT}`,
+      `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${SUCCESSORS}
+       AND json_extract(body, '$.category') = 'recovery' AND ${HAS_TEXT}`,
     ).run(sessionId),
     // Keeps undelivered handoff messages of successors: they
     // may belong to the successor's own handoff.
     sql(
-      `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${RECIPIENTS} AND ${HAS_TEXT} AND (json_extract(body, '$.category') = 'brief'
+      `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${RECIPIENTS} AND ${HAS_TEXT}
+       AND (json_extract(body, '$.category') = 'brief'
          OR (json_extract(body, '$.category') = 'handoff' AND status IN ('delivered', 'cancelled')))`,
     ).run(sessionId),
     sql(
-      `UPDATE handoffs SET body = json_set(body, '$.draft', NULL, '$.reason', NULL, '$.trouble', NULL, '$.question', NULL)
-       WHERE session_id = ? AND coalesce(json_extract(body, '$.draft'), json_extract(body, '$.reason'), json_extract(body, '$.trouble'),
+      `UPDATE handoffs SET body = json_set(body, '$.draft', NULL, '$.reason', NULL, '$.trouble', NULL, '$.question',
+         NULL)
+       WHERE session_id = ?
+         AND coalesce(json_extract(body, '$.draft'), json_extract(body, '$.reason'), json_extract(body, '$.trouble'),
          json_extract(body, '$.question')) IS NOT NULL`,
     ).run(sessionId),
     sql(
-      `UPDATE briefs SET body = json_remove(body, '$.lasting') WHERE session_id IN ${SUCCESSORS} AND json_extract(body, '$.lasting') IS NOT NULL`,
+      `UPDATE briefs SET body = json_remove(body, '$.lasting') WHERE session_id IN ${SUCCESSORS}
+       AND json_extract(body, '$.lasting') IS NOT NULL`,
     ).run(sessionId),
     // A fresh session inherits the title of the session before it.
     sql(
-      `UPDATE briefs SET body = json_set(body, '$.title', NULL) WHERE session_id IN ${SUCCESSORS} AND json_extract(body, '$.title') IS NOT NULL`,
+      `UPDATE briefs SET body = json_set(body, '$.title', NULL) WHERE session_id IN ${SUCCESSORS}
+       AND json_extract(body, '$.title') IS NOT NULL`,
     ).run(sessionId),
     sql(
-      `UPDATE sessions SET body = json_set(body, '$.title', NULL) WHERE session_id IN ${SUCCESSORS} AND json_extract(body, '$.title') IS NOT NULL`,
+      `UPDATE sessions SET body = json_set(body, '$.title', NULL) WHERE session_id IN ${SUCCESSORS}
+       AND json_extract(body, '$.title') IS NOT NULL`,
     ).run(sessionId),
     sql(
       `UPDATE subagents SET body = json_set(body, '$.description', NULL)

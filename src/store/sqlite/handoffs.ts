@@ -27,7 +27,8 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
     briefsUsedBy: (sessionId) =>
       bodies<BriefRecord>(
         sql(
-          `SELECT body FROM briefs WHERE json_extract(body, '$.usedBySessionId') = ? ORDER BY json_extract(body, '$.usedAt'), rowid`,
+          `SELECT body FROM briefs WHERE json_extract(body, '$.usedBySessionId') = ?
+           ORDER BY json_extract(body, '$.usedAt'), rowid`,
         ).all(sessionId),
       ),
     putBrief(b) {
@@ -46,7 +47,8 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
     },
     dropBriefs(sessionId) {
       sql(
-        `INSERT INTO forgotten_briefs (seat_id, sequence) SELECT seat_id, max(sequence) FROM briefs WHERE session_id = ? GROUP BY seat_id
+        `INSERT INTO forgotten_briefs (seat_id, sequence) SELECT seat_id, max(sequence) FROM briefs
+         WHERE session_id = ? GROUP BY seat_id
          ON CONFLICT (seat_id) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
       ).run(sessionId)
       sql('DELETE FROM briefs WHERE session_id = ?').run(sessionId)
@@ -88,8 +90,10 @@ export function handoffRows(
       ),
     putHandoff(h) {
       sql(
-        `INSERT INTO handoffs (handoff_id, seat_id, session_id, requested_at, due_at, open, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (handoff_id) DO UPDATE SET session_id = excluded.session_id, due_at = excluded.due_at, open = excluded.open,
+        `INSERT INTO handoffs (handoff_id, seat_id, session_id, requested_at, due_at, open, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (handoff_id) DO UPDATE
+           SET session_id = excluded.session_id, due_at = excluded.due_at, open = excluded.open,
            body = excluded.body`,
       ).run(h.handoffId, h.seatId, h.sessionId, h.requestedAt, h.dueAt, isOpen(h) ? 1 : 0, JSON.stringify(h))
       cache.drop(`handoffs ${h.seatId}`)

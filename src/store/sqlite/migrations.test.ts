@@ -33,12 +33,15 @@ test('migrating a store of the first version keeps events and readings, and new 
   db.exec(`${old}, '2026-01-01T10:00:00.000Z', 50000, 200000, 167000, 'm', 'mod', 1)`)
   db.exec(`${old}, '2026-03-01T10:00:00.000Z', 60000, NULL, NULL, NULL, 'transcript', 0)`)
   db.exec(
-    "INSERT INTO events (id, type, at, session_id, data) VALUES (7, 'session_started', '2026-01-01T09:00:00.000Z', 's1', '{}')",
+    "INSERT INTO events (id, type, at, session_id, data) VALUES (7, 'session_started', '2026-01-01T09:00:00.000Z', " +
+      "'s1', '{}')",
   )
   const data =
-    '{"used_tokens":60000,"window_tokens":null,"compaction_tokens":null,"model":null,"source":"transcript","exact":false,"cycle":1}'
+    '{"used_tokens":60000,"window_tokens":null,"compaction_tokens":null,"model":null,"source":"transcript",' +
+    '"exact":false,"cycle":1}'
   db.exec(
-    `INSERT INTO events (id, type, at, session_id, data) VALUES (9, 'reading', '2026-03-01T10:00:00.000Z', 's1', '${data}')`,
+    `INSERT INTO events (id, type, at, session_id, data) VALUES (9, 'reading', '2026-03-01T10:00:00.000Z', 's1', ` +
+      `'${data}')`,
   )
   db.exec('PRAGMA user_version = 1')
   db.close()

@@ -77,10 +77,11 @@ function findFileProblem(path: string): BatonError | null {
     makeFile(path)
     return null
   }
-  if (header.empty && header.waiting) return damagedStoreError(path, 'it is empty, but changes to it lie beside it')
+  if (header.empty && header.waiting)
+    return damagedStoreError(path, 'it is empty, but its -wal file has changes for it')
   if (header.empty) return null
   if (!header.sqlite) return damagedStoreError(path, 'file is not a database')
-  if (header.cutOff) return damagedStoreError(path, 'its end is missing')
+  if (header.cutOff) return damagedStoreError(path, 'it is truncated')
   return header.version > MIGRATIONS.length ? newerStoreError(path, header.version) : null
 }
 
@@ -100,8 +101,9 @@ function prepareFile(db: Database, path: string): void {
 
 function newerStoreError(path: string, version: number): BatonError {
   return new BatonError(
-    `The store ${path} was written by a newer Baton (version ${version}, this one knows ${MIGRATIONS.length}). It was not touched.`,
-    'Update Baton (npm install -g baton-cli), or point BATON_HOME at another folder.',
+    `The store ${path} belongs to a newer version of Baton ` +
+      `(format ${version}; this version knows ${MIGRATIONS.length}). It is unchanged.`,
+    'Run npm install -g baton-cli to update Baton, or set BATON_HOME to another folder.',
     EXIT.refused,
   )
 }
@@ -151,8 +153,8 @@ function refuseForeign(db: Database, path: string): void {
   const { tables, version } = found.get() as { tables: number; version: number }
   if (version > 0 || tables === 0) return
   throw new BatonError(
-    `${path} is a database of another program. It was not touched.`,
-    'Point BATON_HOME at a folder of its own.',
+    `${path} is a database of another program. It is unchanged.`,
+    'Set BATON_HOME to a folder that only Baton uses.',
     EXIT.refused,
   )
 }

@@ -1,4 +1,5 @@
-// Stands in for node-gyp-build inside the bundle: the prebuilt file is at a known place, so nothing is searched for.
+// Stands in for node-gyp-build inside the bundle: the prebuilt file is at a known place, so nothing
+// is searched for.
 const fs = require('node:fs')
 const path = require('node:path')
 

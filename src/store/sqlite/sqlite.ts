@@ -42,7 +42,7 @@ class UnlockedReadNeeded extends Error {
     readonly key: string,
     readonly read: () => unknown,
   ) {
-    super('what a transaction read was out of date each time')
+    super('a transaction was retried, but its data changed each time')
   }
 }
 
@@ -155,8 +155,10 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       ),
     putSeat(seat) {
       sql(
-        `INSERT INTO seats (seat_id, name, parent_seat_id, pid, process_started_at, created_at) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (seat_id) DO UPDATE SET name = excluded.name, parent_seat_id = excluded.parent_seat_id, pid = excluded.pid,
+        `INSERT INTO seats (seat_id, name, parent_seat_id, pid, process_started_at, created_at)
+         VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (seat_id) DO UPDATE
+           SET name = excluded.name, parent_seat_id = excluded.parent_seat_id, pid = excluded.pid,
            process_started_at = excluded.process_started_at`,
       ).run(
         seat.seatId,
@@ -235,7 +237,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     },
     setSwitch(scope, key, enabled, at) {
       sql(
-        'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET enabled = excluded.enabled, at = excluded.at',
+        'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET ' +
+          'enabled = excluded.enabled, at = excluded.at',
       ).run(scope, key, enabled ? 1 : 0, at)
       cache.clear()
     },
@@ -250,7 +253,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     ...spendRows(sql),
     eraseQuotes(sessionId) {
       const { quoteEraser } = options
-      if (!quoteEraser) throw new Error('this store was opened by somebody who forgets nothing')
+      if (!quoteEraser) throw new Error('this store was opened without permission to forget')
       return transaction(() => {
         const record = body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(sessionId))
         const bare = record && quoteEraser.withoutQuotes(record)

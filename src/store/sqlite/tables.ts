@@ -39,7 +39,8 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
       // Events stay, because new ids continue from the newest.
       // Only their text is erased.
       sql(
-        `UPDATE events SET data = json_set(json_remove(data, '$.detail', '$.reason', '$.waiting', '$.name', '$.command', '$.output_path'), '$.forgotten', json('true'))
+        `UPDATE events SET data = json_set(json_remove(data, '$.detail', '$.reason', '$.waiting', '$.name',
+           '$.command', '$.output_path'), '$.forgotten', json('true'))
          WHERE job_id = ? AND (type LIKE 'job_%' OR type LIKE 'check%')`,
       ).run(jobId)
       sql('DELETE FROM attempts WHERE job_id = ?').run(jobId)
@@ -98,8 +99,11 @@ export function archiveRows(sql: (text: string) => Statement): Pick<Store, Archi
       bodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE open = 1 ORDER BY created_at, archive_id').all()),
     putArchive(a) {
       sql(
-        `INSERT INTO archives (archive_id, session_id, project, created_at, stem, open, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (archive_id) DO UPDATE SET session_id = excluded.session_id, project = excluded.project, open = excluded.open, body = excluded.body`,
+        `INSERT INTO archives (archive_id, session_id, project, created_at, stem, open, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (archive_id) DO UPDATE
+           SET session_id = excluded.session_id, project = excluded.project, open = excluded.open,
+           body = excluded.body`,
       ).run(a.archiveId, a.sessionId, a.project, a.createdAt, a.stem, isOpen(a) ? 1 : 0, JSON.stringify(a))
     },
     dropArchive: (id) => void sql('DELETE FROM archives WHERE archive_id = ?').run(id),
@@ -183,7 +187,8 @@ export function noticeRows(sql: (text: string) => Statement): Pick<Store, Notice
   const insert = (otherwise: string, n: NoticeRecord): boolean =>
     Number(
       sql(
-        `INSERT INTO notices (notice_id, target, kind, state, at, due_at, claimed_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO notices (notice_id, target, kind, state, at, due_at, claimed_at, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (notice_id) DO ${otherwise}`,
       ).run(n.noticeId, JSON.stringify(n.target), n.kind, n.state, n.at, n.dueAt, n.claimedAt, JSON.stringify(n))
         .changes,
@@ -192,7 +197,8 @@ export function noticeRows(sql: (text: string) => Statement): Pick<Store, Notice
     addNotice: (notice) => insert('NOTHING', notice),
     putNotice: (notice) =>
       void insert(
-        'UPDATE SET state = excluded.state, due_at = excluded.due_at, claimed_at = excluded.claimed_at, body = excluded.body',
+        'UPDATE SET state = excluded.state, due_at = excluded.due_at, claimed_at = excluded.claimed_at, body = ' +
+          'excluded.body',
         notice,
       ),
     notice: (id) => bodies<NoticeRecord>(sql('SELECT body FROM notices WHERE notice_id = ?').all(id))[0] ?? null,
@@ -246,9 +252,11 @@ export function spendRows(sql: (text: string) => Statement): Pick<Store, 'addSpe
       sql(
         `INSERT INTO spend (quarter, session_id, model, steps, input, output, cache_creation, cache_read, cost_usd)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET steps = steps + excluded.steps, input = input + excluded.input, output = output + excluded.output,
+         ON CONFLICT DO UPDATE
+           SET steps = steps + excluded.steps, input = input + excluded.input, output = output + excluded.output,
            cache_creation = cache_creation + excluded.cache_creation, cache_read = cache_read + excluded.cache_read,
-           cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + excluded.cost_usd END`,
+           cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd
+             ELSE coalesce(cost_usd, 0) + excluded.cost_usd END`,
       ).run(
         ...[Math.floor(Date.parse(s.at) / QUARTER_MS), s.sessionId, s.model ?? ''],
         ...[s.steps, s.input, s.output, s.cacheCreation, s.cacheRead, s.costUsd],
@@ -256,7 +264,8 @@ export function spendRows(sql: (text: string) => Statement): Pick<Store, 'addSpe
     },
     spend({ fromQuarter }) {
       const rows = sql(
-        'SELECT spend.*, sessions.project FROM spend LEFT JOIN sessions USING (session_id) WHERE quarter >= ? ORDER BY quarter',
+        'SELECT spend.*, sessions.project FROM spend LEFT JOIN sessions USING (session_id) WHERE quarter >= ? ' +
+          'ORDER BY quarter',
       ).all(fromQuarter) as SpendSqlRow[]
       return rows.map(rowOf)
     },
@@ -285,7 +294,8 @@ const isOver = ({ state }: SessionRecord): boolean => state === 'ended' || state
 const SINCE = 'seen_at >= ?1'
 /** Selects active sessions and those that ended since a time; each part uses its own index. */
 const idsOf = (activeOnes: string): string =>
-  `SELECT session_id FROM sessions WHERE ${activeOnes} UNION ALL SELECT session_id FROM sessions WHERE over = 1 AND ${SINCE}`
+  `SELECT session_id FROM sessions WHERE ${activeOnes} UNION ALL SELECT session_id FROM sessions WHERE over = 1
+   AND ${SINCE}`
 const WHERE = { any: SINCE, only: 'over = 0', also: `session_id IN (${idsOf('over = 0')})` }
 
 type SessionPart = 'session' | 'sessions' | 'seenSince' | 'chain' | 'putSession'
@@ -306,7 +316,8 @@ export function sessionRows(
       const { seenSince = '', project = null, wantsBrief, active = 'any' } = query
       const wants = wantsBrief ? " AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''
       return sql(
-        `SELECT body FROM sessions WHERE ${WHERE[active]} AND coalesce(?2, project) IS project${wants} ORDER BY seen_at DESC, session_id`,
+        `SELECT body FROM sessions WHERE ${WHERE[active]} AND coalesce(?2, project) IS project${wants}
+         ORDER BY seen_at DESC, session_id`,
       )
         .all(seenSince, project)
         .map(bodyOf)
@@ -327,8 +338,10 @@ export function sessionRows(
       )
       if (Number(known.run(record.project, record.seenAt, json, record.sessionId, record.seatId, over).changes) === 0) {
         sql(
-          `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body, over) VALUES (?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at,
+          `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body, over)
+           VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (session_id) DO UPDATE
+             SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at,
              body = excluded.body, over = excluded.over`,
         ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, json, over)
       }

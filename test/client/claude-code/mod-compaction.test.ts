@@ -15,7 +15,7 @@ const HOOKED = ['SessionStart', 'PreCompact', 'SubagentStop', 'PostCompact']
 const HOOKED_ORDER = ['PreCompact', 'SubagentStop', 'SessionStart', 'PostCompact']
 const AFTER: ScriptInput['after_compaction'] = [{ bash: 'echo c', used: 30_008 }, 'Done.']
 
-interface Heard {
+interface HookCall {
   event: string
   body: Record<string, unknown>
   /** Note that the plugin module had written when the hook ran. */
@@ -26,7 +26,7 @@ interface Stage {
   home: Home
   model: Model
   /** Hook calls from the start of the compaction on, in order. */
-  heard(): Heard[]
+  hookCalls(): HookCall[]
   sessionId(): string
   note(): LiveSummary | null
 }
@@ -40,7 +40,7 @@ async function stage(script: ScriptInput): Promise<Stage> {
   onTestFinished(() => model.close())
   const home = makeHome({ model })
   const liveDir = putMod(home)
-  const log = path.join(home.dir, 'heard.jsonl')
+  const log = path.join(home.dir, 'hook-calls.jsonl')
   appendFileSync(log, '')
   const recorder = path.join(home.dir, 'recorder.cjs')
   writeFileSync(
@@ -58,7 +58,7 @@ if (body.source === 'compact' && note !== null) {
   )
   const hook = { type: 'command', command: `${process.execPath} ${recorder}` }
   home.settings({ hooks: Object.fromEntries(HOOKED.map((event) => [event, [{ hooks: [hook] }]])) })
-  const all = (): Heard[] =>
+  const all = (): HookCall[] =>
     readFileSync(log, 'utf8')
       .trim()
       .split('\n')
@@ -68,7 +68,7 @@ if (body.source === 'compact' && note !== null) {
   return {
     home,
     model,
-    heard: () => {
+    hookCalls: () => {
       const told = all()
       return told.slice(told.findIndex(({ event }) => event === 'PreCompact'))
     },
@@ -122,12 +122,12 @@ async function byHandInPrint({ home }: Stage): Promise<void> {
   await run.done
 }
 
-async function byHandInTerminal({ home, model, heard }: Stage): Promise<void> {
+async function byHandInTerminal({ home, model, hookCalls }: Stage): Promise<void> {
   const tui = await startTui(home, { model: 'claude-opus-4-6' })
   await tui.submit('go')
   await tui.waitIdle()
   await tui.submit('/compact')
-  await until('the compaction', () => heard().some(({ event }) => event === 'PostCompact'))
+  await until('the compaction', () => hookCalls().some(({ event }) => event === 'PostCompact'))
   await tui.waitFor(/Compacted/)
   await tui.waitIdle()
   await tui.submit('go on')
@@ -145,8 +145,8 @@ test.each(WAYS)(
     const it = await stage(script)
     await run(it)
 
-    const [before, summariser, start, end, ...more] = it.heard()
-    expect([before, summariser, start, end].map((heard) => heard?.event)).toEqual(HOOKED_ORDER)
+    const [before, summariser, start, end, ...more] = it.hookCalls()
+    expect([before, summariser, start, end].map((call) => call?.event)).toEqual(HOOKED_ORDER)
     expect(more).toEqual([])
     expect(start!.body.source).toBe('compact')
     const summary = end!.body.compact_summary
@@ -181,8 +181,8 @@ test('the note of a second compaction has its own summary, not the first one’s
     ],
   })
   await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
-  const ends = it.heard().filter(({ event }) => event === 'PostCompact')
-  const starts = it.heard().filter(({ body }) => body.source === 'compact')
+  const ends = it.hookCalls().filter(({ event }) => event === 'PostCompact')
+  const starts = it.hookCalls().filter(({ body }) => body.source === 'compact')
   const summaries = ends.map(({ body }) => body.compact_summary)
   expect(new Set(summaries).size).toBe(2)
   expect(starts.map(({ note }) => JSON.parse(note!).summary)).toEqual(summaries)
@@ -194,10 +194,10 @@ test('the note of a second compaction has its own summary, not the first one’s
   expect(second).toBeGreaterThan(first)
 })
 
-test('a summary request whose answer also calls a tool leaves no early note, and the summary is reported at the end', async () => {
+test('a summary request whose answer also calls a tool leaves no note before the summary ends', async () => {
   const it = await stage({ ...PROACTIVE, summary: { text: 'So far.', bash: 'echo no' } })
   await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
-  const [, start, end] = it.heard()
+  const [, start, end] = it.hookCalls()
   expect([start!.event, start!.note, end!.event]).toEqual(['SessionStart', null, 'PostCompact'])
   expect(it.note()).toMatchObject({ summary: summaryText(String(end!.body.compact_summary)), kept: { whole: true } })
 })
@@ -208,6 +208,6 @@ test('a compaction that another hook blocks leaves no note', async () => {
   const block = { hooks: [{ type: 'command', command: 'echo no >&2; exit 2' }] }
   it.home.settings({ hooks: { ...hooks, PreCompact: [...hooks.PreCompact!, block] } })
   await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
-  expect(it.heard()[0]?.event).toBe('PreCompact')
+  expect(it.hookCalls()[0]?.event).toBe('PreCompact')
   expect(it.note()).toBeNull()
 })

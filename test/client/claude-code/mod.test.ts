@@ -23,7 +23,7 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape; liv
 
 const report = (told: TapedEvent) => (told.live === null ? null : parseLive(told.live, String(told.body.session_id)))
 const batches = (tape: Tape): TapedEvent[] =>
-  tape.told().filter(({ event, body }) => event === 'PostToolBatch' && body.agent_id === undefined)
+  tape.recorded().filter(({ event, body }) => event === 'PostToolBatch' && body.agent_id === undefined)
 
 test('the client accepts the plugin module', () => {
   const home = makeHome()
@@ -36,7 +36,7 @@ test('the client accepts the plugin module', () => {
   expect(said).not.toMatch(/✘/)
 })
 
-test('the live report at every tool batch includes the answer that started it, and a subagent never changes it', async () => {
+test('the live report includes the answer that started a tool batch, and no subagent’s figures', async () => {
   const { home, tape } = await stage({
     steps: [
       { bash: ['echo a', 'echo b'], used: 50_008 },
@@ -48,7 +48,7 @@ test('the live report at every tool batch includes the answer that started it, a
   })
   await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(batches(tape).map((told) => report(told)?.reading.used)).toEqual([50_008, 60_008, 75_008])
-  const inside = tape.told().filter(({ body }) => body.agent_id !== undefined)
+  const inside = tape.recorded().filter(({ body }) => body.agent_id !== undefined)
   expect(inside.length).toBeGreaterThan(0)
   expect(new Set(inside.map((told) => report(told)?.reading.used))).toEqual(new Set([60_008]))
   // Hooks of parallel tools read the report in any order; batches are sequential.
@@ -107,7 +107,7 @@ test.each(POINTS)('the live report has the client’s compaction point of %s', a
   expect(report(batch!)?.model).toBe(options.model)
 })
 
-test('the live report of an interactive session exists at its start, is reset by /compact, and is new after /clear', async () => {
+test('an interactive session’s live report exists at start, resets on /compact, is new on /clear', async () => {
   const { home, tape, liveDir } = await stage({
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'],
     after_compaction: [{ bash: 'echo b', used: 30_008 }, 'Done again.'],
@@ -131,7 +131,7 @@ test('the live report of an interactive session exists at its start, is reset by
 
   await tui.submit('/clear')
   await tape.waitFor('the clear', (told) => told.some(({ body }) => body.source === 'clear'))
-  const second = String(tape.told().find(({ body }) => body.source === 'clear')!.body.session_id)
+  const second = String(tape.recorded().find(({ body }) => body.source === 'clear')!.body.session_id)
   const reading = await until('the report of the new session', () => live(second)?.reading)
   expect(reading.used).toBeNull()
   expect(live(second)?.told?.threshold).toBe(167_000)

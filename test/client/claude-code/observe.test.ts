@@ -27,7 +27,7 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
   let cursor = null
   let size = 0
   const found: Look[] = []
-  for (const told of tape.told()) {
+  for (const told of tape.recorded()) {
     // Hooks of one event run in parallel, so a copy may be older than the previous one.
     if (told.transcript !== null && statSync(told.transcript).size > size) {
       size = statSync(told.transcript).size

@@ -26,14 +26,16 @@ const fs = require('node:fs'), path = require('node:path')
 const body = JSON.parse(fs.readFileSync(0, 'utf8'))
 const pid = Number(process.env.CLAUDE_PID)
 let entry = null
-try { entry = JSON.parse(fs.readFileSync(path.join(process.env.CLAUDE_CONFIG_DIR, 'sessions', pid + '.json'), 'utf8')) } catch {}
+const file = path.join(process.env.CLAUDE_CONFIG_DIR, 'sessions', pid + '.json')
+try { entry = JSON.parse(fs.readFileSync(file, 'utf8')) } catch {}
 const ancestors = []
 for (let at = process.ppid; at > 1; ) {
   ancestors.push(at)
   const stat = fs.readFileSync('/proc/' + at + '/stat', 'utf8')
   at = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
-fs.appendFileSync(process.argv[2], JSON.stringify({ event: body.hook_event_name, sessionId: body.session_id, cwd: body.cwd, pid, entry, ancestors }) + '\\n')
+const { hook_event_name: event, session_id: sessionId, cwd } = body
+fs.appendFileSync(process.argv[2], JSON.stringify({ event, sessionId, cwd, pid, entry, ancestors }) + '\\n')
 `
 
 async function homeWithHooks(
@@ -68,7 +70,7 @@ function expectListed(seen: readonly Seen[], home: Home): void {
   }
 }
 
-test('an interactive client lists itself with the session of its hooks, also after cd, /clear and --resume', async () => {
+test('an interactive client registers the session of its hooks, also after cd and /clear', async () => {
   const { home, seen, stops } = await homeWithHooks([{ bash: 'mkdir -p below && cd below', used: 20_008 }])
   const tui = await startTui(home, { model: MODEL })
   await tui.submit('Change the folder.')

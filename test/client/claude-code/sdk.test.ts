@@ -54,12 +54,12 @@ function expectClimb(news: SdkNews[], sessionId: string | null): void {
   expect(result?.type === 'result' && windowIn(result.windows, 'claude-opus-4-6')).toBe(200_000)
 }
 
-test('messages of the Agent SDK yield each answer once, no subagent answers, and the compaction in between', async () => {
+test('messages of the Agent SDK yield each main answer once, and the compaction in between', async () => {
   const run = await runSdk(await home(), { prompt: 'go', options: { model: 'claude-opus-4-6' } })
   expectClimb(read(run.messages), run.sessionId)
 })
 
-test('the command line’s JSON stream yields each answer once, no subagent answers, and the compaction in between', async () => {
+test('the command line’s JSON stream yields each main answer once, and the compaction in between', async () => {
   const run = await runPrint(await home(), { prompt: 'go', model: 'claude-opus-4-6' })
   expectClimb(read(run.messages), run.sessionId)
 })

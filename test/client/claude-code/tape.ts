@@ -22,7 +22,7 @@ const EVENTS = [
   'SessionEnd',
 ]
 
-/** One hook call of the client, with the files that were readable at that moment. */
+/** A hook call of the client, with the files that were readable at that moment. */
 export interface TapedEvent {
   /** The client's event, or `status-line`. */
   event: string
@@ -36,8 +36,8 @@ export interface TapedEvent {
 }
 
 export interface Tape {
-  told(): TapedEvent[]
-  waitFor(what: string, fits: (told: TapedEvent[]) => boolean): Promise<void>
+  recorded(): TapedEvent[]
+  waitFor(what: string, fits: (recorded: TapedEvent[]) => boolean): Promise<void>
 }
 
 /**
@@ -65,17 +65,17 @@ exit 0
     hooks: Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook(event)] }]])),
     statusLine: hook('status-line'),
   })
-  const told = (): TapedEvent[] =>
+  const recorded = (): TapedEvent[] =>
     readdirSync(dir)
       .filter((name) => name.endsWith('.json'))
       .sort()
       .map((name) => read(dir, name.slice(0, -'.json'.length)))
   return {
-    told,
+    recorded,
     waitFor: async (what, fits) => {
       await until(
-        () => `${what}; so far: ${told().map(({ event }) => event)}`,
-        () => fits(told()),
+        () => `${what}; so far: ${recorded().map(({ event }) => event)}`,
+        () => fits(recorded()),
       )
     },
   }

@@ -1,4 +1,4 @@
-/** One tool call of a scenario: its input, its result, and the labels that follow from it. */
+/** A tool call of a scenario: its input, its result, and the labels that follow from it. */
 export interface Call {
   name: string
   input: Record<string, unknown>
@@ -92,7 +92,9 @@ export function refused(name: string, input: Record<string, unknown>, why: strin
 }
 
 const REJECTED =
-  "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
+  "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+  'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to ' +
+  'proceed.'
 
 export function rejected(name: string, input: Record<string, unknown>): Call {
   return {

@@ -109,7 +109,9 @@ export class Day extends Tools {
     more: Aside & { description?: string; end?: { exit: number; after?: () => void } } = {},
   ): this {
     const taskId = `b${this.tape.ids.word(8)}`
-    const text = `Command running in background with ID: ${taskId}. Output is being written to: ${this.outputFile(taskId)}. You will be notified when it completes. To check interim output, use Read on that file path.`
+    const text =
+      `Command running in background with ID: ${taskId}. Output is being written to: ${this.outputFile(taskId)}. ` +
+      'You will be notified when it completes. To check interim output, use Read on that file path.'
     const result = {
       stdout: '',
       stderr: '',
@@ -133,7 +135,8 @@ export class Day extends Tools {
       taskId,
       toolId,
       how,
-      `Background command "${more.description ?? command}" ${exit === 0 ? 'completed (exit code 0)' : `failed with exit code ${exit}`}`,
+      `Background command "${more.description ?? command}" ` +
+        `${exit === 0 ? 'completed (exit code 0)' : `failed with exit code ${exit}`}`,
     )
     this.label('command', command, exit === 0 ? 'ok' : 'failed')
     return this

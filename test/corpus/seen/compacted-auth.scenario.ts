@@ -27,7 +27,8 @@ export default {
   start: '2026-10-16T09:30:00Z',
   day: (d) => {
     d.user(
-      'Add refresh tokens to the login. Tokens must be stored hashed. We cannot use Redis here. Access tokens have to stay valid for exactly 15 minutes.',
+      'Add refresh tokens to the login. Tokens must be stored hashed. We cannot use Redis here. Access tokens have ' +
+        'to stay valid for exactly 15 minutes.',
     )
       .must('Tokens must be stored hashed')
       .never('We cannot use Redis here')
@@ -41,7 +42,8 @@ export default {
     d.read('src/auth/login.ts', AUTH)
     d.write(
       'src/auth/tokens.ts',
-      "import { createHash, randomBytes } from 'node:crypto'\n\nexport const hash = (token: string) => createHash('sha256').update(token).digest('hex')\n",
+      "import { createHash, randomBytes } from 'node:crypto'\n\n" +
+        "export const hash = (token: string) => createHash('sha256').update(token).digest('hex')\n",
     )
     d.edit('src/auth/login.ts', 'return issue(found)', 'return issue(found, await refresh(found))')
     d.taskIs(1, 'completed', {
@@ -50,7 +52,9 @@ export default {
     d.taskIs(2, 'in_progress')
     d.bash(
       'npm run test:auth',
-      ' ❯ src/auth/tokens.test.ts (3 tests | 1 failed)\n   × rotation > refuses a used token\n\n FAIL  src/auth/tokens.test.ts > rotation > refuses a used token\nError: expected 401 "Unauthorized", got 200 "OK"\n\n Tests  1 failed | 2 passed (3)',
+      ' ❯ src/auth/tokens.test.ts (3 tests | 1 failed)\n   × rotation > refuses a used token\n\n' +
+        ' FAIL  src/auth/tokens.test.ts > rotation > refuses a used token\n' +
+        'Error: expected 401 "Unauthorized", got 200 "OK"\n\n Tests  1 failed | 2 passed (3)',
       {
         exit: 1,
         test: 'failed',
@@ -75,7 +79,8 @@ export default {
     d.taskIs(2, 'completed')
     d.bash(
       'git add -A && git commit -m "Rotate refresh tokens"',
-      '[refresh-tokens 77aa88b] Rotate refresh tokens\n 2 files changed, 19 insertions(+), 1 deletion(-)\n create mode 100644 src/auth/tokens.ts',
+      '[refresh-tokens 77aa88b] Rotate refresh tokens\n 2 files changed, 19 insertions(+), 1 deletion(-)\n' +
+        ' create mode 100644 src/auth/tokens.ts',
       { commit: { id: '77aa88b', subject: 'Rotate refresh tokens' } },
     )
     d.say('Rotation works. Next is revoking a whole family.')
@@ -92,7 +97,8 @@ export default {
     d.taskIs(4, 'completed')
     d.bash(
       'npm run test:auth -- --run family',
-      " FAIL  src/auth/family.test.ts [ src/auth/family.test.ts ]\nError: Cannot find module './family.js' imported from src/auth/family.test.ts",
+      ' FAIL  src/auth/family.test.ts [ src/auth/family.test.ts ]\n' +
+        "Error: Cannot find module './family.js' imported from src/auth/family.test.ts",
       { exit: 1, test: 'failed', fails: ['src/auth/family.test.ts'], error: "Cannot find module './family.js'" },
     )
   },

@@ -9,7 +9,8 @@ export default {
   start: '2026-10-19T08:00:00Z',
   day: (d) => {
     d.user(
-      'Die Mehrwertsteuer wird bei Gutschriften falsch gerundet. Bitte korrigieren. Die Datenbank darf nicht geändert werden, und bitte keine neuen Composer-Pakete. Kommentare im Code immer auf Englisch.',
+      'Die Mehrwertsteuer wird bei Gutschriften falsch gerundet. Bitte korrigieren. Die Datenbank darf nicht ' +
+        'geändert werden, und bitte keine neuen Composer-Pakete. Kommentare im Code immer auf Englisch.',
     )
       .never('Die Datenbank darf nicht geändert werden')
       .never('keine neuen Composer-Pakete')
@@ -21,11 +22,17 @@ export default {
     ])
     d.read(
       'src/Gutschrift.php',
-      '<?php\n// Achtung: niemals Beträge als float speichern!\nfinal class Gutschrift\n{\n    public function steuer(int $cent, int $satz): int\n    {\n        return (int) floor($cent * $satz / 100);\n    }\n}\n',
+      '<?php\n// Achtung: niemals Beträge als float speichern!\nfinal class Gutschrift\n{\n' +
+        '    public function steuer(int $cent, int $satz): int\n    {\n' +
+        '        return (int) floor($cent * $satz / 100);\n    }\n}\n',
     ).decoy('constraint', 'niemals Beträge als float speichern', 'ein Kommentar im Quelltext')
     d.bash(
       'vendor/bin/phpunit',
-      'PHPUnit 11.2.0 by Sebastian Bergmann and contributors.\n\n..F.....                                                            8 / 8 (100%)\n\nTime: 00:00.051, Memory: 8.00 MB\n\nThere was 1 failure:\n\n1) Tests\\GutschriftTest::testNegativeBetraege\nFailed asserting that -20 matches expected -19.\n\n/var/www/rechnung/tests/GutschriftTest.php:27\n\nFAILURES!\nTests: 8, Assertions: 14, Failures: 1.',
+      'PHPUnit 11.2.0 by Sebastian Bergmann and contributors.\n\n' +
+        '..F.....                                                            8 / 8 (100%)\n\n' +
+        'Time: 00:00.051, Memory: 8.00 MB\n\nThere was 1 failure:\n\n1) Tests\\GutschriftTest::testNegativeBetraege\n' +
+        'Failed asserting that -20 matches expected -19.\n\n/var/www/rechnung/tests/GutschriftTest.php:27\n\n' +
+        'FAILURES!\nTests: 8, Assertions: 14, Failures: 1.',
       {
         exit: 1,
         test: 'failed',
@@ -40,7 +47,9 @@ export default {
     )
     d.bash(
       'vendor/bin/phpunit',
-      'PHPUnit 11.2.0 by Sebastian Bergmann and contributors.\n\n........                                                            8 / 8 (100%)\n\nOK (8 tests, 14 assertions)',
+      'PHPUnit 11.2.0 by Sebastian Bergmann and contributors.\n\n' +
+        '........                                                            8 / 8 (100%)\n\n' +
+        'OK (8 tests, 14 assertions)',
       { test: 'passed', passes: ['Tests\\GutschriftTest::testNegativeBetraege'] },
     )
     d.todos([
@@ -49,7 +58,8 @@ export default {
       ['Changelog ergänzen', 'in_progress'],
     ])
     d.say(
-      'Die Rundung stimmt jetzt, alle acht Tests laufen durch. Ich habe mich für kaufmännisches Runden entschieden, weil das Finanzamt es so verlangt. Soll die Korrektur auch für alte Gutschriften gelten?',
+      'Die Rundung stimmt jetzt, alle acht Tests laufen durch. Ich habe mich für kaufmännisches Runden ' +
+        'entschieden, weil das Finanzamt es so verlangt. Soll die Korrektur auch für alte Gutschriften gelten?',
     )
       .decides('Ich habe mich für kaufmännisches Runden entschieden, weil das Finanzamt es so verlangt')
       .asks('Soll die Korrektur auch für alte Gutschriften gelten?', 'open')

@@ -26,11 +26,13 @@ export default {
   start: '2026-10-12T10:00:00Z',
   day: (d) => {
     d.user(
-      'Rewrite the intro of @docs/billing.md so that a new customer gets it in a minute. Please keep every existing heading anchor, other sites link to them.',
+      'Rewrite the intro of @docs/billing.md so that a new customer gets it in a minute. Please keep every ' +
+        'existing heading anchor, other sites link to them.',
       {
         files: {
           'docs/billing.md':
-            '# Billing {#billing}\n\nInvoices are simply sent.\n\n## Refunds {#refunds}\n\nYou must not refund twice. Do not share card numbers.\n',
+            '# Billing {#billing}\n\nInvoices are simply sent.\n\n## Refunds {#refunds}\n\n' +
+            'You must not refund twice. Do not share card numbers.\n',
         },
       },
     ).must('keep every existing heading anchor')
@@ -64,12 +66,14 @@ export default {
     )
     d.bash('npx markdownlint docs/billing.md', '')
     d.say(
-      'The intro is two short sentences now; the anchors {#billing} and {#refunds} are unchanged. In commit 7aa90b1 somebody had already removed the old screenshot, so I left that part.',
+      'The intro is two short sentences now; the anchors {#billing} and {#refunds} are unchanged. In commit ' +
+        '7aa90b1 somebody had already removed the old screenshot, so I left that part.',
     )
       .mayDecide('In commit 7aa90b1 somebody had already removed the old screenshot, so I left that part')
       .decoy('commit', '7aa90b1', 'only mentioned')
     d.user(
-      'Good. One more rule for all pages: British spelling, e.g. "colour". What does markdownlint check about headings by default?',
+      'Good. One more rule for all pages: British spelling, e.g. "colour". What does markdownlint check about ' +
+        'headings by default?',
     )
       .must('British spelling')
       .wonders('What does markdownlint check about headings by default?', 'answered')
@@ -80,7 +84,8 @@ export default {
     d.read('docs/theme.md', '# Theme\n\nPick a color.\n\nThe default behavior\n')
     d.bash("perl -pi -e 's/color/colour/g; s/behavior/behaviour/g' docs/theme.md", '', { changes: ['docs/theme.md'] })
     d.say(
-      'By default it checks that levels rise by one (MD001), the style (MD003), blank lines around headings (MD022) and a single top heading (MD025). I changed docs/theme.md to British spelling.',
+      'By default it checks that levels rise by one (MD001), the style (MD003), blank lines around headings ' +
+        '(MD022) and a single top heading (MD025). I changed docs/theme.md to British spelling.',
     )
     d.user('and which of those can we switch off without breaking the PDF build?').wonders(
       'which of those can we switch off without breaking the PDF build?',

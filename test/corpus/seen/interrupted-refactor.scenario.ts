@@ -3,13 +3,15 @@ import type { Scenario } from '../build/day.js'
 export default {
   name: 'interrupted-refactor',
   about:
-    'a day of interruptions: stopped answers and tools, a picture, commands of the project and of the client, lines run with !',
+    'a day of interruptions: stopped answers and tools, a picture, commands of the project and of the client, ' +
+    'lines run with !',
   cwd: '/home/jo/dashboard',
   branch: 'main',
   start: '2026-10-22T08:50:00Z',
   day: (d) => {
     d.user(
-      'see the screenshot: the legend overlaps the chart on narrow screens. fix it, css only, please leave the chart component itself alone',
+      'see the screenshot: the legend overlaps the chart on narrow screens. fix it, css only, please leave the ' +
+        'chart component itself alone',
       { image: true },
     )
       .must('css only')
@@ -40,7 +42,8 @@ export default {
     d.command(
       'ship',
       'legend',
-      'Ship the change named legend.\n\nAlways bump the version. Never skip the changelog.\n1. run the linter\n2. commit\n',
+      'Ship the change named legend.\n\nAlways bump the version. Never skip the changelog.\n1. run the linter\n' +
+        '2. commit\n',
     )
       .decoy('constraint', 'Always bump the version', 'the text a command stands for')
       .decoy('constraint', 'Never skip the changelog', 'the text a command stands for')

@@ -15,11 +15,16 @@ export default {
       .must('ログは必ず日本語で出力してください')
     d.read(
       'src/main/java/jp/example/NightlyJob.java',
-      'class NightlyJob {\n    // 注意: このメソッドを並列で呼ばないこと\n    void run() {\n        List<Row> rows = repository.findAll();\n        rows.forEach(this::process);\n    }\n}\n',
+      'class NightlyJob {\n    // 注意: このメソッドを並列で呼ばないこと\n    void run() {\n' +
+        '        List<Row> rows = repository.findAll();\n        rows.forEach(this::process);\n    }\n}\n',
     ).decoy('constraint', 'このメソッドを並列で呼ばないこと', 'ソースのコメント')
     d.bash(
       './gradlew test',
-      "> Task :compileJava UP-TO-DATE\n> Task :test FAILED\n\nNightlyJobTest > 大量の行でも落ちない() FAILED\n    java.lang.OutOfMemoryError at NightlyJobTest.java:33\n\n12 tests completed, 1 failed\n\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':test'.\n> There were failing tests. See the report at: file:///home/sato/batch/build/reports/tests/test/index.html\n\nBUILD FAILED in 14s",
+      '> Task :compileJava UP-TO-DATE\n> Task :test FAILED\n\nNightlyJobTest > 大量の行でも落ちない() FAILED\n' +
+        '    java.lang.OutOfMemoryError at NightlyJobTest.java:33\n\n12 tests completed, 1 failed\n\n' +
+        "FAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':test'.\n" +
+        '> There were failing tests. See the report at: ' +
+        'file:///home/sato/batch/build/reports/tests/test/index.html\n\nBUILD FAILED in 14s',
       {
         exit: 1,
         test: 'failed',

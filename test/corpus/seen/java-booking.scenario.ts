@@ -1,7 +1,8 @@
 import type { Scenario } from '../build/day.js'
 
+const FAILED = 'Failures: 1, Errors: 1, Skipped: 0, Time elapsed: 0.211 s <<< FAILURE!'
 const RED = `[INFO] Running com.example.booking.OverlapTest
-[ERROR] Tests run: 6, Failures: 1, Errors: 1, Skipped: 0, Time elapsed: 0.211 s <<< FAILURE! -- in com.example.booking.OverlapTest
+[ERROR] Tests run: 6, ${FAILED} -- in com.example.booking.OverlapTest
 [ERROR] com.example.booking.OverlapTest.touchingBookingsDoNotOverlap -- Time elapsed: 0.014 s <<< FAILURE!
 org.opentest4j.AssertionFailedError: expected: <false> but was: <true>
 [ERROR] com.example.booking.OverlapTest.nullEnd -- Time elapsed: 0.003 s <<< ERROR!
@@ -21,7 +22,8 @@ export default {
   start: '2026-11-02T14:30:00Z',
   day: (d) => {
     d.user(
-      'Bookings that touch (10-11 and 11-12) are reported as overlapping. Fix Overlap.java. Whatever you do, leave the REST API untouched. No Lombok. Tests first, then the fix.',
+      'Bookings that touch (10-11 and 11-12) are reported as overlapping. Fix Overlap.java. Whatever you do, leave ' +
+        'the REST API untouched. No Lombok. Tests first, then the fix.',
     )
       .never('leave the REST API untouched')
       .never('No Lombok')
@@ -41,7 +43,8 @@ export default {
       .decoy('constraint', 'never call check() with a null start', 'the report of a subagent')
     d.read(
       'src/main/java/com/example/booking/Overlap.java',
-      'final class Overlap {\n  static boolean check(Span a, Span b) {\n    return !a.end().isBefore(b.start()) && !b.end().isBefore(a.start());\n  }\n}\n',
+      'final class Overlap {\n  static boolean check(Span a, Span b) {\n' +
+        '    return !a.end().isBefore(b.start()) && !b.end().isBefore(a.start());\n  }\n}\n',
     )
     d.edit(
       'src/main/java/com/example/booking/Overlap.java',

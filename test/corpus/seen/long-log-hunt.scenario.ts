@@ -17,11 +17,17 @@ const TEXTS = [
 const log = (from: number, count: number): string =>
   Array.from({ length: count }, (_, i) => {
     const n = from + i
-    return `2026-10-2${n % 10}T0${n % 10}:${String(n % 60).padStart(2, '0')}:11.${String((n * 37) % 1000).padStart(3, '0')}Z ${LEVELS[n % 5]} worker-${n % 7} ${TEXTS[(n * 3) % TEXTS.length]} id=${(n * 7919) % 100_000}`
+    return (
+      `2026-10-2${n % 10}T0${n % 10}:${String(n % 60).padStart(2, '0')}` +
+      `:11.${String((n * 37) % 1000).padStart(3, '0')}Z ${LEVELS[n % 5]} worker-${n % 7} ` +
+      `${TEXTS[(n * 3) % TEXTS.length]} id=${(n * 7919) % 100_000}`
+    )
   }).join('\n')
 
 const source = (n: number): string =>
-  `"""Handler ${n}. Never import this from the API layer."""\n\nfrom broker import Message\n\n\ndef handle_${n}(message: Message) -> int:\n    # must not block\n    total = 0\n    for part in message.parts:\n        total += len(part) * ${n}\n    return total\n`
+  `"""Handler ${n}. Never import this from the API layer."""\n\nfrom broker import Message\n\n\n` +
+  `def handle_${n}(message: Message) -> int:\n    # must not block\n    total = 0\n    for part in message.parts:\n` +
+  `        total += len(part) * ${n}\n    return total\n`
 
 export default {
   name: 'long-log-hunt',
@@ -31,7 +37,8 @@ export default {
   start: '2026-10-26T07:00:00Z',
   day: (d) => {
     d.user(
-      'Messages get lost about once an hour. Find out where. Read only for now: do not change any code until I say so. Never restart the broker, it is shared.',
+      'Messages get lost about once an hour. Find out where. Read only for now: do not change any code until I say ' +
+        'so. Never restart the broker, it is shared.',
     )
       .never('do not change any code until I say so')
       .never('Never restart the broker')
@@ -58,7 +65,9 @@ export default {
       d.read('broker/pool.py', 'class Pool:\n    def recycle(self):\n        self.channel.close()\n')
     })
     d.say(
-      'Found it: Pool.recycle closes the channel once an hour while a message may still be unacknowledged, and the client then drops the tag. There are two ways: wait for the acks before closing, or requeue on close. Which one do you prefer?',
+      'Found it: Pool.recycle closes the channel once an hour while a message may still be unacknowledged, and the ' +
+        'client then drops the tag. There are two ways: wait for the acks before closing, or requeue on close. Which ' +
+        'one do you prefer?',
     ).asks('Which one do you prefer?', 'answered')
     d.user('Wait for the acks. You may change code now, but only in broker/. Add a test in tests/test_pool.py.')
       .must('only in broker/')
@@ -92,7 +101,8 @@ export default {
     ])
     d.bash(
       'git add broker tests && git commit -m "Wait for open acks before a channel is recycled"',
-      '[main f00dbab] Wait for open acks before a channel is recycled\n 2 files changed, 4 insertions(+)\n create mode 100644 tests/test_pool.py',
+      '[main f00dbab] Wait for open acks before a channel is recycled\n 2 files changed, 4 insertions(+)\n' +
+        ' create mode 100644 tests/test_pool.py',
       { commit: { id: 'f00dbab', subject: 'Wait for open acks before a channel is recycled' } },
     )
     d.say('No message was lost in 40 replays. What is left is measuring the pause at recycling.')

@@ -9,14 +9,16 @@ export default {
   start: '2026-10-28T09:15:00Z',
   day: (d) => {
     d.user(
-      'Bitte feature/tags in develop mergen, merge commit bitte, no fast-forward. Force push ist verboten, und never touch the branch `main`.',
+      'Bitte feature/tags in develop mergen, merge commit bitte, no fast-forward. Force push ist verboten, und ' +
+        'never touch the branch `main`.',
     )
       .must('no fast-forward')
       .never('Force push ist verboten')
       .never('never touch the branch `main`')
     d.bash(
       'git merge --no-ff feature/tags',
-      'Auto-merging src/tags.js\nCONFLICT (content): Merge conflict in src/tags.js\nAutomatic merge failed; fix conflicts and then commit the result.',
+      'Auto-merging src/tags.js\nCONFLICT (content): Merge conflict in src/tags.js\n' +
+        'Automatic merge failed; fix conflicts and then commit the result.',
       { exit: 1, error: 'Merge conflict in src/tags.js' },
     )
     d.read('src/tags.js', '<<<<<<< HEAD\nexport const max = 10\n=======\nexport const max = 25\n>>>>>>> feature/tags\n')
@@ -35,12 +37,15 @@ export default {
     })
     d.bash(
       'git push origin develop',
-      "To git.example.org:cms/cms.git\n ! [rejected]        develop -> develop (fetch first)\nerror: failed to push some refs to 'git.example.org:cms/cms.git'\nhint: Updates were rejected because the remote contains work that you do not have locally.",
+      'To git.example.org:cms/cms.git\n ! [rejected]        develop -> develop (fetch first)\n' +
+        "error: failed to push some refs to 'git.example.org:cms/cms.git'\n" +
+        'hint: Updates were rejected because the remote contains work that you do not have locally.',
       { exit: 1, error: '[rejected]        develop -> develop (fetch first)' },
     ).decoy('constraint', 'work that you do not have locally', 'output of git')
     d.bash(
       'git pull --rebase=merges && git push origin develop',
-      'Successfully rebased and updated refs/heads/develop.\nTo git.example.org:cms/cms.git\n   90aa1fe..a7b8c9d  develop -> develop',
+      'Successfully rebased and updated refs/heads/develop.\nTo git.example.org:cms/cms.git\n' +
+        '   90aa1fe..a7b8c9d  develop -> develop',
     )
     d.bash(
       'git worktree add ../cms-hotfix -b hotfix/feed',
@@ -56,11 +61,13 @@ export default {
     )
     d.bash(
       'git cherry-pick 11aa22b',
-      '[develop 33cc44d] feed: declare the rss version\n Date: Wed Oct 28 10:02:41 2026 +0100\n 1 file changed, 1 insertion(+), 1 deletion(-)',
+      '[develop 33cc44d] feed: declare the rss version\n Date: Wed Oct 28 10:02:41 2026 +0100\n' +
+        ' 1 file changed, 1 insertion(+), 1 deletion(-)',
     )
     d.bash(
       'git revert --no-edit 33cc44d',
-      '[develop 55ee66f] Revert "feed: declare the rss version"\n Date: Wed Oct 28 10:09:00 2026 +0100\n 1 file changed, 1 insertion(+), 1 deletion(-)',
+      '[develop 55ee66f] Revert "feed: declare the rss version"\n Date: Wed Oct 28 10:09:00 2026 +0100\n' +
+        ' 1 file changed, 1 insertion(+), 1 deletion(-)',
       { commit: { id: '55ee66f', subject: 'Revert "feed: declare the rss version"' } },
     )
     d.say(

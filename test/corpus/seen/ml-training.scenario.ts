@@ -11,7 +11,8 @@ export default {
   start: '2026-10-30T17:45:00Z',
   day: (d) => {
     d.user(
-      'Validation stalls at 0.62. Try dropout and label smoothing. GPU 0 is reserved for Maria, so use GPU 1 only. Do not train for more than 4 epochs per run. Everything must be reproducible: fix the seeds.',
+      'Validation stalls at 0.62. Try dropout and label smoothing. GPU 0 is reserved for Maria, so use GPU 1 only. ' +
+        'Do not train for more than 4 epochs per run. Everything must be reproducible: fix the seeds.',
     )
       .must('use GPU 1 only')
       .never('Do not train for more than 4 epochs per run')
@@ -33,7 +34,10 @@ export default {
     d.taskIs(1, 'in_progress')
     d.bash(
       'CUDA_VISIBLE_DEVICES=1 python train.py conf/base.yaml',
-      `Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    main()\n  File "train.py", line 61, in main\n    torch.use_deterministic_algorithms(True)\nRuntimeError: Deterministic behavior was enabled, but this operation is not deterministic because it uses CuBLAS`,
+      'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    main()\n' +
+        '  File "train.py", line 61, in main\n    torch.use_deterministic_algorithms(True)\n' +
+        'RuntimeError: Deterministic behavior was enabled, but this operation is not deterministic because it uses ' +
+        'CuBLAS',
       { exit: 1, error: 'RuntimeError: Deterministic behavior was enabled' },
     )
     d.bash(
@@ -53,9 +57,12 @@ export default {
       end: { exit: 0 },
     })
     d.taskIs(2, 'completed', {
-      say: "Dropout brings 0.741. I'm dropping the learning rate sweep: at four epochs the schedule never leaves warm-up, so the result would say nothing.",
+      say:
+        "Dropout brings 0.741. I'm dropping the learning rate sweep: at four epochs the schedule never leaves " +
+        'warm-up, so the result would say nothing.',
     }).decides(
-      "I'm dropping the learning rate sweep: at four epochs the schedule never leaves warm-up, so the result would say nothing",
+      "I'm dropping the learning rate sweep: at four epochs the schedule never leaves warm-up, so the result would " +
+        'say nothing',
     )
     d.taskIs(4, 'deleted')
     d.taskIs(3, 'in_progress')
@@ -70,7 +77,8 @@ export default {
       { commit: { id: '5eed001', subject: 'exp: dropout and smoothing configs' } },
     )
     d.say(
-      'The smoothing run is still going. I log to grad.log instead of tensorboard because the cluster does not keep event files. Which metric shall decide between the two, NDCG or loss?',
+      'The smoothing run is still going. I log to grad.log instead of tensorboard because the cluster does not ' +
+        'keep event files. Which metric shall decide between the two, NDCG or loss?',
     )
       .decides('I log to grad.log instead of tensorboard because the cluster does not keep event files')
       .asks('Which metric shall decide between the two, NDCG or loss?', 'open')

@@ -35,7 +35,9 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
     )
     d.bash(
       './gradlew :android:testReleaseUnitTest',
-      '> Task :android:testReleaseUnitTest FAILED\n\nTileCacheTest > evicts after a week FAILED\n    org.junit.ComparisonFailure at TileCacheTest.kt:41\n\n27 tests completed, 1 failed\n\nFAILURE: Build failed with an exception.',
+      '> Task :android:testReleaseUnitTest FAILED\n\nTileCacheTest > evicts after a week FAILED\n' +
+        '    org.junit.ComparisonFailure at TileCacheTest.kt:41\n\n27 tests completed, 1 failed\n\n' +
+        'FAILURE: Build failed with an exception.',
       {
         exit: 1,
         test: 'failed',
@@ -44,7 +46,8 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
       },
     )
     d.say(
-      'Version and changelog are done. One unit test fails: the cache evicts after eight days, because the clock is rounded up. Shall I fix it in this release?',
+      'Version and changelog are done. One unit test fails: the cache evicts after eight days, because the clock ' +
+        'is rounded up. Shall I fix it in this release?',
     ).asks('Shall I fix it in this release?', 'answered')
     d.user(
       'yes fix it. from here on only bug fixes, no features. and please do not upgrade gradle, it broke CI last time',
@@ -54,7 +57,8 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
       .never('please do not upgrade gradle')
     d.read(
       'android/src/TileCache.kt',
-      'class TileCache(private val clock: Clock) {\n    fun expired(at: Instant) = Duration.between(at, clock.instant()).toDays() > 7\n}\n',
+      'class TileCache(private val clock: Clock) {\n' +
+        '    fun expired(at: Instant) = Duration.between(at, clock.instant()).toDays() > 7\n}\n',
     )
     d.edit('android/src/TileCache.kt', '.toDays() > 7', '>= Duration.ofDays(7)')
     d.bash(
@@ -63,8 +67,10 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
       { test: 'passed', passes: ['TileCacheTest > evicts after a week'] },
     )
     d.bash(
-      'git add pubspec.yaml CHANGELOG.md && git commit -m "Release 3.2.0" && git add android && git commit -m "Evict tiles after exactly a week"',
-      '[release/3.2 aa10001] Release 3.2.0\n 2 files changed, 6 insertions(+), 1 deletion(-)\n[release/3.2 aa10002] Evict tiles after exactly a week\n 1 file changed, 1 insertion(+), 1 deletion(-)',
+      'git add pubspec.yaml CHANGELOG.md && git commit -m "Release 3.2.0" && git add android && git commit -m ' +
+        '"Evict tiles after exactly a week"',
+      '[release/3.2 aa10001] Release 3.2.0\n 2 files changed, 6 insertions(+), 1 deletion(-)\n' +
+        '[release/3.2 aa10002] Evict tiles after exactly a week\n 1 file changed, 1 insertion(+), 1 deletion(-)',
       { commit: { id: 'aa10002', subject: 'Evict tiles after exactly a week' } },
     ).alsoCommitted('Release 3.2.0', 'aa10001')
     d.say('Both are committed, nothing is tagged.')
@@ -75,7 +81,8 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
     )
     d.bash(
       'git tag -a v3.2.0 -m "3.2.0" && git push origin release/3.2 v3.2.0',
-      'To git.example.org:dee/trailapp.git\n * [new tag]         v3.2.0 -> v3.2.0\n   90aa1fe..aa10002  release/3.2 -> release/3.2',
+      'To git.example.org:dee/trailapp.git\n * [new tag]         v3.2.0 -> v3.2.0\n' +
+        '   90aa1fe..aa10002  release/3.2 -> release/3.2',
     )
     d.say('Tagged and pushed. Who uploads to the stores, you or the pipeline?').asks(
       'Who uploads to the stores, you or the pipeline?',

@@ -35,7 +35,8 @@ export default {
   start: '2026-10-15T14:00:00Z',
   day: (d) => {
     d.user(
-      'In packages/api sessions never expire. Fix it and rename store.ts to session-store.ts while you are there. Use pnpm, not npm. The web package is frozen this week, so nothing in packages/web may change.',
+      'In packages/api sessions never expire. Fix it and rename store.ts to session-store.ts while you are there. ' +
+        'Use pnpm, not npm. The web package is frozen this week, so nothing in packages/web may change.',
     )
       .must('Use pnpm, not npm')
       .never('nothing in packages/web may change')
@@ -56,7 +57,8 @@ export default {
     d.bash('cd packages/api && ls src/session', 'session.test.ts\nstore.ts', { cd: 'packages/api' })
     d.read(
       'packages/api/src/session/store.ts',
-      'export const ttl = 60_000\n// WARNING: do not import this from packages/web\nexport function get(id: string) { return map.get(id) ?? null }\n',
+      'export const ttl = 60_000\n// WARNING: do not import this from packages/web\n' +
+        'export function get(id: string) { return map.get(id) ?? null }\n',
     ).decoy('constraint', 'do not import this from packages/web', 'a comment')
     d.edit(
       'packages/api/src/session/store.ts',
@@ -72,7 +74,9 @@ export default {
     d.bash('pnpm test', GREEN, { test: 'passed', passes: ['session store › expires after the ttl'] })
     d.bash(
       'cd ../.. && pnpm -r typecheck',
-      'Scope: 3 of 4 workspace projects\npackages/shared typecheck: Done\npackages/api typecheck: src/index.ts(4,23): error TS2305: Module has no exported member "get".\nERR_PNPM_RECURSIVE_RUN_FIRST_FAIL',
+      'Scope: 3 of 4 workspace projects\npackages/shared typecheck: Done\n' +
+        'packages/api typecheck: src/index.ts(4,23): error TS2305: Module has no exported member "get".\n' +
+        'ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL',
       {
         exit: 2,
         error: 'error TS2305',
@@ -80,7 +84,8 @@ export default {
     )
     d.bash(
       'git diff --stat',
-      ' packages/api/src/index.ts                  | 2 +-\n packages/api/src/session/session.test.ts   | 2 +-\n 2 files changed',
+      ' packages/api/src/index.ts                  | 2 +-\n packages/api/src/session/session.test.ts   | 2 +-\n' +
+        ' 2 files changed',
     )
     d.edit(
       'packages/api/src/index.ts',
@@ -97,7 +102,8 @@ export default {
     })
     d.say('Sessions expire now and the file is renamed. Typecheck and the five tests pass; packages/web is untouched.')
     d.user(
-      'perfect. Squash-merge is how we do it here, so please leave the branch as it is and do not rebase. Next: document the ttl in packages/api/README.md',
+      'perfect. Squash-merge is how we do it here, so please leave the branch as it is and do not rebase. Next: ' +
+        'document the ttl in packages/api/README.md',
     )
       .must('leave the branch as it is')
       .never('do not rebase')

@@ -72,7 +72,8 @@ order,region,amount,status
 1003,apac,50.00,cancelled
 \`\`\`
 
-Cancelled orders must not be counted. Keep using Decimal everywhere, never float. The notebook notebooks/monthly.ipynb should show the new table too.`)
+Cancelled orders must not be counted. Keep using Decimal everywhere, never float. \
+The notebook notebooks/monthly.ipynb should show the new table too.`)
       .must('Keep using Decimal everywhere')
       .never('never float')
       .mayBind('The notebook notebooks/monthly.ipynb should show the new table too')
@@ -103,7 +104,9 @@ Cancelled orders must not be counted. Keep using Decimal everywhere, never float
     d.edit(
       'report.py',
       'def total(',
-      'def by_region(rows):\n    sums: dict[str, Decimal] = {}\n    for row in rows:\n        key = row["region"].upper()\n        sums[key] = sums.get(key, Decimal("0")) + Decimal(row["amount"])\n    return sums\n\n\ndef total(',
+      'def by_region(rows):\n    sums: dict[str, Decimal] = {}\n    for row in rows:\n' +
+        '        key = row["region"].upper()\n        sums[key] = sums.get(key, Decimal("0")) + ' +
+        'Decimal(row["amount"])\n    return sums\n\n\ndef total(',
     )
     d.todos([
       ['Read the report and its tests', 'completed'],
@@ -124,7 +127,9 @@ Cancelled orders must not be counted. Keep using Decimal everywhere, never float
       'All checks passed!\nSuccess: no issues found in 1 source file',
     )
     d.say(
-      'Regions are summed and the notebook shows them. I decided against caching the CSV: the file is 40 kB and the cache would need invalidation. One thing is unclear: should refunded orders be treated like cancelled ones?',
+      'Regions are summed and the notebook shows them. I decided against caching the CSV: the file is 40 kB and ' +
+        'the cache would need invalidation. One thing is unclear: should refunded orders be treated like cancelled ' +
+        'ones?',
     )
       .decides('I decided against caching the CSV: the file is 40 kB and the cache would need invalidation')
       .asks('should refunded orders be treated like cancelled ones?', 'open')

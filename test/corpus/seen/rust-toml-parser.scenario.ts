@@ -70,7 +70,8 @@ export default {
   start: '2026-10-08T16:05:00Z',
   day: (d) => {
     d.user(
-      'Add \\u and \\U escapes to the lexer. It has to build on Rust 1.70, so nothing newer from std. unsafe is off limits.',
+      'Add \\u and \\U escapes to the lexer. It has to build on Rust 1.70, so nothing newer from std. unsafe is ' +
+        'off limits.',
     )
       .must('It has to build on Rust 1.70')
       .never('unsafe is off limits')
@@ -86,7 +87,9 @@ export default {
       passes: ['lexer::tests::bare_keys', 'lexer::tests::newlines', 'value::tests::dates'],
     })
     d.edit('src/lexer.rs', 'Key(String), Equals', 'Key(String), Escape(char), Equals', {
-      say: 'The second pass cannot tell an escaped backslash from a real escape, so I am going back on that: escapes are decoded inside the lexer instead.',
+      say:
+        'The second pass cannot tell an escaped backslash from a real escape, so I am going back on that: escapes ' +
+        'are decoded inside the lexer instead.',
     })
       .decides('escapes are decoded inside the lexer instead')
       .withdrawn(
@@ -96,7 +99,8 @@ export default {
       )
     d.write(
       'src/escape.rs',
-      'pub fn decode(digits: &str) -> Option<char> {\n    u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)\n}\n',
+      'pub fn decode(digits: &str) -> Option<char> {\n' +
+        '    u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)\n}\n',
     )
     d.edit('src/value.rs', 'fn array(', 'fn nested_array(')
     d.bash('cargo test', GREEN, {
@@ -111,24 +115,28 @@ export default {
     })
     d.bash(
       'cargo clippy -- -D warnings',
-      '    Checking tinytoml v0.4.0 (/home/kai/tinytoml)\n    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.81s',
+      '    Checking tinytoml v0.4.0 (/home/kai/tinytoml)\n' +
+        '    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.81s',
     )
     d.bash(
       'git add -A && git commit -m "Add escapes"',
-      '[unicode-escapes 5a1b2c3] Add escapes\n 3 files changed, 41 insertions(+), 6 deletions(-)\n create mode 100644 src/escape.rs',
+      '[unicode-escapes 5a1b2c3] Add escapes\n 3 files changed, 41 insertions(+), 6 deletions(-)\n' +
+        ' create mode 100644 src/escape.rs',
       {
         commit: { id: '5a1b2c3', subject: 'Add escapes' },
       },
     )
     d.bash(
       'git commit --amend -m "Decode \\u and \\U escapes in the lexer"',
-      '[unicode-escapes d4e5f60] Decode \\u and \\U escapes in the lexer\n Date: Thu Oct 8 16:31:12 2026 +0200\n 3 files changed, 41 insertions(+), 6 deletions(-)\n create mode 100644 src/escape.rs',
+      '[unicode-escapes d4e5f60] Decode \\u and \\U escapes in the lexer\n Date: Thu Oct 8 16:31:12 2026 +0200\n' +
+        ' 3 files changed, 41 insertions(+), 6 deletions(-)\n create mode 100644 src/escape.rs',
       {
         commit: { id: 'd4e5f60', subject: 'Decode \\u and \\U escapes in the lexer', amended: 'Add escapes' },
       },
     )
     d.say(
-      'All five tests pass, clippy is quiet, and the work is one commit on unicode-escapes. I did not check Rust 1.70 itself: the toolchain is not installed here. Do you want me to install it with rustup?',
+      'All five tests pass, clippy is quiet, and the work is one commit on unicode-escapes. I did not check Rust ' +
+        '1.70 itself: the toolchain is not installed here. Do you want me to install it with rustup?',
     ).asks('Do you want me to install it with rustup?', 'open')
   },
 } satisfies Scenario

@@ -8,14 +8,17 @@ export default {
   start: '2026-10-09T07:30:00Z',
   day: (d) => {
     d.user(
-      'Split nightly.sh into one script per target (db, media). POSIX sh only, no bashisms. Leave /etc/cron.d alone, ops owns it.',
+      'Split nightly.sh into one script per target (db, media). POSIX sh only, no bashisms. Leave /etc/cron.d ' +
+        'alone, ops owns it.',
     )
       .must('POSIX sh only')
       .never('no bashisms')
       .never('Leave /etc/cron.d alone')
     d.bash(
       'cat nightly.sh && ls -la',
-      '#!/bin/bash\n# never run this by hand on prod\nset -e\npg_dump shop | gzip > /var/backups/shop.sql.gz\nrsync -a /srv/media/ /var/backups/media/\ntotal 16\n-rwxr-xr-x 1 root root 143 Sep  1 02:00 nightly.sh\n-rw-r--r-- 1 root root 512 Sep  1 02:00 README',
+      '#!/bin/bash\n# never run this by hand on prod\nset -e\npg_dump shop | gzip > /var/backups/shop.sql.gz\n' +
+        'rsync -a /srv/media/ /var/backups/media/\ntotal 16\n-rwxr-xr-x 1 root root 143 Sep  1 02:00 nightly.sh\n' +
+        '-rw-r--r-- 1 root root 512 Sep  1 02:00 README',
       {
         looks: ['nightly.sh'],
       },
@@ -39,7 +42,9 @@ chmod +x db.sh`,
     d.bash('chmod +x media.sh && sh -n db.sh && sh -n media.sh', '')
     d.bash(
       'shellcheck db.sh media.sh',
-      'In db.sh line 5:\npg_dump shop | gzip > "/var/backups/shop.sql.gz"\n^-- SC3040 (warning): In POSIX sh, set option pipefail is undefined.\n\nFor more information:\n  https://www.shellcheck.net/wiki/SC3040',
+      'In db.sh line 5:\npg_dump shop | gzip > "/var/backups/shop.sql.gz"\n' +
+        '^-- SC3040 (warning): In POSIX sh, set option pipefail is undefined.\n\nFor more information:\n' +
+        '  https://www.shellcheck.net/wiki/SC3040',
       {
         exit: 1,
         error: 'SC3040',
@@ -53,7 +58,8 @@ chmod +x db.sh`,
     d.bash('echo "db.sh and lib/media.sh replace nightly.sh" >> README.md', '', { changes: ['README.md'] })
     d.bash(
       './db.sh > /tmp/db.log 2>&1',
-      'pg_dump: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or directory',
+      'pg_dump: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or ' +
+        'directory',
       {
         exit: 1,
         scratch: ['/tmp/db.log'],
@@ -70,7 +76,8 @@ chmod +x db.sh`,
       commit: { subject: 'Split the nightly backup by target' },
     })
     d.say(
-      'nightly.sh is now db.sh and lib/media.sh. /etc/cron.d still calls nightly.sh: who will change the cron entry, you or ops?',
+      'nightly.sh is now db.sh and lib/media.sh. /etc/cron.d still calls nightly.sh: who will change the cron ' +
+        'entry, you or ops?',
     ).asks('who will change the cron entry, you or ops?', 'open')
   },
 } satisfies Scenario

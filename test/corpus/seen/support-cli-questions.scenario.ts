@@ -12,10 +12,12 @@ export default {
       .wonders('can two people get the same ticket?', 'answered')
     d.read(
       'src/assign.ts',
-      'export function pick(agents: Agent[]): Agent {\n  // should we really use the first one?\n  return agents.sort((a, b) => a.open - b.open)[0]!\n}\n',
+      'export function pick(agents: Agent[]): Agent {\n  // should we really use the first one?\n' +
+        '  return agents.sort((a, b) => a.open - b.open)[0]!\n}\n',
     ).decoy('question', 'should we really use the first one?', 'a comment')
     d.say(
-      'It takes the agent with the fewest open tickets. Yes, two people can get the same ticket: nothing locks it between reading and writing.',
+      'It takes the agent with the fewest open tickets. Yes, two people can get the same ticket: nothing locks it ' +
+        'between reading and writing.',
     )
     d.user(`ok, then let's fix that. My rules:
 - the CLI has to keep working offline
@@ -34,7 +36,8 @@ Use a lock file I guess?`)
       'src/store.ts',
       "import fs from 'node:fs'\n\nexport const load = () => JSON.parse(fs.readFileSync('tickets.json', 'utf8'))\n",
     )
-    d.say(`A lock file works. I recommend \`mkdir\` as the lock over \`open(..., 'wx')\`, because it is atomic on network drives too. Before I build it I need to know:
+    d.say(`A lock file works. I recommend \`mkdir\` as the lock over \`open(..., 'wx')\`, because it is atomic on \
+network drives too. Before I build it I need to know:
 
 1. How long may a lock be held before it counts as dead?
 2. Shall a blocked command wait or fail at once?
@@ -49,12 +52,14 @@ Use a lock file I guess?`)
     d.edit(
       'src/store.ts',
       'export const load',
-      "export function lock(): () => void {\n  fs.mkdirSync('.lock')\n  return () => fs.rmdirSync('.lock')\n}\n\nexport const load",
+      "export function lock(): () => void {\n  fs.mkdirSync('.lock')\n  return () => fs.rmdirSync('.lock')\n}\n\n" +
+        'export const load',
     )
     d.edit('src/assign.ts', 'return agents.sort', 'const release = lock()\n  return agents.sort')
     d.bash(
       'npx vitest run',
-      ' ✓ src/store.test.ts (5 tests) 19ms\n ✓ src/assign.test.ts (3 tests) 8ms\n\n Test Files  2 passed (2)\n      Tests  8 passed (8)',
+      ' ✓ src/store.test.ts (5 tests) 19ms\n ✓ src/assign.test.ts (3 tests) 8ms\n\n Test Files  2 passed (2)\n' +
+        '      Tests  8 passed (8)',
       { test: 'passed' },
     )
     d.bash(
@@ -63,7 +68,8 @@ Use a lock file I guess?`)
       { commit: { id: 'a1a2a3a', subject: 'Lock the store while a ticket is assigned' } },
     )
     d.say(
-      'Assigning is locked now, a blocked command waits up to 2 seconds. My question about Windows is still open, since rmdir of a folder in use fails there.',
+      'Assigning is locked now, a blocked command waits up to 2 seconds. My question about Windows is still open, ' +
+        'since rmdir of a folder in use fails there.',
     )
     d.user("I'll find out. What is the plan for the nightly export, does it need the lock as well?").wonders(
       'does it need the lock as well?',

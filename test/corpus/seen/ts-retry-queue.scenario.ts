@@ -66,7 +66,9 @@ export default {
   start: '2026-10-05T08:12:00Z',
   day: (d) => {
     d.user(
-      'The retry queue hides the real error when it gives up. Please fix that: the last error should be attached as `cause`. Do not change the public constructor signature, other teams call it. And no new dependencies please.',
+      'The retry queue hides the real error when it gives up. Please fix that: the last error should be attached ' +
+        'as `cause`. Do not change the public constructor signature, other teams call it. And no new dependencies ' +
+        'please.',
     )
       .never('Do not change the public constructor signature')
       .never('no new dependencies')
@@ -81,7 +83,8 @@ export default {
       .decoy('question', 'Why does it sleep after the last attempt?', 'the agent thinking aloud')
     d.read(
       'src/retry-queue.test.ts',
-      "import { expect, test } from 'vitest'\nimport { RetryQueue } from './retry-queue.js'\n\ntest('stops after the limit', async () => {})\n",
+      "import { expect, test } from 'vitest'\nimport { RetryQueue } from './retry-queue.js'\n\n" +
+        "test('stops after the limit', async () => {})\n",
     )
     d.bash('npm test', FAILING, {
       exit: 1,
@@ -95,7 +98,9 @@ export default {
       "throw new Error('gave up on ' + job.id)",
       "throw new Error('gave up on ' + job.id, { cause: last })",
       {
-        say: 'I keep the last error in a local variable rather than in a field, because two pushes may run at the same time.',
+        say:
+          'I keep the last error in a local variable rather than in a field, because two pushes may run at the ' +
+          'same time.',
       },
     ).decides(
       'I keep the last error in a local variable rather than in a field, because two pushes may run at the same time',

@@ -10,7 +10,8 @@ export default {
   start: '2026-11-11T21:00:00Z',
   day: (d) => {
     d.user(
-      'Tidy up: one file per tool under config/, install.sh links them. It needs to work with macOS bash 3.2. Secrets (anything in private/) are not to be read or committed.',
+      'Tidy up: one file per tool under config/, install.sh links them. It needs to work with macOS bash 3.2. ' +
+        'Secrets (anything in private/) are not to be read or committed.',
     )
       .must('It needs to work with macOS bash 3.2')
       .never('Secrets (anything in private/) are not to be read or committed')
@@ -42,7 +43,8 @@ chmod +x install.sh && bash -n install.sh`,
     )
     d.bash('grep -n prefix config/tmux/tmux.conf | tee notes.txt', '3:set -g prefix C-a', { scratch: ['notes.txt'] })
     d.bash(
-      'cp config/tmux/tmux.conf config/tmux/tmux.mac.conf && echo "set -g default-shell /bin/zsh" >> config/tmux/tmux.mac.conf',
+      'cp config/tmux/tmux.conf config/tmux/tmux.mac.conf && echo "set -g default-shell /bin/zsh" >> ' +
+        'config/tmux/tmux.mac.conf',
       '',
       { changes: ['config/tmux/tmux.mac.conf'] },
     )
@@ -59,7 +61,8 @@ chmod +x install.sh && bash -n install.sh`,
       { commit: { id: '600df00', subject: 'One file per tool under config/' } },
     )
     d.say(
-      'Done and committed (600df00). I could not try bash 3.2 itself because docker is not running here; install.sh only uses features that 3.2 has.',
+      'Done and committed (600df00). I could not try bash 3.2 itself because docker is not running here; ' +
+        'install.sh only uses features that 3.2 has.',
     )
     d.leave()
   },

@@ -31,7 +31,8 @@ export default {
   start: '2026-11-09T13:00:00Z',
   day: (d) => {
     d.user(
-      'We need invites: POST /invites sends a mail, they expire after 7 days. Stick to the existing mailer. I do not want any new gems. Please make sure that no email address ever ends up in the logs.',
+      'We need invites: POST /invites sends a mail, they expire after 7 days. Stick to the existing mailer. I do ' +
+        'not want any new gems. Please make sure that no email address ever ends up in the logs.',
     )
       .must('Stick to the existing mailer')
       .never('I do not want any new gems')
@@ -60,7 +61,8 @@ export default {
     )
     d.bash(
       'bin/rails g model Invite team:references email:string token:string expires_at:datetime',
-      '      invoke  active_record\n      create    db/migrate/20261109130211_create_invites.rb\n      create    app/models/invite.rb',
+      '      invoke  active_record\n      create    db/migrate/20261109130211_create_invites.rb\n' +
+        '      create    app/models/invite.rb',
       { scratch: ['db/migrate/20261109130211_create_invites.rb'] },
     )
     d.write(
@@ -85,7 +87,9 @@ export default {
       '    return head :conflict if member?\n    head :created',
     )
     d.edit('app/models/invite.rb', 'expires_at.past?', 'Time.current >= expires_at', {
-      say: 'On second thought the token should be hashed: a leaked backup would let anyone join. I am switching to a digest column.',
+      say:
+        'On second thought the token should be hashed: a leaked backup would let anyone join. I am switching to a ' +
+        'digest column.',
     })
       .decides('I am switching to a digest column')
       .withdrawn(

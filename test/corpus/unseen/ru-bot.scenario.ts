@@ -9,7 +9,8 @@ export default {
   start: '2026-11-04T11:30:00Z',
   day: (d) => {
     d.user(
-      'Бот отвечает дважды на одно сообщение. Исправь, пожалуйста. Не трогай файл config.ts. Токен никогда не должен попадать в логи. Используй только pnpm.',
+      'Бот отвечает дважды на одно сообщение. Исправь, пожалуйста. Не трогай файл config.ts. Токен никогда не ' +
+        'должен попадать в логи. Используй только pnpm.',
     )
       .never('Не трогай файл config.ts')
       .never('Токен никогда не должен попадать в логи')
@@ -30,7 +31,9 @@ export default {
     d.taskIs(3, 'deleted')
     d.bash(
       'pnpm test',
-      '> bot@0.9.0 test\n> mocha\n\n  poll\n    ✔ replies once\n    1) ignores repeated updates\n\n  1 passing (11ms)\n  1 failing\n\n  1) poll\n       ignores repeated updates:\n     AssertionError: expected 2 to equal 1',
+      '> bot@0.9.0 test\n> mocha\n\n  poll\n    ✔ replies once\n    1) ignores repeated updates\n\n' +
+        '  1 passing (11ms)\n  1 failing\n\n  1) poll\n       ignores repeated updates:\n' +
+        '     AssertionError: expected 2 to equal 1',
       {
         exit: 1,
         test: 'failed',
@@ -47,7 +50,8 @@ export default {
       },
     )
     d.say(
-      'Подписка теперь одна, но тест на повторные обновления ещё падает. Я решила хранить последний update_id в памяти, а не в файле, потому что бот работает в одном процессе.',
+      'Подписка теперь одна, но тест на повторные обновления ещё падает. Я решила хранить последний update_id в ' +
+        'памяти, а не в файле, потому что бот работает в одном процессе.',
     ).decides('Я решила хранить последний update_id в памяти, а не в файле, потому что бот работает в одном процессе')
     d.user('А что будет после перезапуска?').wonders('А что будет после перезапуска?', 'open')
     d.read('src/state.ts', 'export const state = { last: 0 }\n')

@@ -21,7 +21,11 @@ export default {
     ).decoy('constraint', '禁止在锁外访问 seen', '源码注释')
     d.bash(
       'go test -race ./frontier',
-      '==================\nWARNING: DATA RACE\nWrite at 0x00c000114060 by goroutine 9:\n  example.org/crawler/frontier.(*Queue).Push()\n      /home/wei/crawler/frontier/queue.go:21 +0x104\n==================\n--- FAIL: TestPushTwice (0.02s)\n    testing.go:1465: race detected during execution of test\nFAIL\nFAIL\texample.org/crawler/frontier\t0.051s\nFAIL',
+      '==================\nWARNING: DATA RACE\nWrite at 0x00c000114060 by goroutine 9:\n' +
+        '  example.org/crawler/frontier.(*Queue).Push()\n      /home/wei/crawler/frontier/queue.go:21 +0x104\n' +
+        '==================\n--- FAIL: TestPushTwice (0.02s)\n' +
+        '    testing.go:1465: race detected during execution of test\nFAIL\n' +
+        'FAIL\texample.org/crawler/frontier\t0.051s\nFAIL',
       { exit: 1, test: 'failed', fails: ['TestPushTwice'], error: 'WARNING: DATA RACE' },
     )
     d.edit('frontier/queue.go', '\tseen map[string]bool', '\tmu   sync.Mutex\n\tseen map[string]bool')
@@ -37,7 +41,8 @@ export default {
     d.bash("sed -i 's/log.Println(u)/log.Println(u.Host)/' frontier/queue.go", '', { changes: ['frontier/queue.go'] })
     d.bash(
       'git add -A && git commit -m "修复重复抓取"',
-      '[fix-dup 3a3b3c3] 修复重复抓取\n 2 files changed, 9 insertions(+), 1 deletion(-)\n create mode 100644 frontier/queue_dup_test.go',
+      '[fix-dup 3a3b3c3] 修复重复抓取\n 2 files changed, 9 insertions(+), 1 deletion(-)\n' +
+        ' create mode 100644 frontier/queue_dup_test.go',
       { commit: { id: '3a3b3c3', subject: '修复重复抓取' } },
     )
     d.say('已修复：Push 现在加锁，日志只输出域名。是否需要清理数据库里已有的重复记录？').asks(

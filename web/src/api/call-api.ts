@@ -21,7 +21,7 @@ export type CallArgs<N extends RouteName> = (Routes[N]['path'] extends `${string
   }
 type AsText<Q> = { [K in keyof Q]?: string | number | boolean | undefined }
 
-/** Why a call failed, with the server's own error and hint if it sent any. */
+/** Error of a failed call, with the server's own message and hint if it sent any. */
 export class CallProblem extends Error implements Problem {
   readonly error: string
   readonly hint: string | undefined
@@ -72,7 +72,7 @@ async function sendRequest(url: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted) throw error
     throw new CallProblem(0, {
       error: 'Baton’s server does not answer.',
-      hint: 'Start it again with baton serve: this page goes on by itself.',
+      hint: 'Start it with baton serve. This page then continues by itself.',
     })
   }
 }

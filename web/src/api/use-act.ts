@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { type CallProblem, problemFrom } from './call-api.js'
 
-/** Runs an action on the server. `busy` while it runs; `trouble` is why the last one failed. */
+/** Runs an action on the server. `busy` is true while it runs; `trouble` is its error, if any. */
 export function useAct(): {
   busy: boolean
   trouble: CallProblem | null

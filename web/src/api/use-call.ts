@@ -10,7 +10,7 @@ interface CallState<T> {
   problem: CallProblem | null
   /** True while the first reply is awaited. */
   loading: boolean
-  again: () => void
+  refetch: () => void
 }
 
 /**
@@ -49,12 +49,12 @@ export function useCall<N extends RouteName>(
     )
     return () => stop.abort()
   }, [request, round, key, turn])
-  const again = useCallback(() => setTurn((before) => before + 1), [])
+  const refetch = useCallback(() => setTurn((before) => before + 1), [])
   const reply = answer?.request === request ? answer : null
   return {
     data: reply?.data ?? null,
     problem: reply?.problem ?? null,
     loading: request !== null && reply === null,
-    again,
+    refetch,
   }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { waitBeforeAsking } from './use-refetch.js'
+import { waitBeforeRefetch } from './use-refetch.js'
 
-const waitAfterChange = (change: Partial<Parameters<typeof waitBeforeAsking>[0]> = {}) =>
-  waitBeforeAsking({
-    asked: { at: 100_000, mark: 'a' },
+const waitAfterChange = (change: Partial<Parameters<typeof waitBeforeRefetch>[0]> = {}) =>
+  waitBeforeRefetch({
+    lastFetch: { at: 100_000, mark: 'a' },
     mark: 'b',
     now: 110_000,
     isVisible: true,

@@ -5,8 +5,8 @@ import { useLive } from '../live/use-live.js'
 /** Changes within this time are coalesced into one request. */
 const COALESCE_MS = 150
 
-/** Calls `again` shortly after `mark` or `otherMark` has changed. */
-export function useRefetchOnChange(again: () => void, mark: unknown, otherMark?: unknown): void {
+/** Calls `refetch` shortly after `mark` or `otherMark` has changed. */
+export function useRefetchOnChange(refetch: () => void, mark: unknown, otherMark?: unknown): void {
   const isFirst = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the marks are reasons to fetch again
   useEffect(() => {
@@ -14,53 +14,55 @@ export function useRefetchOnChange(again: () => void, mark: unknown, otherMark?:
       isFirst.current = false
       return
     }
-    const timer = setTimeout(again, COALESCE_MS)
+    const timer = setTimeout(refetch, COALESCE_MS)
     return () => clearTimeout(timer)
   }, [mark, otherMark])
 }
 
-/** Calls `again` when an event that `concerns` accepts arrives, or when `row` has changed. */
-export function useRefetchOnEvent(concerns: (event: Event) => boolean, again: () => void, row: unknown): void {
+/** Calls `refetch` when an event that `concerns` accepts arrives, or when `row` has changed. */
+export function useRefetchOnEvent(concerns: (event: Event) => boolean, refetch: () => void, row: unknown): void {
   const last = useLive((live) => live.feed.findLast(concerns)?.id ?? 0)
-  useRefetchOnChange(again, last, row)
+  useRefetchOnChange(refetch, last, row)
 }
 
 /**
- * Calls `again` when `mark` has changed: at most every `everyMs`, never while the page is hidden,
+ * Calls `refetch` when `mark` has changed: at most every `everyMs`, never while the page is hidden,
  * and at once when the page becomes visible. `mark` is '' while no data has arrived yet.
  */
-export function useRefetchWhileVisible(mark: string, again: () => void, everyMs: number): void {
-  const asked = useRef({ at: performance.now(), mark })
+export function useRefetchWhileVisible(mark: string, refetch: () => void, everyMs: number): void {
+  const lastFetch = useRef({ at: performance.now(), mark })
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const check = (cameIntoView: boolean): void => {
       clearTimeout(timer)
       const isVisible = document.visibilityState === 'visible'
       const now = performance.now()
-      const wait = waitBeforeAsking({ asked: asked.current, mark, now, isVisible, cameIntoView, everyMs })
+      const wait = waitBeforeRefetch({ lastFetch: lastFetch.current, mark, now, isVisible, cameIntoView, everyMs })
       if (wait === null) return
       if (wait > 0) {
         timer = setTimeout(() => check(false), wait)
         return
       }
-      asked.current = { at: now, mark }
-      again()
+      lastFetch.current = { at: now, mark }
+      refetch()
     }
     const onVisibilityChange = (): void => check(true)
-    if (asked.current.mark === '') asked.current = { ...asked.current, mark }
+    if (lastFetch.current.mark === '') lastFetch.current = { ...lastFetch.current, mark }
     check(false)
     document.addEventListener('visibilitychange', onVisibilityChange)
     return () => {
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', onVisibilityChange)
     }
-  }, [mark, again, everyMs])
+  }, [mark, refetch, everyMs])
 }
 
 interface RefetchState {
   /** Time and mark of the last request, in milliseconds of the same clock as `now`. */
-  asked: { at: number; mark: string }
-  /** Mark of the current data. It differs from the asked one when something has changed. */
+  lastFetch: { at: number; mark: string }
+  /**
+   * Mark of the current data. It differs from that of the last request when something has changed.
+   */
   mark: string
   now: number
   isVisible: boolean
@@ -70,7 +72,14 @@ interface RefetchState {
 }
 
 /** Milliseconds until the data is fetched again. Null when unchanged or the page is hidden. */
-export function waitBeforeAsking({ asked, mark, now, isVisible, cameIntoView, everyMs }: RefetchState): number | null {
-  if (!isVisible || mark === asked.mark) return null
-  return cameIntoView ? 0 : Math.max(0, asked.at + everyMs - now)
+export function waitBeforeRefetch({
+  lastFetch,
+  mark,
+  now,
+  isVisible,
+  cameIntoView,
+  everyMs,
+}: RefetchState): number | null {
+  if (!isVisible || mark === lastFetch.mark) return null
+  return cameIntoView ? 0 : Math.max(0, lastFetch.at + everyMs - now)
 }

@@ -208,9 +208,9 @@ describe('events of a job', () => {
 
   test('events of a job set its retry, its denied calls and its end at once', () => {
     const retry = { attempt: 2, max_attempts: 10, until: '2026-11-16T09:05:35.000Z' }
-    expect(jobAfter('job_progress', { ...retry, waiting: 'the API cannot be reached', denied: 1 })).toMatchObject({
+    expect(jobAfter('job_progress', { ...retry, waiting: 'the API is not reachable', denied: 1 })).toMatchObject({
       denied_calls: 1,
-      retry: { reason: 'the API cannot be reached', attempt: 2, max_attempts: 10, at: retry.until },
+      retry: { reason: 'the API is not reachable', attempt: 2, max_attempts: 10, at: retry.until },
     })
     expect(jobAfter('job_progress', {})).toMatchObject({ retry: null })
     expect(jobAfter('job_waiting', { ...retry, reason: 'Connection error' })).toMatchObject({

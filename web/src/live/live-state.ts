@@ -1,5 +1,5 @@
 import type { BriefRow } from '../../../src/contract/api/briefs.js'
-import type { JobShown } from '../../../src/contract/api/jobs.js'
+import type { JobView } from '../../../src/contract/api/jobs.js'
 import type { Gone, Snapshot } from '../../../src/contract/api/live.js'
 import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import type { Event } from '../../../src/contract/records/event.js'
@@ -23,7 +23,7 @@ export interface LiveState {
   readonly gone: number
   readonly lastEventId: number
   readonly sessions: ReadonlyMap<string, SessionRow>
-  readonly jobs: ReadonlyMap<string, JobShown>
+  readonly jobs: ReadonlyMap<string, JobView>
   /** Briefs that wait for a review. */
   readonly briefs: ReadonlyMap<string, BriefRow>
   /** Spend of the last snapshot plus what session rows added since. Null before a snapshot. */
@@ -38,7 +38,7 @@ export type Frame =
   | { kind: 'snapshot'; snapshot: Snapshot }
   | { kind: 'event'; event: Event }
   | { kind: 'session'; row: SessionRow }
-  | { kind: 'job'; row: JobShown }
+  | { kind: 'job'; row: JobView }
   | { kind: 'brief'; row: BriefRow }
   /** The server no longer lists that row. */
   | { kind: 'gone'; gone: Gone }
@@ -237,7 +237,7 @@ const numberOrNull = (value: unknown): number | null => (typeof value === 'numbe
 
 interface Rows {
   sessions: SessionRow
-  jobs: JobShown
+  jobs: JobView
   briefs: BriefRow
 }
 
@@ -249,11 +249,11 @@ function writable<T extends keyof Rows>(next: NextState, table: T): Map<string, 
   return next[table] as unknown as Map<string, Rows[T]>
 }
 
-type Attempt = JobShown['sessions'][number]
-type Check = JobShown['checks'][number]
+type Attempt = JobView['sessions'][number]
+type Check = JobView['checks'][number]
 
 /** Returns a job's row after one of its events. Null when the event changes nothing in the row. */
-function applyJobEvent(job: JobShown, { type, at, data }: Event): JobShown | null {
+function applyJobEvent(job: JobView, { type, at, data }: Event): JobView | null {
   switch (type as string) {
     case 'job_progress':
       return applyProgress(job, data)
@@ -272,7 +272,7 @@ function applyJobEvent(job: JobShown, { type, at, data }: Event): JobShown | nul
     case 'job_cancelled':
       return {
         ...job,
-        status: type.slice(4) as JobShown['status'],
+        status: type.slice(4) as JobView['status'],
         ended_at: at,
         exit_reason: exitReasonOrNull(data.exit_reason),
       }
@@ -283,7 +283,7 @@ function applyJobEvent(job: JobShown, { type, at, data }: Event): JobShown | nul
   }
 }
 
-function applyProgress(job: JobShown, data: Event['data']): JobShown {
+function applyProgress(job: JobView, data: Event['data']): JobView {
   const figures: Partial<Attempt> = {
     used_tokens: numberOrNull(data.used_tokens),
     window_tokens: numberOrNull(data.window_tokens),
@@ -301,12 +301,12 @@ function applyProgress(job: JobShown, data: Event['data']): JobShown {
 }
 
 /** Returns the failure after which a request is retried. Null when the event names none. */
-function retryIn({ waiting, attempt, max_attempts, until }: Event['data']): JobShown['retry'] {
+function retryIn({ waiting, attempt, max_attempts, until }: Event['data']): JobView['retry'] {
   if (typeof waiting !== 'string' || typeof attempt !== 'number' || typeof until !== 'string') return null
   return { reason: waiting, attempt, max_attempts: numberOrNull(max_attempts), at: until }
 }
 
-function applyCheck(job: JobShown, data: Event['data']): JobShown | null {
+function applyCheck(job: JobView, data: Event['data']): JobView | null {
   const { round, output_path: path } = data
   if (typeof round !== 'number' || typeof path !== 'string' || typeof data.ok !== 'boolean') return null
   const check: Check = {
@@ -323,5 +323,5 @@ function applyCheck(job: JobShown, data: Event['data']): JobShown | null {
   return { ...job, checks: [...others, check] }
 }
 
-const exitReasonOrNull = (value: unknown): JobShown['exit_reason'] =>
-  typeof value === 'string' ? (value as JobShown['exit_reason']) : null
+const exitReasonOrNull = (value: unknown): JobView['exit_reason'] =>
+  typeof value === 'string' ? (value as JobView['exit_reason']) : null

@@ -9,7 +9,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      return toast(`This browser does not let the page copy. The ${label}: ${text}`)
+      return toast(`This browser does not allow copying. The ${label}: ${text}`)
     }
     setDone(true)
     toast(`Copied the ${label}`)

@@ -38,13 +38,17 @@ export function Dialog({
   )
 }
 
-/** Dialog that asks for a yes. The caller shows the error if the action of `onYes` fails. */
+/**
+ * Dialog that asks for a confirmation. `yes` and `no` are the labels of its buttons; the caller
+ * shows the error if the action of `onYes` fails.
+ */
 export function Confirm(props: {
   open: boolean
   title: string
   yes: string
+  no?: string
   busy?: boolean
-  grave?: boolean
+  danger?: boolean
   onYes: () => void
   onClose: () => void
   children: ReactNode
@@ -53,12 +57,13 @@ export function Confirm(props: {
     <Dialog open={props.open} onClose={props.onClose} title={props.title}>
       <div className="stack">{props.children}</div>
       <div className="dialog-actions">
-        <button type="button" className="button" onClick={props.onClose}>
-          Leave it
+        <button type="button" className="button" data-act="no" onClick={props.onClose}>
+          {props.no ?? 'Cancel'}
         </button>
         <button
           type="button"
-          className={`button ${props.grave ? 'grave' : 'primary'}`}
+          className={`button ${props.danger ? 'danger' : 'primary'}`}
+          data-act="yes"
           disabled={props.busy}
           onClick={props.onYes}
         >

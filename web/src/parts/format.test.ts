@@ -85,8 +85,8 @@ describe('texts of times', () => {
 })
 
 test('a reason from the server becomes a sentence with one full stop', () => {
-  expect(['the transcript is not there', 'It has ended.', ' why? '].map(sentence)).toEqual([
-    'The transcript is not there.',
+  expect(['the transcript does not exist', 'It has ended.', ' why? '].map(sentence)).toEqual([
+    'The transcript does not exist.',
     'It has ended.',
     'Why?',
   ])

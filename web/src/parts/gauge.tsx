@@ -12,7 +12,7 @@ interface GaugeFigures {
   used_tokens: number | null
   compaction_tokens: number | null
   compaction_percent?: number | null
-  /** False when the compaction point is derived, not reported by the client. */
+  /** False when Baton estimated the compaction point because the client did not report it. */
   exact?: boolean
   level?: string | null
   /** Tokens at which the first level asks for a handoff; that tick is highlighted. */
@@ -28,10 +28,10 @@ export function Gauge(props: {
   figures: GaugeFigures
   size?: 'row' | 'slim' | 'hero'
   label?: string
-  /** Name of the right end of the bar. Defaults to the compaction point. */
+  /** Words after the percentage that say what it is of. Defaults to the way to compaction. */
   of?: string
 }) {
-  const { figures, size = 'row', label, of = 'the compaction point' } = props
+  const { figures, size = 'row', label, of = 'of the way to compaction' } = props
   const { used_tokens: used, compaction_tokens: point, exact = true } = figures
   const percent = percentOf(figures)
   const severity = severityOf(figures.level ?? null, percent)
@@ -39,7 +39,9 @@ export function Gauge(props: {
   const description =
     percent === null
       ? 'not known yet'
-      : `${percentText(percent)} of ${of}, ${groupedText(used)} of ${groupedText(point)} tokens${exact ? '' : ', derived'}`
+      : `${percentText(percent)} ${of}: ${groupedText(used)} of ${groupedText(point)} tokens`.concat(
+          exact ? '' : ' (estimated)',
+        )
   return (
     <div className={`gauge gauge-${size}`} data-severity={severity} data-unknown={percent === null || undefined}>
       <div
@@ -60,7 +62,7 @@ export function Gauge(props: {
             data-handoff={tick.tokens === figures.handoff_tokens || undefined}
             title={
               tick.tokens === figures.handoff_tokens
-                ? `handoff level ${tick.name}: ${groupedText(tick.tokens)} tokens`
+                ? `Level ${tick.name} asks for a handoff at ${groupedText(tick.tokens)} tokens`
                 : undefined
             }
             data-passed={(percent !== null && percent >= tick.percent) || undefined}
@@ -87,13 +89,13 @@ export function Gauge(props: {
   )
 }
 
-/** The percentage beside the bar, with `≈` in front when the compaction point is derived. */
+/** The percentage beside the bar, with `≈` in front when the compaction point is estimated. */
 export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
   const percent = percentOf(figures)
   return (
     <span className="gauge-number" data-severity={severityOf(figures.level ?? null, percent)}>
       {percent !== null && figures.exact === false && (
-        <span className="gauge-about" title="Derived: the client did not tell its compaction point">
+        <span className="gauge-about" title="Estimated: the client did not report its compaction point">
           ≈
         </span>
       )}
@@ -119,7 +121,7 @@ export function SubagentGauge({ subagent }: { subagent: SessionRow['subagents'][
   return (
     <Gauge
       size="slim"
-      of="its window"
+      of="of its context window"
       label={`Context of subagent ${subagent.type ?? shortId(subagent.subagent_id)}`}
       figures={{
         used_tokens: subagent.used_tokens,

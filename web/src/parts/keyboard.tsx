@@ -5,12 +5,12 @@ import { navigate } from './navigation.js'
 import { PAGE_LINKS } from './page-links.js'
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  [['/'], 'Search in this page'],
-  [['j', 'k'], 'Next and previous in a list'],
-  [['Enter'], 'Open it'],
-  [['Esc'], 'Leave a field, close a dialog'],
-  ...PAGE_LINKS.map((page) => [['g', page.key], page.label] as const),
-  [['?'], 'These keys'],
+  [['/'], 'Search or filter this page'],
+  [['j', 'k'], 'Next and previous entry of a list'],
+  [['Enter'], 'Open the entry'],
+  [['Esc'], 'Leave a field or close a dialog'],
+  ...PAGE_LINKS.map((page) => [['g', page.key], `Go to ${page.label}`] as const),
+  [['?'], 'Show this list'],
 ]
 
 /** Time of a key press that never happened. 0 would be the load of the page. */
@@ -44,15 +44,15 @@ export function KeyboardShortcuts() {
       <button
         type="button"
         className="icon-button"
-        aria-label="Keys of this page"
-        title="Keys of this page (?)"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)"
         onClick={() => setOpen(true)}
       >
         <LineIcon>
           <path d="M1.5 4h13v8h-13zM4 6.5h1m2 0h1m2 0h1M5 9.5h6" />
         </LineIcon>
       </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="Keys">
+      <Dialog open={open} onClose={() => setOpen(false)} title="Keyboard shortcuts">
         <ShortcutList />
         <div className="dialog-actions">
           <button type="button" className="button" onClick={() => setOpen(false)}>

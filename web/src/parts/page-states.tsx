@@ -2,9 +2,9 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from './navigation.js'
 
 /** Shown in place of an empty list: the reason and how to begin. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ id, title, children }: { id: string; title: string; children?: ReactNode }) {
   return (
-    <div className="empty">
+    <div className="empty" id={id}>
       <h2>{title}</h2>
       {children}
     </div>
@@ -13,16 +13,16 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 export type ProblemShown = { error: string; hint?: string | undefined }
 
-/** Shows an error and what to do about it, with a button to retry if `again` is given. */
-export function Problem({ problem, again }: { problem: ProblemShown; again?: () => void }) {
+/** Shows an error and what to do about it, with a button to retry if `retry` is given. */
+export function Problem({ problem, retry }: { problem: ProblemShown; retry?: () => void }) {
   return (
     <div className="problem" role="alert">
       <p>
         <strong>{problem.error}</strong>
       </p>
       {problem.hint !== undefined && <p>{problem.hint}</p>}
-      {again && (
-        <button type="button" className="button" onClick={again}>
+      {retry && (
+        <button type="button" className="button" onClick={retry}>
           Try again
         </button>
       )}
@@ -33,17 +33,17 @@ export function Problem({ problem, again }: { problem: ProblemShown; again?: () 
 /** Shown in place of a session, job or brief that cannot be loaded, with a link to the list. */
 export function Missing({
   problem,
-  again,
+  retry,
   list,
 }: {
   problem: ProblemShown & { status: number }
-  again: () => void
+  retry: () => void
   list: { href: string; name: string }
 }) {
   return (
     <>
-      <Problem problem={problem} {...(problem.status === 404 ? {} : { again })} />
-      <p className="way-on">
+      <Problem problem={problem} {...(problem.status === 404 ? {} : { retry })} />
+      <p className="list-link">
         <Link href={list.href}>{list.name}</Link>
       </p>
     </>

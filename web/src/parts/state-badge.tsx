@@ -1,25 +1,26 @@
 import { Spinner } from './spinner.js'
 
 /** Tooltips that explain the states of a session. */
-const TELLS: Readonly<Record<string, string>> = {
-  working: 'The agent is at work',
-  idle: 'The agent waits for the next prompt',
-  waiting: 'The agent waits for a permission or an answer',
-  compacting: 'A summary is taking the place of the conversation',
-  ended: 'The session is over',
-  unknown: 'Nothing is known of it yet',
+const STATE_HELP: Readonly<Record<string, string>> = {
+  working: 'The agent is working',
+  idle: 'The agent waits for your next prompt',
+  waiting: 'The agent waits for a permission or an answer from you',
+  compacting: 'The client is replacing the conversation with a summary',
+  ended: 'The session has ended',
+  unknown: 'The session stopped sending signals without a sign that it ended',
 }
 
 /** Icon and name of a state of a session, job, handoff, message or brief. */
 export function StateBadge(props: {
   state: string
-  tells?: string | undefined
+  /** Tooltip. Defaults to the explanation of a session's state. */
+  help?: string | undefined
   /** Text shown in place of the state's own name. */
   word?: string
 }) {
-  const { state, tells = TELLS[state], word = state.replaceAll('-', ' ').replaceAll('_', ' ') } = props
+  const { state, help = STATE_HELP[state], word = state.replaceAll('-', ' ').replaceAll('_', ' ') } = props
   return (
-    <span className="state" data-state={state} title={tells}>
+    <span className="state" data-state={state} title={help}>
       {state === 'compacting' || state === 'handing-off' ? <Spinner /> : <Shape state={state} />}
       {word}
     </span>

@@ -1,4 +1,4 @@
-import type { JobShown } from '../../../src/contract/api/jobs.js'
+import type { JobView } from '../../../src/contract/api/jobs.js'
 import type { Snapshot } from '../../../src/contract/api/live.js'
 import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import type { Event } from '../../../src/contract/records/event.js'
@@ -90,7 +90,7 @@ export function makeSnapshot(change: Partial<Snapshot> = {}): Snapshot {
 }
 
 /** For tests: a job in its second session. */
-export function makeJobRow(change: Partial<JobShown> = {}): JobShown {
+export function makeJobRow(change: Partial<JobView> = {}): JobView {
   const session = { compactions: 0, cost_usd: null, window_tokens: 200_000, compaction_tokens: 167_000 }
   return {
     job_id: 'job_1',

@@ -1,42 +1,42 @@
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
+import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
 import { judgeClient } from '../installer.js'
 
 test('a missing client is reported when no session was ever seen', async () => {
-  const trial = newTrial({ claude: null })
-  trial.install()
-  const report = await trial.examine()
+  const fixture = createDoctorHome({ claude: null })
+  fixture.install()
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['client'])
-  expect(report.of('client').detail).toContain('no claude on the PATH')
+  expect(report.of('client').detail).toContain('claude is not on the PATH')
 })
 
 test('a client that is not on the PATH is no fault when its sessions are seen', async () => {
-  const trial = newTrial({ claude: null })
-  trial.install()
-  trial.signal('SessionStart', { session_id: 's1', source: 'startup' }, { AI_AGENT: 'claude-code_2-1-325_harness' })
-  const report = await trial.examine()
+  const fixture = createDoctorHome({ claude: null })
+  fixture.install()
+  fixture.signal('SessionStart', { session_id: 's1', source: 'startup' }, { AI_AGENT: 'claude-code_2-1-325_harness' })
+  const report = await fixture.examine()
   expect(report.failed).toEqual([])
   expect(report.of('client').detail).toContain('Claude Code 2.1.325')
 })
 
 test('a client that does not print its version is reported', async () => {
-  const trial = newTrial({ claude: 'exit 3' })
-  trial.install()
-  const report = await trial.examine()
+  const fixture = createDoctorHome({ claude: 'exit 3' })
+  fixture.install()
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['client'])
   expect(report.of('client').detail).toContain('--version did not answer')
 })
 
 test('a client too old for the hooks is reported', async () => {
-  const trial = newTrial({ claude: "echo '2.0.14 (Claude Code)'" })
-  trial.install()
-  const report = await trial.examine()
+  const fixture = createDoctorHome({ claude: "echo '2.0.14 (Claude Code)'" })
+  fixture.install()
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['client'])
   expect(report.of('client')).toMatchObject({
     detail: expect.stringContaining('2.0.14 is too old'),
     fix: 'Run claude update.',
   })
-  expect(report.of('mod').detail).toContain('loads no mods')
+  expect(report.of('mod').detail).toContain('loads no plugin modules')
 })
 
 test.each([

@@ -1,47 +1,47 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newTrial } from '../../../doctor/fixtures/doctor-home.js'
+import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
 import type { Layer } from './check-settings.js'
 import { judgeHooksRun } from './check-settings.js'
 
 const installed = () => {
-  const trial = newTrial()
-  trial.install()
-  mkdirSync(join(trial.project, '.claude'))
-  return trial
+  const fixture = createDoctorHome()
+  fixture.install()
+  mkdirSync(join(fixture.project, '.claude'))
+  return fixture
 }
 
 test('disableAllHooks in the settings is reported and not removed, because the user set it', async () => {
-  const trial = installed()
-  trial.edit((settings) => (settings.disableAllHooks = true))
-  const text = readFileSync(trial.settings, 'utf8')
-  const report = await trial.fix()
+  const fixture = installed()
+  fixture.edit((settings) => (settings.disableAllHooks = true))
+  const text = readFileSync(fixture.settings, 'utf8')
+  const report = await fixture.fix()
   expect(report.failed).toEqual(['hooks-run'])
   expect(report.of('hooks-run')).toMatchObject({
-    detail: `disableAllHooks is set in ${trial.settings}: Claude Code runs no hooks and no status line.`,
-    fix: `Remove disableAllHooks from ${trial.settings}.`,
+    detail: expect.stringContaining(`disableAllHooks is set in ${fixture.settings}`),
+    fix: expect.stringContaining(`Remove disableAllHooks from ${fixture.settings}`),
   })
-  expect(readFileSync(trial.settings, 'utf8')).toBe(text)
+  expect(readFileSync(fixture.settings, 'utf8')).toBe(text)
 })
 
 test("a project's setting about hooks outranks the user's, and its local file outranks both", async () => {
-  const trial = installed()
-  const [shared, local] = ['settings.json', 'settings.local.json'].map((name) => join(trial.project, '.claude', name))
+  const fixture = installed()
+  const [shared, local] = ['settings.json', 'settings.local.json'].map((name) => join(fixture.project, '.claude', name))
   writeFileSync(shared!, '{"disableAllHooks": true}')
-  expect((await trial.examine()).of('hooks-run').detail).toContain(shared)
+  expect((await fixture.examine()).of('hooks-run').detail).toContain(shared)
   writeFileSync(local!, '{"disableAllHooks": false}')
-  expect((await trial.examine()).failed).toEqual([])
+  expect((await fixture.examine()).failed).toEqual([])
 })
 
 test('settings of an organisation that forbid hooks are reported', async () => {
-  const trial = installed()
-  const managed = trial.input().managed![0]!
+  const fixture = installed()
+  const managed = fixture.input().managed![0]!
   writeFileSync(managed, '{"allowManagedHooksOnly": true}')
-  const report = await trial.examine()
+  const report = await fixture.examine()
   expect(report.failed).toEqual(['hooks-run'])
   expect(report.of('hooks-run').detail).toContain(`allowManagedHooksOnly is set in ${managed}`)
-  expect(report.of('hooks-run').fix).toContain('whoever manages this machine')
+  expect(report.of('hooks-run').fix).toContain('administrator')
 })
 
 const layer = (rank: Layer['rank'], values: Record<string, unknown>): Layer => ({ rank, path: `/${rank}.json`, values })
@@ -52,7 +52,7 @@ test.each<[string, Layer[], RegExp | null]>([
   [
     'customisation is locked to plugins',
     [layer('managed', { strictPluginOnlyCustomization: true })],
-    /keeps Claude Code from running hooks/,
+    /strictPluginOnlyCustomization/,
   ],
   ['only other things are locked', [layer('managed', { strictPluginOnlyCustomization: ['skills'] })], null],
   [

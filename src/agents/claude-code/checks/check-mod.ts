@@ -14,7 +14,7 @@ const AGENT: AgentId = 'claude-code'
 const DAY = 24 * 3_600_000
 const MOST_REPORTS = 100_000
 const LARGEST_REPORT = 1024 * 1024
-const DERIVED = 'window and compaction point are derived, not exact'
+const DERIVED = 'the window and the compaction point are estimates'
 
 /**
  * Checks that the plugin module is where the client loads it, and that it reports.
@@ -23,7 +23,7 @@ const DERIVED = 'window and compaction point are derived, not exact'
 export function checkMod(context: CheckContext): Finding {
   const { client } = context
   if (!supportsMods(client.version))
-    return noFaults(`Claude Code ${client.version} loads no mods (2.1.287 and later do): ${DERIVED}.`)
+    return noFaults(`Claude Code ${client.version} loads no plugin modules (2.1.287 and later do): ${DERIVED}.`)
   const faults: Fault[] = []
   const notes: string[] = []
   let since: number | null = null
@@ -34,11 +34,14 @@ export function checkMod(context: CheckContext): Finding {
     if (found.since !== null) since = Math.min(since ?? found.since, found.since)
   }
   if (since === null || faults.length > 0)
-    return { summary: notes.join(' ') || `There is none yet: baton install puts it in. Without it ${DERIVED}.`, faults }
+    return { summary: notes.join(' ') || `Not installed: baton install adds it. Without it ${DERIVED}.`, faults }
   const reports = lookAtReports(context)
   const silent = judgeReports(reports, since, context.sessions(), context.now())
   if (silent)
-    faults.push({ detail: silent, fix: 'Open a new session; if nothing changes, claude --debug names the reason.' })
+    faults.push({
+      detail: silent,
+      fix: 'Open a new session. If that changes nothing, run claude --debug to see the reason.',
+    })
   return { summary: [describeReports(reports, context.now()), ...notes].join(' '), faults }
 }
 
@@ -58,8 +61,8 @@ function lookAt(context: CheckContext, target: SettingsTarget): Found {
     if (foreign) return { note: foreign, since: null }
     if (wrong.length > 0) {
       const all = wrong.every(({ action }) => action === 'created')
-      const detail = `The mod in ${folder} is ${all ? 'missing' : 'not of this version'}: ${DERIVED}.`
-      return { fault: context.byInstall(detail, 'writes it', target), since: null }
+      const detail = `The plugin module in ${folder} is ${all ? 'missing' : 'not of this version'}: ${DERIVED}.`
+      return { fault: context.byInstall(detail, 'install it', target), since: null }
     }
     return { since: statSync(join(folder, MARKER), { throwIfNoEntry: false })?.mtimeMs ?? null }
   } catch (error) {
@@ -97,14 +100,15 @@ function lookAtReports({ home }: CheckContext): Report[] {
  * Returns a sentence when the plugin module is installed but does not report.
  * Null when the module reports, or no session has run with it yet.
  */
-export function judgeReports(
+function judgeReports(
   reports: readonly Report[],
   since: number,
   sessions: readonly SessionRecord[],
   now: Date,
 ): string | null {
   const newest = reports.toSorted((a, b) => b.at - a.at)[0]
-  if (newest?.problem && now.getTime() - newest.at < DAY) return `The mod reports a problem: ${newest.problem}`
+  if (newest?.problem && now.getTime() - newest.at < DAY)
+    return `The plugin module reports a problem: ${newest.problem}`
   const reported = new Set(reports.map(({ session }) => session))
   const meant = sessions.filter(
     (one) =>
@@ -114,10 +118,11 @@ export function judgeReports(
       supportsMods(one.agentVersion),
   )
   if (meant.length === 0 || meant.some(({ sessionId }) => reported.has(sessionId))) return null
-  return `The mod does not report: of ${meant.length} session${meant.length > 1 ? 's' : ''} since it was installed none did. So ${DERIVED}.`
+  const affected = `${meant.length} session${meant.length > 1 ? 's' : ''}`
+  return `The plugin module has not reported in any of ${affected} since its install, so ${DERIVED}.`
 }
 
 function describeReports(reports: readonly Report[], now: Date): string {
-  if (reports.length === 0) return 'Installed; no session has reported through it yet.'
-  return `Installed; its last report is ${agoText(now.getTime() - Math.max(...reports.map(({ at }) => at)))} old.`
+  if (reports.length === 0) return 'The plugin module is installed. No session has used it yet.'
+  return `The plugin module's last report is ${agoText(now.getTime() - Math.max(...reports.map(({ at }) => at)))} old.`
 }

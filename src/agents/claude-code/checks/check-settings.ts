@@ -26,11 +26,11 @@ export function checkSettings(context: CheckContext): Finding {
     const faults = invalidSettings(context)
     return faults.length > 0
       ? { summary: '', faults }
-      : oneFault("Baton is in none of Claude Code's settings.", 'Run baton install.')
+      : oneFault("Claude Code's settings do not contain Baton's hooks.", 'Run baton install.')
   }
   const faults = [...targets.flatMap((target) => judgeTarget(context, target)), ...notRead(context, targets)]
   const places = targets.map(({ scope, path }) => `${path} (${scope})`)
-  return { summary: `All ${Object.keys(EVENTS).length} events, in ${joinNames(places)}.`, faults }
+  return { summary: `Hooks for all ${Object.keys(EVENTS).length} events are in ${joinNames(places)}.`, faults }
 }
 
 function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
@@ -38,15 +38,15 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
   try {
     const bytes = context.readSettings(path)
     if (bytes === null)
-      return [context.byInstall(`${path} is gone, and Baton's hooks with it.`, 'installs them again', target)]
+      return [context.byInstall(`${path} with Baton's hooks no longer exists.`, 'install the hooks again', target)]
     const text = asText(path, bytes)
     const by = context.recognise
     const [elsewhere] = checked(path, () => otherHomes(text, by))
     const found = elsewhere ? [] : checked(path, () => judgeEntries(text, by))
     if (found.length > 0)
-      return found.map((detail) => context.byInstall(`${path}: ${detail}`, 'puts them right', target))
+      return found.map((detail) => context.byInstall(`${path}: ${detail}`, 'repair the hooks', target))
     const damaged = context.rehearse(target).notes.filter((note) => note.includes('is damaged'))
-    return damaged.map((detail) => context.byInstall(detail, `runs baton install --scope ${scope} again`, target))
+    return damaged.map((detail) => context.byInstall(detail, `run baton install --scope ${scope} again`, target))
   } catch (error) {
     if (!(error instanceof InstallProblem)) throw error
     // The launcher has a check of its own.
@@ -76,7 +76,7 @@ function invalidSettings(context: CheckContext): Fault[] {
 /**
  * Returns the faults of our entries in a settings file, one sentence each. Throws SettingsFault.
  */
-export function judgeEntries(text: string, by: Recognise): string[] {
+function judgeEntries(text: string, by: Recognise): string[] {
   const all = isBlank(text) ? [] : entries(openSettings(text), by)
   const events = Object.keys(EVENTS)
   const of = (event: string): Entry[] => all.filter((entry) => entry.event === event && !isWaiter(entry))
@@ -89,9 +89,9 @@ export function judgeEntries(text: string, by: Recognise): string[] {
       ? [`the hooks for ${joinNames(missing)} are missing.`]
       : []),
     ...(doubled.length > 0
-      ? [`${joinNames(doubled)} call${doubled.length > 1 ? '' : 's'} Baton more than once, in different spellings.`]
+      ? [`${joinNames(doubled)} call${doubled.length > 1 ? '' : 's'} Baton more than once, with different commands.`]
       : []),
-    ...(odd.length > 0 ? [`the hooks for ${joinNames([...new Set(odd)])} are not as this version writes them.`] : []),
+    ...(odd.length > 0 ? [`the hooks for ${joinNames([...new Set(odd)])} are outdated or were changed.`] : []),
   ]
 }
 
@@ -114,8 +114,8 @@ function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
   const here = [userSettings(context.env), projectSettings(context.cwd).local].map((path) => realTarget(path))
   const elsewhere = targets.find(({ scope }) => scope === 'user')
   if (!elsewhere || targets.some(({ path }) => here.includes(realTarget(path)))) return []
-  const detail = `Baton is in ${elsewhere.path}, but Claude Code started here reads ${here[0]} (CLAUDE_CONFIG_DIR).`
-  return [{ detail, fix: 'Run baton install here, too.' }]
+  const detail = `Baton's hooks are in ${elsewhere.path}, but Claude Code reads ${here[0]} here (CLAUDE_CONFIG_DIR).`
+  return [{ detail, fix: 'Run baton install in this environment, too.' }]
 }
 
 /** A settings file that the client reads, with its values. Unusable files are omitted. */
@@ -181,22 +181,29 @@ export function checkHooksRun(context: CheckContext): Finding {
   // The client loads nothing, not even hooks, from an invalid file.
   faults.push(...invalidSettings(context))
   const unique = new Map(faults.map((fault) => [fault.detail, fault]))
-  return unique.size === 0 ? noFaults('No settings forbid them.') : { summary: '', faults: [...unique.values()] }
+  return unique.size === 0
+    ? noFaults('No setting prevents hooks from running.')
+    : { summary: '', faults: [...unique.values()] }
 }
 
 export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
-  const ask = 'Ask whoever manages this machine to allow your hooks.'
+  const ask = 'Ask your administrator to allow your hooks, then run baton doctor again.'
   const off = deciding(layers, 'disableAllHooks')
   if (off && off.values.disableAllHooks !== false) {
-    const detail = `disableAllHooks is set in ${off.path}: Claude Code runs no hooks and no status line.`
-    return [{ detail, fix: off.rank === 'managed' ? ask : `Remove disableAllHooks from ${off.path}.` }]
+    const detail = `disableAllHooks is set in ${off.path}, so Claude Code runs no hooks and no status line.`
+    return [
+      {
+        detail,
+        fix: off.rank === 'managed' ? ask : `Remove disableAllHooks from ${off.path}, then run baton doctor again.`,
+      },
+    ]
   }
   const managed = layers.filter(({ rank }) => rank === 'managed')
   return managed.flatMap(({ path, values }) => {
     if (values.allowManagedHooksOnly === true)
       return [
         {
-          detail: `allowManagedHooksOnly is set in ${path}: Claude Code runs only the hooks of your organisation.`,
+          detail: `allowManagedHooksOnly is set in ${path}, so Claude Code runs only hooks of your organisation.`,
           fix: ask,
         },
       ]
@@ -204,7 +211,7 @@ export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
     if (locked === true || (Array.isArray(locked) && locked.includes('hooks')))
       return [
         {
-          detail: `strictPluginOnlyCustomization in ${path} keeps Claude Code from running hooks of settings files.`,
+          detail: `strictPluginOnlyCustomization in ${path} stops Claude Code from running hooks of settings files.`,
           fix: ask,
         },
       ]
@@ -212,7 +219,7 @@ export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
   })
 }
 
-const PUTS = "puts Baton's before yours, which stays"
+const COMBINE = 'show both status lines'
 
 /** Checks that the client's status line is ours and also runs the former one. */
 export function checkStatusLine(context: CheckContext): Finding {
@@ -224,7 +231,7 @@ export function checkStatusLine(context: CheckContext): Finding {
     if (says) summaries.add(says)
   }
   // The check of the settings reports what prevents it.
-  return { summary: [...summaries].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
+  return { summary: [...summaries].join(' ') || "Baton's status line is not installed. Run baton install.", faults }
 }
 
 function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fault; says?: string } {
@@ -233,21 +240,24 @@ function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fau
   if (!layers.some(({ path }) => context.keyOf(path) === context.keyOf(target.path))) return {}
   const layer = deciding(layers, 'statusLine')
   const by = context.recognise
-  if (!layer)
-    return { fault: context.byInstall(`There is no status line in ${target.path}.`, "puts Baton's there", target) }
+  if (!layer) return { fault: context.byInstall(`${target.path} has no status line.`, "install Baton's", target) }
   const { command, type } = layer.values.statusLine as { command?: unknown; type?: unknown }
   if (typeof command !== 'string' || type !== 'command') {
     return {
-      says: `The status line in ${layer.path} is of a type Baton cannot run beside its own; it was left as it is.`,
+      says: `The status line in ${layer.path} has a type that Baton cannot combine with its own. It is unchanged.`,
     }
   }
   const ours = readStatusLine(command, by)
   if (ours?.whose === 'other-home') return {}
   if (ours) return judgeOurs(context, target, layer, ours)
-  if (mentionsUs(command, by)) return { says: `The status line in ${layer.path} calls Baton itself.` }
+  if (mentionsUs(command, by)) return { says: `Your own status line in ${layer.path} calls Baton.` }
   if (context.keyOf(layer.path) === context.keyOf(target.path))
     return {
-      fault: context.byInstall(`The status line in ${layer.path} is not Baton's, so no figure is shown.`, PUTS, target),
+      fault: context.byInstall(
+        `The status line in ${layer.path} is not Baton's, so Baton's figures are not shown.`,
+        COMBINE,
+        target,
+      ),
     }
   return { fault: hidden(layer, target) }
 }
@@ -261,24 +271,24 @@ function judgeOurs(
   const key = context.keyOf(path)
   if (!ours.current || ours.whose === 'gone' || ours.args[1] !== key)
     return {
-      fault: context.byInstall(`The status line in ${path} is not as this version writes it.`, 'puts it right', target),
+      fault: context.byInstall(`The status line in ${path} is outdated or was changed.`, 'repair it', target),
     }
   const kept = context.formerLine(key)
   if (kept !== ours.former)
     return {
       fault: context.byInstall(
-        `The status line you had before (in ${path}) is not run beside Baton's.`,
-        'brings it back',
+        `Your former status line (in ${path}) no longer runs together with Baton's.`,
+        'restore it',
         target,
       ),
     }
-  return { says: `Baton's, in ${path}${ours.former ? ', with yours beside it' : ''}.` }
+  return { says: `Baton's status line${ours.former ? ' together with yours' : ''}, in ${path}.` }
 }
 
 /** Returns the fault of a status line that outranks the file with Baton's. */
 function hidden(layer: Layer, target: SettingsTarget): Fault {
   const detail = `The status line in ${layer.path} hides Baton's in ${target.path}.`
   if (layer.rank === 'managed')
-    return { detail, fix: 'It is set by your organisation. Hooks still measure; baton status shows the figures.' }
-  return { detail, fix: `Run baton install --scope project in ${target.project}: it shows both there.` }
+    return { detail, fix: 'Your organisation sets it. Hooks still measure: run baton status to see the figures.' }
+  return { detail, fix: `Run baton install --scope project in ${target.project} to show both there.` }
 }

@@ -15,7 +15,7 @@ import { supportsWaiters, waiterOf } from '../waiter.js'
 /**
  * The channel by which a running client can be switched to a fresh session and reached while idle.
  */
-export type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
+type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
 
 /** Maximum number of clients that are probed one by one. */
 const MOST_ASKED = 8
@@ -52,14 +52,14 @@ export function describePreferredChannel({
   waits: boolean
   tmux: boolean
 }): string {
-  const typed = tmux ? 'typed into the client where it runs in tmux' : null
-  const start = 'left to your own /clear or next start'
-  if (mod) return `A fresh session is begun by the mod inside the client; without it, ${typed ?? start}.`
-  const woken = waits ? ' Idle sessions are woken by a waiter.' : ' Idle sessions hear messages with their next prompt.'
+  const typed = tmux ? 'by typing where the client runs in tmux' : null
+  const start = 'by your own /clear or next start'
+  if (mod) return `The plugin module starts a fresh session. Without it: ${typed ?? start}.`
+  const woken = waits ? ' A waiter wakes idle sessions.' : ' Idle sessions get messages with their next prompt.'
   const better = tmux
-    ? 'The mod (Claude Code 2.1.287 or newer) would do it without typing.'
-    : 'The mod (Claude Code 2.1.287 or newer) or tmux would do it by itself.'
-  return `A fresh session is ${typed ? `${typed}, else ${start}` : start}.${woken} ${better}`
+    ? 'The plugin module (Claude Code 2.1.287 or newer) needs no typing.'
+    : 'The plugin module (Claude Code 2.1.287 or newer) or tmux can start it without you.'
+  return `A fresh session starts ${typed ? `${typed}, else ${start}` : start}.${woken} ${better}`
 }
 
 /** Describes by which channel the running clients can be reached. */
@@ -70,12 +70,12 @@ export function describeChannels(reached: readonly ClientChannel[], all: number)
     return many === 0 ? [] : [`${many} ${text}`]
   }
   const parts = [
-    ...by('mod', 'through the mod'),
+    ...by('mod', 'through the plugin module'),
     ...by('tmux', 'through tmux'),
     ...by('waiter', 'only woken, by a waiter'),
     ...by('hooks', 'only with its own next event'),
   ]
-  const more = all > reached.length ? `, the others were not asked` : ''
+  const more = all > reached.length ? ', the others were not checked' : ''
   return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${joinNames(parts)}${more}.`
 }
 
@@ -106,6 +106,6 @@ function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | nul
   const wanted = supportsWaiters(version) && (supportsMods(version) ? place && !hasMod(target) : true)
   if (version === null || wanted === hasWaiter(context, target) || !existsSync(target.path)) return null
   return wanted
-    ? context.byInstall(`${target.path} has no waiter, so idle sessions cannot be woken.`, 'adds it', target)
-    : context.byInstall(`${target.path} starts a waiter that is not needed here.`, 'takes it out', target)
+    ? context.byInstall(`${target.path} has no waiter, so idle sessions cannot be woken.`, 'add it', target)
+    : context.byInstall(`${target.path} starts a waiter that is not needed here.`, 'remove it', target)
 }

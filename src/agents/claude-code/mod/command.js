@@ -45,12 +45,12 @@ export async function onHandoffCommand($, e, next) {
     }
     const request = { format: 1, session, at: Date.now(), words }
     await $.fs.write(`${LIVE}/${session}.request.json`, JSON.stringify(request))
-    if (REQUEST === '') return { text: 'The work will be handed to a fresh session.' }
+    if (REQUEST === '') return { text: 'A fresh session will continue the work.' }
     // A prompt submitted before the command has ended never starts its turn.
     $.clock.after(SUBMIT_AFTER_MS, () => requestBrief($, words))
-    return { text: 'The agent is asked for a brief; then the work is handed to a fresh session.' }
+    return { text: 'The agent writes a brief. Then a fresh session continues the work.' }
   } catch (error) {
-    return { text: `The request could not be taken: ${error}` }
+    return { text: `/handoff failed: ${error}` }
   }
 }
 

@@ -72,7 +72,7 @@ async function load(): Promise<Client> {
   return client
 }
 
-test('the summary is written before the session starts again, its figures and the kept tail after the end', async () => {
+test('the summary is written before the session restarts, its figures after the compaction', async () => {
   const client = await load()
   let early: unknown
   await client.compact(() => {

@@ -25,7 +25,7 @@ export function modFiles(options: {
   const manifest = {
     name: MOD_NAME,
     version: options.version ?? '0.0.0',
-    description: 'Reports how full the session is and hands the work to a fresh one when Baton says so',
+    description: 'Reports how full the session is and hands its work over to a fresh session',
     author: { name: 'Baton' },
     license: 'MIT',
   }
@@ -47,12 +47,17 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-const README = `# Baton's mod for Claude Code
+const README = `# Baton's plugin module for Claude Code
 
-Written by \`baton install\`, removed by \`baton uninstall\`. Inside the client it reads the session's context usage, window and
-compaction point and writes them to one small file per session in Baton's own folder, and the summary of the last compaction to
-another. In a terminal it also carries out the orders Baton leaves beside them, when the client is idle: clear the session and begin
-the next one with the brief, or give a prompt; and it offers \`/handoff\`, unless there is a command of that name. A skill, \`baton:brief\`, tells the agent what a good brief is. It sends nothing
-anywhere. No turn waits for it; a compaction waits until the summary is written, some milliseconds and never a second. Without it
-Baton still works, with a compaction point that is derived, not told, and a handoff that is carried out another way.
+\`baton install\` writes this folder, and \`baton uninstall\` removes it.
+
+- The module runs inside the client. It writes the session's context usage, window and compaction point to one small
+  file per session in Baton's own folder, and the summary of the last compaction to another.
+- In a terminal it executes Baton's orders when the client is idle: clear the session and start a fresh one with the
+  brief, or enter a prompt.
+- It offers \`/handoff\`, unless another command has that name.
+- The skill \`baton:brief\` tells the agent what a good brief is.
+
+It sends nothing anywhere. No turn waits for it. A compaction waits until its summary is stored: milliseconds, and
+never a second. Without the module Baton derives the compaction point and carries handoffs out in another way.
 `

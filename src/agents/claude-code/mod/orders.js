@@ -57,7 +57,7 @@ async function takeOrder($, session, path) {
   const order = held?.mark === mark ? held.order : parseOrder(await $.fs.read(path))
   if (order === null) {
     settled = mark
-    return reportProblem($, `an order of unknown format lies in ${path}`)
+    return reportProblem($, `the order in ${path} has an unknown format`)
   }
   if (held?.mark !== mark) held = { mark, order, by: 'late' }
   const fault = faultOf(order, session)

@@ -119,7 +119,7 @@ async function start(
 /** Waits for the next turn of the event loop, after everything that the client answers at once. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('an order is executed: the session is cleared, the new one gets the prompt, and the answer says done', async () => {
+test('an executed order clears the session, sends the prompt and is answered with done', async () => {
   const { client, look } = await start()
   client.done = []
   client.status('idle')
@@ -256,7 +256,7 @@ test('text that the user starts to type while an order is being started is not c
   expect([client.done, client.answer()]).toEqual([[], 'refused draft'])
 })
 
-test('automatic handoffs are limited per hour by the order, and requested ones neither count nor are limited', async () => {
+test('an order limits automatic handoffs per hour, and requested ones do not count', async () => {
   const { client, look } = await start()
   const give = async (orderId: string, limit: Partial<Order>): Promise<string | null> => {
     client.id = 's1'
@@ -284,7 +284,7 @@ test('endless handoffs are stopped, even if requested', async () => {
   expect([client.answer('o60'), client.answer('o61')]).toEqual(['done', 'refused guard'])
 })
 
-test('a client that drops the prompt after the clear, or does not clear, is reported in the answer and as a problem', async () => {
+test('a client that does not clear, or drops the prompt after it, is reported as a problem', async () => {
   const dropped = await start()
   dropped.client.drop = 'stopped'
   dropped.client.give()

@@ -11,7 +11,7 @@ import { CLIENT_ENVIRONMENT, clientArguments } from './client-arguments.js'
 import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
-export interface CliOptions {
+interface CliOptions {
   /** Absolute path of the user's own `claude`. Null when there is none. */
   binary: string | null
   log?: Log
@@ -29,12 +29,12 @@ export function cliRuntime({ binary, log = silentLog, answerMs = ANSWER_MS }: Cl
 }
 
 function whyMissing(binary: string | null): string | null {
-  if (binary === null) return 'the command `claude` was not found; install Claude Code, or put it on the PATH'
+  if (binary === null) return '`claude` was not found on the PATH; run npm install -g @anthropic-ai/claude-code'
   try {
     accessSync(binary, constants.X_OK)
     return null
   } catch {
-    return `${binary} cannot be run; install Claude Code, or put it on the PATH`
+    return `${binary} is not executable; run npm install -g @anthropic-ai/claude-code`
   }
 }
 
@@ -150,7 +150,11 @@ export class CliProtocol {
     const response =
       request.subtype === 'hook_callback'
         ? { subtype: 'success', request_id: value.request_id, response: await this.answer(request.input) }
-        : { subtype: 'error', request_id: value.request_id, error: `nobody answers ${text(request.subtype)} here` }
+        : {
+            subtype: 'error',
+            request_id: value.request_id,
+            error: `Baton does not answer requests of the kind ${text(request.subtype)}`,
+          }
     this.write({ type: 'control_response', response })
   }
 

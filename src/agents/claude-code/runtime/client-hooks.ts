@@ -3,7 +3,7 @@ import { filesOf } from '../../../facts/shell-files.js'
 import { actionOf } from '../conversation-tools.js'
 import { type Fields, list, object, text } from '../fields.js'
 
-export interface HookRegistration {
+interface HookRegistration {
   event: string
   matcher: string | null
 }

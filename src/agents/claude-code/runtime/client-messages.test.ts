@@ -13,7 +13,7 @@ const played = (version: string, name: string): RuntimeMessage[] => {
     .split('\n')
   return [...lines.flatMap((line) => translation.take(JSON.parse(line)).messages), ...translation.end()]
 }
-const told = (messages: RuntimeMessage[], kinds: RuntimeMessage['kind'][]) =>
+const ofKinds = (messages: RuntimeMessage[], kinds: RuntimeMessage['kind'][]) =>
   messages.filter(({ kind }) => kinds.includes(kind))
 const fed = (message: RuntimeMessage) =>
   message.kind === 'answer' &&
@@ -44,7 +44,7 @@ describe.each(readdirSync(FIXTURES))('messages of client %s', (version) => {
   })
 
   test('the session is reported once, though every turn begins with it, and so is its idle state', () => {
-    const messages = told(played(version, 'batch-stop'), ['started', 'state'])
+    const messages = ofKinds(played(version, 'batch-stop'), ['started', 'state'])
     expect(messages.map((message) => (message.kind === 'state' ? message.state : message.kind))).toEqual([
       'working',
       'started',
@@ -56,7 +56,7 @@ describe.each(readdirSync(FIXTURES))('messages of client %s', (version) => {
   })
 
   test('a compaction is reported at its start and at its end, with its figures', () => {
-    const messages = told(played(version, 'compaction'), ['compacting', 'compacted'])
+    const messages = ofKinds(played(version, 'compaction'), ['compacting', 'compacted'])
     expect(messages).toMatchObject([{ kind: 'compacting' }, { kind: 'compacted', trigger: 'auto' }])
     const [, { before, after, durationMs }] = messages as [
       RuntimeMessage,
@@ -69,7 +69,7 @@ describe.each(readdirSync(FIXTURES))('messages of client %s', (version) => {
 
   test('a failed request is a retry and then an error, never an answer', () => {
     const messages = played(version, 'api-error')
-    expect(told(messages, ['retry', 'answer', 'result'])).toMatchObject([
+    expect(ofKinds(messages, ['retry', 'answer', 'result'])).toMatchObject([
       { kind: 'retry', attempt: 1, status: 529 },
       { kind: 'result', terminal: 'api_error', isError: true, status: 529 },
     ])
@@ -77,16 +77,16 @@ describe.each(readdirSync(FIXTURES))('messages of client %s', (version) => {
 
   test('background tasks are reported as a list, and a subagent’s answers are not the main agent’s', () => {
     const messages = played(version, 'interrupt-and-tasks')
-    expect(told(messages, ['tasks']).map((message) => message.kind === 'tasks' && message.running.length)).toEqual([
+    expect(ofKinds(messages, ['tasks']).map((message) => message.kind === 'tasks' && message.running.length)).toEqual([
       1, 0,
     ])
-    expect(told(messages, ['answer'])).toHaveLength(4)
+    expect(ofKinds(messages, ['answer'])).toHaveLength(4)
     expect(messages).toContainEqual({ kind: 'other', type: 'assistant of a subagent' })
-    expect(told(messages, ['result'])[0]).toMatchObject({ terminal: 'aborted_tools', isError: true })
+    expect(ofKinds(messages, ['result'])[0]).toMatchObject({ terminal: 'aborted_tools', isError: true })
   })
 
   test('a limit of the plan is reported with its reset, before it is reached and when it is', () => {
-    expect(told(played(version, 'limit'), ['limit'])).toEqual([
+    expect(ofKinds(played(version, 'limit'), ['limit'])).toEqual([
       { kind: 'limit', name: 'five_hour', reached: false, resetsAt: '2030-01-01T00:00:00.000Z', usedPercent: 91 },
       { kind: 'limit', name: 'five_hour', reached: true, resetsAt: '2030-01-01T00:00:00.000Z', usedPercent: null },
     ])

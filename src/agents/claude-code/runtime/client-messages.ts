@@ -19,7 +19,7 @@ export interface Taken {
  */
 export class ClientMessages {
   private open: AnswerParts | null = null
-  private toldId: string | null = null
+  private reportedId: string | null = null
   private started = false
 
   take(value: unknown): Taken {
@@ -57,7 +57,7 @@ export class ClientMessages {
     if (inner.model === '<synthetic>')
       return [...this.closeAnswer(), { kind: 'other', type: 'assistant of the client itself' }]
     const id = text(inner.id) ?? text(message.uuid) ?? ''
-    if (id === this.toldId) return [{ kind: 'other', type: 'assistant' }]
+    if (id === this.reportedId) return [{ kind: 'other', type: 'assistant' }]
     const before = this.open !== null && this.open.id !== id ? this.closeAnswer() : []
     this.open ??= new AnswerParts(id, text(inner.model))
     this.open.add(inner, text(message.uuid))
@@ -67,7 +67,7 @@ export class ClientMessages {
   private closeAnswer(): RuntimeMessage[] {
     if (this.open === null) return []
     const answer = this.open.tell()
-    this.toldId = this.open.id
+    this.reportedId = this.open.id
     this.open = null
     return [answer]
   }

@@ -12,7 +12,7 @@ import { ClientMessages } from './client-messages.js'
  * Control of the client by one runtime.
  * Requests may hang or fail, so the session limits their time.
  */
-export interface ClientControl {
+interface ClientControl {
   /** Resolves when the client accepts input. */
   ready: Promise<void>
   say(prompt: string): void
@@ -67,7 +67,7 @@ export class ClientSession implements RunningSession {
       try {
         take(line)
       } catch (error) {
-        this.log('warn', 'a line of the client could not be kept', { reason: reasonOf(error) })
+        this.log('warn', 'a line of the client could not be stored', { reason: reasonOf(error) })
       }
     }
   }

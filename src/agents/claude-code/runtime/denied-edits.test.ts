@@ -19,7 +19,7 @@ test.each([null, 'default', 'manual', 'dontAsk', 'plan'])(
   'permission mode %s denies edits, and the warning names the options that allow them',
   (permissionMode) => {
     const warning = place()({ permissionMode })
-    expect(warning).toMatch(/^Edits will be denied: in permission mode /)
+    expect(warning).toMatch(/^Edits will be denied\b/)
     expect(warning).toContain(permissionMode ?? 'default')
     expect(warning).toMatch(/--permission-mode acceptEdits.*--permission-mode bypassPermissions/)
   },

@@ -34,8 +34,10 @@ export function deniedEdits(
   if (ALLOWING.has(mode)) return null
   const rules = [...(allowedTools ?? []), ...(settings.allowed ?? [])]
   if (mode !== 'plan' && rules.some((rule) => EDIT_RULE.test(rule))) return null
-  return `Edits will be denied: in permission mode ${mode} the client asks before it edits a file or runs a command that changes files, and nobody can be asked in a job. ${WHAT_ALLOWS}`
+  return `Edits will be denied: permission mode ${mode} asks before every change, and jobs run unattended. ${OPTIONS}`
 }
 
-const WHAT_ALLOWS =
-  '--permission-mode acceptEdits allows edits, --permission-mode bypassPermissions everything, allowed_tools of an agent single tools.'
+const OPTIONS = [
+  'Allow edits with --permission-mode acceptEdits, everything with --permission-mode bypassPermissions,',
+  'single tools with allowed_tools of an agent.',
+].join(' ')

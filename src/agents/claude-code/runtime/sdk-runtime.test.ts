@@ -38,7 +38,7 @@ test('an SDK that cannot be loaded is reported with the next step, and nothing i
 })
 
 test('a missing client is reported with the next step', () => {
-  expect(cliRuntime({ binary: null }).missing()).toMatch(/install Claude Code/)
-  expect(cliRuntime({ binary: join(project(), 'claude') }).missing()).toMatch(/cannot be run/)
+  expect(cliRuntime({ binary: null }).missing()).toMatch(/claude-code/)
+  expect(cliRuntime({ binary: join(project(), 'claude') }).missing()).toMatch(/is not executable/)
   expect(cliRuntime({ binary: process.execPath }).missing()).toBeNull()
 })

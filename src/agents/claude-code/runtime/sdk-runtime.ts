@@ -14,7 +14,7 @@ import { CLIENT_ENVIRONMENT, settingsOf } from './client-arguments.js'
 import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
-export interface SdkRuntimeOptions {
+interface SdkRuntimeOptions {
   /** The user's project, whose own SDK is preferred to Baton's. */
   project: string
   /** The client that the SDK starts. Null for the one it includes. */
@@ -33,10 +33,10 @@ export async function openSdkRuntime({
   log = silentLog,
   answerMs = ANSWER_MS,
 }: SdkRuntimeOptions): Promise<Runtime> {
-  const install = `install it with \`npm install ${SDK_PACKAGE}\`, or use the runtime cli`
+  const install = `run \`npm install ${SDK_PACKAGE}\`, or use --runtime cli`
   const path = findSdk(project)
   let sdk: Sdk | null = null
-  let missing: string | null = path === null ? `the package ${SDK_PACKAGE} is not there; ${install}` : null
+  let missing: string | null = path === null ? `the package ${SDK_PACKAGE} is not installed; ${install}` : null
   try {
     if (path !== null) sdk = await loadSdk(path)
   } catch (error) {
@@ -81,7 +81,7 @@ function start(
   })
   // The SDK starts the client before it returns. A later version that does not cannot be used.
   const begun = started as { child: ClientChild; session: ClientSession } | null
-  if (begun === null) throw new BatonError('this version of the Agent SDK starts no client', 'use the runtime cli')
+  if (begun === null) throw new BatonError('this version of the Agent SDK cannot start a client', 'use --runtime cli')
   const { child, session } = begun
   const read = async (): Promise<void> => {
     try {

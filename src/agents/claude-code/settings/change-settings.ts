@@ -30,7 +30,7 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
   }
   const plain = toValue(root) as Record<string, unknown>
   if (plain.disableAllHooks === true)
-    notes.push('disableAllHooks is set in this file: the client runs no hooks until it is removed.')
+    notes.push('disableAllHooks is set in this file. Claude Code runs no hooks until you remove it.')
 
   if (!hooks)
     text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want, e)]])))
@@ -39,10 +39,10 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
   const line = statusLineOf(openSettings(text))
   if (line.kind === 'foreign') {
     notes.push(
-      `The status line has the type ${JSON.stringify(line.type)}, which Baton cannot run beside its own: it was left as it is.`,
+      `Your status line has the type ${JSON.stringify(line.type)}, which Baton cannot combine. It is unchanged.`,
     )
   } else if (line.kind === 'command' && mentionsUs(line.command, want.by)) {
-    notes.push('The status line already calls Baton by itself: it was left as it is.')
+    notes.push('Your status line already calls Baton. It is unchanged.')
   } else if (line.kind === 'command') {
     const literal = text.slice(line.node.start, line.node.end)
     text = replaceValue(text, line.node, JSON.stringify(statusLineCommand(want.launcher, want.key, line.command)))
@@ -51,7 +51,7 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
     want.inherited !== null &&
     (readStatusLine(want.inherited, want.by) || mentionsUs(want.inherited, want.by))
   ) {
-    notes.push("The user's own settings already carry Baton's status line: none was added here.")
+    notes.push("Your user settings already contain Baton's status line, so none was added here.")
   } else {
     const command = statusLineCommand(want.launcher, want.key, want.inherited)
     text = addProperty(text, openSettings(text), 'statusLine', { type: 'command', command })

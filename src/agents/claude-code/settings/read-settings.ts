@@ -25,7 +25,7 @@ export interface ClientSettings {
   allowed?: string[]
 }
 
-export interface SettingsPlaces {
+interface SettingsPlaces {
   /** Claude Code's own folder. Null when not known. */
   configDir: string | null
   project: string | null

@@ -68,7 +68,7 @@ export function statusLineCommandIn(text: string): string | null {
 export function openSettings(text: string): JsonObject {
   const root = parse(text)
   if (root.kind !== 'object')
-    throw new SettingsFault('it does not hold a JSON object', 'Mend the file, or move it away, and try again.')
+    throw new SettingsFault('the file does not contain a JSON object', 'Fix the file or move it away, then try again.')
   for (const key of ['hooks', 'statusLine']) refuseTwins(root, key, key)
   const hooks = propertyOf(root, 'hooks')?.value
   if (hooks && hooks.kind !== 'object') throw wrongType('hooks', 'an object')
@@ -89,7 +89,7 @@ function parse(text: string): JsonNode {
     if (!(error instanceof JsonTextError)) throw error
     throw new SettingsFault(
       `line ${error.line} is not valid JSON: ${error.reason}`,
-      'Claude Code loads nothing from this file as it is. Mend that line and try again.',
+      'Claude Code ignores the whole file. Fix that line and try again.',
     )
   }
 }
@@ -97,15 +97,15 @@ function parse(text: string): JsonNode {
 function refuseTwins(node: JsonObject, key: string, path: string): void {
   if (node.parts.filter((p) => p.key === key).length < 2) return
   throw new SettingsFault(
-    `the key ${path} stands there twice`,
-    'Claude Code uses only the last one. Join them by hand and try again.',
+    `the key ${path} occurs twice`,
+    'Claude Code uses only the last one. Merge the two and try again.',
   )
 }
 
 function wrongType(path: string, wanted: string): SettingsFault {
   return new SettingsFault(
     `${path} is not ${wanted}`,
-    `Claude Code cannot use it either. Make ${path} ${wanted}, or remove it, and try again.`,
+    `Claude Code cannot use it either. Change ${path} to ${wanted} or remove it, then try again.`,
   )
 }
 
@@ -124,8 +124,9 @@ export function statusLineOf(root: JsonObject): StatusLine {
   const node = propertyOf(line, 'command')?.value
   if (type !== 'command' || node?.kind !== 'scalar' || typeof node.value !== 'string') {
     throw new SettingsFault(
-      'statusLine has no command to run',
-      'Claude Code loads nothing from a file with such a status line. Give it "type": "command" and a "command", or remove it, and try again.',
+      'statusLine has no command',
+      'Claude Code ignores a file with such a status line. ' +
+        'Add "type": "command" and a "command" to it, or remove it, then try again.',
     )
   }
   return { kind: 'command', command: node.value, node }

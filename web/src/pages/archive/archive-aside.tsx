@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import type { ArchiveShown } from '../../../../src/contract/api/archives.js'
+import type { ArchiveView } from '../../../../src/contract/api/archives.js'
 import type { ReplyOf } from '../../../../src/contract/api/routes.js'
 import { call } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
@@ -18,7 +18,7 @@ import { useMediaQuery } from '../../parts/use-media-query.js'
 import { quoted, shortArchive, TRIGGER, transcriptHref } from './archive-labels.js'
 
 /** Sidebar of an archive: its facts, and buttons to restore or forget it. */
-export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; subagent: string }) {
+export function ArchiveAside({ archive, subagent }: { archive: ArchiveView; subagent: string }) {
   const [dialog, setDialog] = useState<'restore' | 'forget' | null>(null)
   const { archive_id: id, session_id: session } = archive
   const name = shortArchive(id)
@@ -38,10 +38,14 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
             </span>,
           ],
           [
-            'On the disk',
-            <span key="stored" title="Beyond what older archives of this session hold already">
-              {bytesText(archive.stored_bytes)}
-            </span>,
+            'Disk space',
+            archive.stored_bytes === 0 ? (
+              'none: an older archive of the session has the same text'
+            ) : (
+              <span key="stored" title="Compressed, without what older archives of the session already contain">
+                {bytesText(archive.stored_bytes)}
+              </span>
+            ),
           ],
           ['Search', archive.status === 'kept' && !archive.indexed && 'not searchable yet'],
           ['Project', archive.project !== null && <span className="mono">{archive.project}</span>],
@@ -65,19 +69,20 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
           type="button"
           className="button"
           disabled={archive.status !== 'kept'}
+          data-act="restore"
           onClick={() => setDialog('restore')}
         >
-          Restore…
+          Restore to a file…
         </button>
         <Link className="button" href={`/archive?session=${encodeURIComponent(session)}`}>
           All transcripts of this session
         </Link>
-        <button type="button" className="button grave" onClick={() => setDialog('forget')}>
-          Forget session…
+        <button type="button" className="button danger" data-act="forget" onClick={() => setDialog('forget')}>
+          Forget this session…
         </button>
       </div>
       <details className="archive-commands">
-        <summary>In a terminal</summary>
+        <summary>Commands for a terminal</summary>
         <ul>
           {[
             `baton archive show ${name}`,
@@ -99,10 +104,10 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
       {isNarrow ? (
         <details className="archive-about">
           <summary>About this transcript</summary>
-          <div className="archive-told">{facts}</div>
+          <div className="archive-facts">{facts}</div>
         </details>
       ) : (
-        <div className="archive-told">{facts}</div>
+        <div className="archive-facts">{facts}</div>
       )}
       <RestoreDialog
         archive={archive}
@@ -115,10 +120,10 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
   )
 }
 
-function Subagents({ archive, chosen }: { archive: ArchiveShown; chosen: string }) {
+function Subagents({ archive, chosen }: { archive: ArchiveView; chosen: string }) {
   const { archive_id: id, subagents } = archive
   return (
-    <nav className="subagents" aria-label="Transcripts">
+    <nav className="subagents" aria-label="Transcripts of the session and its subagents">
       <h2>{plural(subagents.length, 'subagent')}</h2>
       <ul>
         <li>
@@ -156,7 +161,7 @@ interface ForgetProps {
 /** Dialog that forgets a session. The user types the start of its id, as this cannot be undone. */
 function ForgetDialog(props: ForgetProps) {
   return (
-    <Dialog open={props.open} onClose={props.onClose} title="Forget this session">
+    <Dialog open={props.open} onClose={props.onClose} title="Forget this session?">
       <ForgetForm {...props} />
     </Dialog>
   )
@@ -169,6 +174,7 @@ function ForgetForm({ session, onClose }: ForgetProps) {
   const start = session.slice(0, 6)
   const isSure = typed.trim().toLowerCase() === start.toLowerCase()
   const archives = kept.data?.archives ?? []
+  const storedBytes = archives.reduce((sum, archive) => sum + archive.stored_bytes, 0)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     if (!isSure) return
@@ -180,24 +186,23 @@ function ForgetForm({ session, onClose }: ForgetProps) {
   }
   return (
     <form className="stack" onSubmit={submit}>
-      <p>This cannot be taken back. Gone will be:</p>
+      <p>This cannot be undone. Baton deletes:</p>
       <ul className="bullets">
-        <li>
+        <li data-archives={kept.data === null ? undefined : archives.length}>
           {kept.data === null
             ? 'every archive of this session'
-            : `${plural(archives.length, 'archive')} of this session, ${bytesText(sum(archives.map((archive) => archive.stored_bytes)))} on the disk`}
+            : `${plural(archives.length, 'archive')} of this session, ${bytesText(storedBytes)} on disk`}
         </li>
-        <li>every word of it that can be searched</li>
-        <li>what briefs, summaries, loss reports and messages of Baton’s quote of it</li>
+        <li>the session’s text in the search index</li>
+        <li>its conversation text in briefs, summaries, loss reports and messages</li>
       </ul>
       <p>
-        That those things happened stays, and so do figures; lists leave the session out until it is heard of again. The
-        agent’s own transcript is not touched. Briefs that later sessions wrote may repeat what was said: forget those
-        sessions too.
+        Events and numbers stay. Lists hide the session until it sends another signal. The agent’s own transcript is not
+        touched. Briefs of later sessions may repeat conversation text of this one: forget those sessions too.
       </p>
       <label className="field">
         <span>
-          Type <code>{start}</code>, the beginning of its id
+          Type <code>{start}</code>, the first characters of the session id
         </span>
         <input
           name="sure"
@@ -212,20 +217,18 @@ function ForgetForm({ session, onClose }: ForgetProps) {
       {trouble !== null && <Problem problem={trouble} />}
       <div className="dialog-actions">
         <button type="button" className="button" onClick={onClose}>
-          Keep it
+          Keep the session
         </button>
-        <button type="submit" className="button grave" disabled={!isSure || busy}>
-          {busy ? 'Forgetting…' : 'Forget it'}
+        <button type="submit" className="button danger" disabled={!isSure || busy}>
+          {busy ? 'Forgetting…' : 'Forget the session'}
         </button>
       </div>
     </form>
   )
 }
 
-const sum = (figures: readonly number[]): number => figures.reduce((all, one) => all + one, 0)
-
 interface RestoreProps {
-  archive: ArchiveShown
+  archive: ArchiveView
   subagent: string
   open: boolean
   onClose: () => void
@@ -255,8 +258,8 @@ function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
   if (done !== null) {
     return (
       <>
-        <p role="status">
-          {groupedText(done.bytes)} bytes are written, the same that were kept. Only you can read the file:
+        <p role="status" data-bytes={done.bytes}>
+          Wrote {groupedText(done.bytes)} bytes, identical to the original. Only you can read the file:
         </p>
         <p className="mono words">
           {done.path} <CopyButton text={done.path} label="path" />
@@ -272,7 +275,7 @@ function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
   return (
     <form className="stack" onSubmit={submit}>
       <label className="field">
-        <span>File on this server’s machine</span>
+        <span>File to write, on the server’s machine</span>
         <input
           name="to"
           className="mono"
@@ -286,8 +289,8 @@ function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
         />
       </label>
       <label className="row">
-        <input type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
-        Replace the file if it is there
+        <input name="replace" type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
+        Replace the file if it exists
       </label>
       {trouble !== null && <Problem problem={trouble} />}
       <p className="quiet">The same in a terminal:</p>

@@ -1,7 +1,7 @@
-import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
+import type { ArchiveView, HitView } from '../../../../src/contract/api/archives.js'
 
 /** Why a transcript was archived. A test compares these texts with those of the command line. */
-export const TRIGGER: Record<ArchiveShown['trigger'], string> = {
+export const TRIGGER: Record<ArchiveView['trigger'], string> = {
   auto: 'before a compaction',
   manual: 'before /compact',
   idle: 'before an idle compaction',
@@ -12,7 +12,7 @@ export const TRIGGER: Record<ArchiveShown['trigger'], string> = {
   request: 'on request',
 }
 
-export const KIND: Record<HitShown['kind'], string> = {
+export const KIND: Record<HitView['kind'], string> = {
   prompt: 'Prompt',
   answer: 'Answer',
   command: 'Command',

@@ -1,6 +1,6 @@
 import './archive.css'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
-import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
+import type { ArchiveView, HitView } from '../../../../src/contract/api/archives.js'
 import { useCall } from '../../api/use-call.js'
 import { Command } from '../../parts/copy-button.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
@@ -21,10 +21,10 @@ export default function ArchivePage({ id }: { id: string | null }) {
 
 /** List and search of all archives. The query and filters are stored in the address. */
 function ArchiveList() {
-  const [asked, setAsked] = useParameter('q')
+  const [queryParameter, setQueryParameter] = useParameter('q')
   const [project, setProject] = useParameter('project')
   const [session, setSession] = useParameter('session')
-  const [typed, setTyped] = useState(asked)
+  const [typed, setTyped] = useState(queryParameter)
   const debounced = useDebounced(typed.trim(), 200)
   const query = typed.trim() === '' ? '' : debounced
   const list = useCall('archives', { query: { session: session || undefined, limit: 1_000 } })
@@ -35,7 +35,7 @@ function ArchiveList() {
   const shown = project === '' ? archives : archives.filter((archive) => archive.project === project)
   const type = (value: string): void => {
     setTyped(value)
-    setAsked(value.trim())
+    setQueryParameter(value.trim())
   }
 
   return (
@@ -43,20 +43,20 @@ function ArchiveList() {
       <PageHead title="Archive" label="Archive">
         {list.data !== null && archives.length > 0 && (
           <p className="quiet">
-            {plural(archives.length, 'transcript')}, {bytesText(list.data.total_bytes)} on the disk, search index{' '}
+            {plural(archives.length, 'transcript')}, {bytesText(list.data.total_bytes)} on disk, search index{' '}
             {bytesText(list.data.index_bytes)}
           </p>
         )}
       </PageHead>
       <search className="archive-search">
         <label>
-          <span className="unseen">Search in everything that was said</span>
+          <span className="unseen">Search all kept transcripts</span>
           <input
             type="search"
             value={typed}
             onChange={(event) => type(event.target.value)}
             onKeyDown={(event) => (event.key === 'Enter' || event.key === 'ArrowDown') && focusFirstResult(event)}
-            placeholder="Search in everything that was said"
+            placeholder="Search all kept transcripts"
             autoComplete="off"
             spellCheck={false}
             maxLength={1_000}
@@ -86,7 +86,7 @@ function ArchiveList() {
       {query !== '' && !isEmpty ? (
         <SearchResults query={query} project={project} session={session} />
       ) : list.problem !== null ? (
-        <Problem problem={list.problem} again={list.again} />
+        <Problem problem={list.problem} retry={list.refetch} />
       ) : list.loading ? (
         <Skeleton lines={8} />
       ) : shown.length === 0 ? (
@@ -109,24 +109,24 @@ function focusFirstResult(event: KeyboardEvent): void {
 function NoArchives({ filtered }: { filtered: boolean }) {
   if (filtered) {
     return (
-      <Empty title="Nothing is kept of this">
-        <p>A transcript is kept before it is compacted and at a handoff. To keep what a session has said so far:</p>
+      <Empty id="no-archives-here" title="No kept transcripts here">
+        <p>Baton keeps a transcript before each compaction and at each handoff. To keep one now:</p>
         <Command text="baton archive keep" />
       </Empty>
     )
   }
   return (
-    <Empty title="Nothing is kept yet">
+    <Empty id="no-archives" title="No kept transcripts yet">
       <p>
-        Before a compaction drops anything, and at every handoff, Baton keeps the whole transcript, byte for byte. It
-        appears here, and every word of it can be found. To keep what a session has said so far:
+        Before each compaction and at each handoff, Baton keeps the whole transcript, byte for byte. It appears here,
+        and you can search every word of it. To keep the transcript of a session now:
       </p>
       <Command text="baton archive keep" />
     </Empty>
   )
 }
 
-const COLUMNS: Column<ArchiveShown>[] = [
+const COLUMNS: Column<ArchiveView>[] = [
   {
     id: 'title',
     head: 'Conversation',
@@ -171,7 +171,9 @@ const COLUMNS: Column<ArchiveShown>[] = [
       status === 'failed' ? (
         UNKNOWN
       ) : (
-        <span title={`${groupedText(bytes)} bytes; ${groupedText(stored)} on the disk beyond older archives of it`}>
+        <span
+          title={`${groupedText(bytes)} bytes, ${groupedText(stored)} on disk beside older archives of the session`}
+        >
           {bytesText(bytes)}
         </span>
       ),
@@ -183,7 +185,7 @@ const COLUMNS: Column<ArchiveShown>[] = [
 
 const PAGE_SIZE = 100
 
-function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
+function ArchiveTable({ archives }: { archives: readonly ArchiveView[] }) {
   const [most, setMost] = useState(PAGE_SIZE)
   return (
     <>
@@ -200,7 +202,7 @@ function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
       />
       {archives.length > most && (
         <button type="button" className="button more" onClick={() => setMost(most + 5 * PAGE_SIZE)}>
-          Show {plural(Math.min(5 * PAGE_SIZE, archives.length - most), 'older one')}
+          Show {plural(Math.min(5 * PAGE_SIZE, archives.length - most), 'older transcript')}
         </button>
       )}
     </>
@@ -208,7 +210,7 @@ function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
 }
 
 /** Title of an archive, and why it is not kept or not searchable if so. */
-function Conversation({ archive: { title, session_id: id, status, reason, indexed } }: { archive: ArchiveShown }) {
+function Conversation({ archive: { title, session_id: id, status, reason, indexed } }: { archive: ArchiveView }) {
   const note = reason === null ? (status === 'kept' && !indexed ? 'Not searchable yet' : null) : sentence(reason)
   return (
     <>
@@ -227,28 +229,28 @@ const MAX_LIMIT = 200
 
 function SearchResults({ query, project, session }: { query: string; project: string; session: string }) {
   const [limit, setLimit] = useState(FIRST_LIMIT)
-  const asked = useCall('searchArchives', {
+  const request = useCall('searchArchives', {
     query: { q: query, project: project || undefined, session: session || undefined, limit },
   })
-  const reply = useLastValue(asked.data, asked.problem !== null)
+  const reply = useLastValue(request.data, request.problem !== null)
   const terms = useMemo(() => termsOf(query), [query])
-  if (asked.problem !== null) return <Problem problem={asked.problem} again={asked.again} />
+  if (request.problem !== null) return <Problem problem={request.problem} retry={request.refetch} />
   if (reply === null) return <Skeleton lines={8} label="Searching" />
   const { hits, unreadable, unread } = reply
   return (
-    <div className="hits" aria-busy={asked.loading}>
+    <div className="hits" aria-busy={request.loading}>
       <p className="quiet hits-count" role="status">
-        {hits.length === 0 ? '' : `${hits.length === limit ? 'The best ' : ''}${plural(hits.length, 'place')}`}
+        {hits.length === 0 ? '' : `${hits.length === limit ? 'Best ' : ''}${plural(hits.length, 'match', 'matches')}`}
       </p>
       {unreadable.length > 0 && (
         <p className="field-trouble">
-          {plural(unreadable.length, 'archive')} with a match cannot be read any more.{' '}
+          {plural(unreadable.length, 'archive')} with a match cannot be read. To find out why:{' '}
           <Command text="baton archive verify" />
         </p>
       )}
       {unread.length > 0 && (
         <p className="quiet">
-          {plural(unread.length, 'transcript')} could not be read in time; search again in a moment.
+          {plural(unread.length, 'transcript')} could not be searched in time. Search again in a moment.
         </p>
       )}
       {hits.length === 0 ? (
@@ -274,7 +276,7 @@ function SearchResults({ query, project, session }: { query: string; project: st
   )
 }
 
-function Found({ hit, terms, query }: { hit: HitShown; terms: readonly Term[]; query: string }) {
+function Found({ hit, terms, query }: { hit: HitView; terms: readonly Term[]; query: string }) {
   return (
     <li className="hit">
       <Link
@@ -301,10 +303,10 @@ function Found({ hit, terms, query }: { hit: HitShown; terms: readonly Term[]; q
 
 function NoResults({ query }: { query: string }) {
   return (
-    <Empty title="Nothing was found">
+    <Empty id="no-matches" title="No matches">
       <p>
-        All words must stand in the same prompt, answer, command or result. <code>"a phrase"</code> stands together,{' '}
-        <code>begin*</code> is the beginning of a word. The same in a terminal:
+        All words must be in the same prompt, answer, command or result. <code>"a phrase"</code> finds these words
+        together, <code>begin*</code> finds words that start with these letters. The same search in a terminal:
       </p>
       <Command text={`baton archive search ${quoted(query)}`} />
     </Empty>

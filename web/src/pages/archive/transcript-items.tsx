@@ -69,9 +69,7 @@ function LongText({
       {(isFolded || entry.cut) && (
         <button type="button" className="link" disabled={busy} onClick={show}>
           Show all
-          {isFolded && folded.hidden > 1
-            ? `, ${plural(folded.hidden, 'more line')}${entry.cut ? ' and longer' : ''}`
-            : ''}
+          {isFolded && folded.hidden > 1 ? `, ${plural(folded.hidden, 'more line')}${entry.cut ? ' or more' : ''}` : ''}
         </button>
       )}
       {folded.hidden > 0 && all && !entry.cut && (
@@ -86,8 +84,8 @@ function LongText({
 const SPEAKERS: Readonly<Record<string, string>> = {
   user: 'Prompt',
   agent: 'Agent',
-  other: 'Put in by the client',
-  summary: 'Compacted: this summary took the place of everything before',
+  other: 'Added by the client',
+  summary: 'Compacted: this summary replaced everything before it',
 }
 
 /** A prompt, an answer, a summary, or text that another program added to the conversation. */
@@ -133,7 +131,7 @@ export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole,
           <span className="tool-about">
             <Marked text={call === null ? firstLine(entry.text) : aboutCall(call)} terms={terms} />
           </span>
-          <span className="tool-back">{call !== null && (aboutResult(response) || 'nothing came back')}</span>
+          <span className="tool-back">{call !== null && (aboutResult(response) || 'no result')}</span>
         </summary>
         {open && (
           <div className="tool-body">
@@ -167,9 +165,9 @@ interface Piece {
 
 const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
+const SPACELESS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
 /** Scripts without spaces between words: a term matches anywhere in the text. */
-const SPACELESS_SCRIPTS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const SPACELESS_SCRIPTS = new RegExp(`[${SPACELESS.map((script) => `\\p{Script=${script}}`).join('')}]`, 'u')
 
 export function termsOf(query: string): Term[] {
   const terms: Term[] = []

@@ -57,7 +57,7 @@ export function aboutResult(result: Line | null): string {
   if (result === null) return ''
   const lines = result.text === '' ? 0 : result.text.split('\n').length
   const size =
-    lines === 0 ? 'nothing' : lines === 1 ? firstLine(result.text, 32) : `${lines}${result.cut ? '+' : ''} lines`
+    lines === 0 ? 'empty' : lines === 1 ? firstLine(result.text, 32) : `${lines}${result.cut ? '+' : ''} lines`
   return result.ok === false ? `failed, ${size}` : size
 }
 

@@ -33,12 +33,12 @@ import {
 export function TranscriptPage({ id }: { id: string }) {
   const [subagent] = useParameter('subagent')
   const [query] = useParameter('q')
-  const asked = useCall('archive', { id })
-  const archive = asked.data
+  const request = useCall('archive', { id })
+  const archive = request.data
   const name = archive?.project ? folderName(archive.project) : 'Transcript'
   return (
     <>
-      <nav aria-label="Way back" className="way-back">
+      <nav aria-label="Back" className="back-link">
         <Link href={query === '' ? '/archive' : `/archive?q=${encodeURIComponent(query)}`}>
           {query === '' ? 'Archive' : `Search for ${query}`}
         </Link>
@@ -51,10 +51,10 @@ export function TranscriptPage({ id }: { id: string }) {
         }
         label={`${name} ${shortId(archive?.session_id ?? '')}`}
       />
-      {asked.problem !== null ? (
+      {request.problem !== null ? (
         <Missing
-          problem={asked.problem}
-          again={asked.again}
+          problem={request.problem}
+          retry={request.refetch}
           list={{ href: '/archive', name: 'All kept transcripts' }}
         />
       ) : archive === null ? (
@@ -72,9 +72,9 @@ export function TranscriptPage({ id }: { id: string }) {
                     archive.status === 'pending'
                       ? 'The transcript is being archived.'
                       : 'The transcript could not be archived.',
-                  hint: archive.reason === null ? 'It can be read in a moment.' : sentence(archive.reason),
+                  hint: archive.reason === null ? 'Try again in a moment.' : sentence(archive.reason),
                 }}
-                again={asked.again}
+                retry={request.refetch}
               />
             )}
           </div>
@@ -86,13 +86,13 @@ export function TranscriptPage({ id }: { id: string }) {
 
 /** Text of an archived transcript. Only a window of a long transcript is loaded. */
 function Transcript({ id, subagent }: { id: string; subagent: string }) {
-  const [asked] = useParameter('line')
+  const [lineParameter] = useParameter('line')
   const [query] = useParameter('q')
-  const line = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
+  const line = /^[1-9]\d{0,8}$/.test(lineParameter) ? Number(lineParameter) : null
   const list = useRef<HTMLOListElement>(null)
   const anchor = useRef(() => {})
   const changing = useRef(() => anchor.current()).current
-  const { window: shown, problem, busy, more, whole, again } = useTranscript(id, subagent, line, changing)
+  const { window: shown, problem, busy, more, whole, refetch } = useTranscript(id, subagent, line, changing)
   anchor.current = useAnchor(list, shown)
   const items = useMemo(() => readItems(shown?.entries ?? []), [shown?.entries])
   const terms = useMemo(() => termsOf(query), [query])
@@ -108,12 +108,12 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
     item?.focus({ preventScroll: true })
   }, [found, line])
 
-  if (problem !== null && shown === null) return <Problem problem={problem} again={again} />
+  if (problem !== null && shown === null) return <Problem problem={problem} retry={refetch} />
   if (shown === null) return <Skeleton lines={10} />
   if (items.length === 0 && shown.before === null && shown.from === null) {
     return (
-      <Empty title="Nothing is said in it">
-        <p>The transcript is kept as it was; it holds no prompt, answer or call.</p>
+      <Empty id="no-lines" title="Empty transcript">
+        <p>It contains no prompt, answer or tool call.</p>
       </Empty>
     )
   }
@@ -145,11 +145,11 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
           )
         })}
       </ol>
-      {problem !== null && <Problem problem={problem} again={again} />}
+      {problem !== null && <Problem problem={problem} retry={refetch} />}
       {shown.from !== null ? (
         <LoadMore way="on" busy={busy !== null} onMore={more} seen={shown} />
       ) : (
-        <p className="quiet transcript-end">This is the end of what was kept.</p>
+        <p className="quiet transcript-end">End of the transcript</p>
       )}
     </>
   )
@@ -177,7 +177,7 @@ function LoadMore({
   }, [way, busy, onMore, seen])
   return (
     <button ref={ref} type="button" className="button more" disabled={busy} onClick={() => onMore(way)}>
-      {way === 'on' ? 'Later' : 'Earlier'}
+      {way === 'on' ? 'Load later lines' : 'Load earlier lines'}
     </button>
   )
 }
@@ -206,9 +206,10 @@ function JumpToLine(props: { id: string; subagent: string; query: string; lines:
       <button
         type="button"
         className="button"
+        data-act="end"
         onClick={() => navigate(transcriptHref(props.id, { line: props.lines ?? END, subagent: props.subagent }))}
       >
-        End
+        Go to the end
       </button>
     </form>
   )
@@ -223,7 +224,7 @@ interface Reading {
   busy: 'on' | 'back' | null
   more: (way: 'on' | 'back') => void
   whole: (line: number) => Promise<void>
-  again: () => void
+  refetch: () => void
 }
 
 /** Loads a transcript around a line and further both ways. Calls `changing` before each change. */
@@ -296,8 +297,8 @@ function useTranscript(id: string, subagent: string, line: number | null, changi
     },
     [ask],
   )
-  const again = useCallback(() => setTurn((before) => before + 1), [])
-  return { window, problem, busy, more, whole, again }
+  const refetch = useCallback(() => setTurn((before) => before + 1), [])
+  return { window, problem, busy, more, whole, refetch }
 }
 
 /** Keeps the scroll position when lines above the screen are added or removed. */

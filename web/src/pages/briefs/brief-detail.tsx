@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
-import type { BriefDetail, BriefShown } from '../../../../src/contract/api/briefs.js'
+import type { BriefDetail, BriefView } from '../../../../src/contract/api/briefs.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnEvent } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
@@ -19,24 +19,24 @@ import { BriefStatus } from './brief-status.js'
 import { BriefDiff, BriefText } from './brief-text.js'
 
 export function BriefDetailPage({ id }: { id: string }) {
-  const { data, problem, loading, again } = useCall('brief', { id })
+  const { data, problem, loading, refetch } = useCall('brief', { id })
   const live = useLive((state) => state.briefs.get(data?.brief_id ?? id))
   useRefetchOnEvent(
     ({ type, seat_id }) => type.startsWith('handoff_') && (data === null || seat_id === data.seat_id),
-    again,
+    refetch,
     live && `${live.status} ${live.review_until}`,
   )
-  if (data !== null) return <Brief brief={data} again={again} />
+  if (data !== null) return <Brief brief={data} refetch={refetch} />
   return (
     <>
       <PageHead title={`Brief ${shortId(id)}`} label={`Brief ${shortId(id)}`} />
-      {problem !== null && <Missing problem={problem} again={again} list={{ href: '/briefs', name: 'All briefs' }} />}
+      {problem !== null && <Missing problem={problem} retry={refetch} list={{ href: '/briefs', name: 'All briefs' }} />}
       {loading && <Skeleton lines={10} />}
     </>
   )
 }
 
-function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
+function Brief({ brief, refetch }: { brief: BriefDetail; refetch: () => void }) {
   const [editing, setEditing] = useState(false)
   const title = briefTitle(brief)
   const { text } = brief
@@ -44,9 +44,9 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
     <>
       <PageHead title={title} label={title}>
         {!editing && (
-          <DecideButtons brief={brief} done={again}>
+          <DecideButtons brief={brief} done={refetch}>
             {text !== null && isOpen(brief) && (
-              <button type="button" className="button" onClick={() => setEditing(true)}>
+              <button type="button" className="button" data-act="edit" onClick={() => setEditing(true)}>
                 Edit
               </button>
             )}
@@ -72,7 +72,7 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
               text={text}
               onClose={() => {
                 setEditing(false)
-                again()
+                refetch()
               }}
             />
           ) : (
@@ -83,7 +83,7 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
           <Section title="Check">
             <BriefCheck coverage={brief.coverage} author={brief.author} />
           </Section>
-          <Section title="Where it comes from">
+          <Section title="Details">
             <BriefUse brief={brief} />
           </Section>
         </div>
@@ -102,8 +102,8 @@ function Body({ brief }: { brief: BriefDetail }) {
           error:
             verdict === 'missing'
               ? 'The file of this brief is gone.'
-              : 'The file of this brief is not the one Baton kept.',
-          hint: `No agent is given it. It lay in ${path}`,
+              : 'The file of this brief was changed after Baton stored it.',
+          hint: `No agent receives it. Its file: ${path}`,
         }}
       />
     )
@@ -130,34 +130,34 @@ function Body({ brief }: { brief: BriefDetail }) {
   )
   return (
     <Tabs
-      label="What to show of the brief"
+      label="View of the brief"
       chosen={view === 'diff' ? 'diff' : 'text'}
       onChoose={(id) => setView(id === 'text' ? '' : id)}
       tabs={[
         { id: 'text', label: 'Text', content: body },
-        { id: 'diff', label: `Since brief ${parent.sequence}`, content: difference },
+        { id: 'diff', label: `Changes since brief ${parent.sequence}`, content: difference },
       ]}
     />
   )
 }
 
-type Coverage = NonNullable<BriefShown['coverage']>
+type Coverage = NonNullable<BriefView['coverage']>
 
 /** How much of the facts of the session the author's brief covers. */
-function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: BriefShown['author'] }) {
+function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: BriefView['author'] }) {
   if (coverage === null)
     return (
-      <p className="quiet">Not checked: there was no transcript to compare it with, or it could not be read in time.</p>
+      <p className="quiet">Not checked: there was no transcript to compare it with, or reading it took too long.</p>
     )
   const percent = Math.floor(coverage.score * 100)
   return (
     <div className="stack">
-      <div className="carries">
+      <div className="coverage">
         <p>
-          <span className="carries-number">{percentText(percent)}</span>{' '}
-          <span className="quiet">of the facts covered, as written</span>
+          <span className="coverage-number">{percentText(percent)}</span>{' '}
+          <span className="quiet">of the facts covered by the author’s text</span>
         </p>
-        <div className="carries-bar" aria-hidden="true">
+        <div className="coverage-bar" aria-hidden="true">
           <span style={{ inlineSize: `${percent}%` }} />
         </div>
       </div>
@@ -165,7 +165,7 @@ function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: B
       <MissingFacts missing={coverage.missing} author={author} />
       {coverage.unsupported.length > 0 && (
         <div>
-          <h3>Figures that nothing in the transcript supports</h3>
+          <h3>Figures not found in the transcript</h3>
           <ul className="facts-short">
             {coverage.unsupported.map((figure) => (
               <li key={figure}>{figure}</li>
@@ -192,12 +192,12 @@ function Counts({ kinds }: { kinds: Coverage['by_kind'] }) {
   )
 }
 
-function MissingFacts({ missing, author }: { missing: Coverage['missing']; author: BriefShown['author'] }) {
-  if (missing.length === 0) return <p className="quiet">Nothing that a fresh session needs was left out.</p>
+function MissingFacts({ missing, author }: { missing: Coverage['missing']; author: BriefView['author'] }) {
+  if (missing.length === 0) return <p className="quiet">Nothing is missing.</p>
   return (
     <div>
-      <h3>
-        {author === 'user' ? 'Left out by who edited it' : 'It lacked, and Baton added'}{' '}
+      <h3 data-missing={missing.length}>
+        {author === 'user' ? 'Left out by your edit' : 'Missing, added by Baton'}{' '}
         <span className="quiet">{plural(missing.length, 'fact')}</span>
       </h3>
       {missingByKind(missing).map(([kind, texts]) => (
@@ -218,7 +218,7 @@ function MissingFacts({ missing, author }: { missing: Coverage['missing']; autho
 
 const SIGNATURES: Readonly<Record<string, string>> = {
   genuine: 'valid: unchanged since Baton stored it',
-  tampered: 'invalid: changed since Baton stored it',
+  tampered: 'invalid: changed after Baton stored it',
   unsigned: 'not signed',
   missing: 'its file is gone',
 }
@@ -234,7 +234,7 @@ function BriefUse({ brief }: { brief: BriefDetail }) {
     <FactsList
       facts={[
         [
-          'Used',
+          'In use since',
           brief.used_at !== null && (
             <>
               <RelativeTime at={brief.used_at} />
@@ -244,13 +244,13 @@ function BriefUse({ brief }: { brief: BriefDetail }) {
         ],
         [
           'Handoff',
-          brief.handoff_state !== null && <StateBadge state={brief.handoff_state} tells="Where the handoff stands" />,
+          brief.handoff_state !== null && <StateBadge state={brief.handoff_state} help="State of the handoff" />,
         ],
         ['Written by', AUTHORS[brief.author]],
         ['Reason', brief.reason],
         ['Session', session(brief.session_id)],
         [
-          'Brief before',
+          'Previous brief',
           brief.parent_brief_id !== null && (
             <Link href={briefHref(brief.parent_brief_id)}>
               {brief.parent === null ? brief.parent_brief_id : `brief ${brief.parent.sequence}`}
@@ -258,7 +258,7 @@ function BriefUse({ brief }: { brief: BriefDetail }) {
           ),
         ],
         [
-          'Context then',
+          'Context used',
           brief.used_tokens !== null && (
             <span className="brief-gauge" title={`${groupedText(brief.used_tokens)} tokens`}>
               <Gauge figures={brief} size="slim" label="Context used when it was written" />
@@ -272,7 +272,7 @@ function BriefUse({ brief }: { brief: BriefDetail }) {
         ['Model', brief.model],
         ['Signature', SIGNATURES[brief.verdict] ?? brief.verdict],
         ['Brief id', <Id key="id" id={brief.brief_id} label="brief id" />],
-        ['File', <Id key="file" id={brief.path} label="path of its file" />],
+        ['File', <Id key="file" id={brief.path} label="path of the brief’s file" />],
       ]}
     />
   )

@@ -50,7 +50,9 @@ test('a brief is found by its seat and its author', () => {
   expect([briefMatches(brief({}), 'API agent'), briefMatches(brief({}), 'api person')]).toEqual([true, false])
 })
 
-test('a brief is named by its seat, or by the folder of a seat without a name', () => {
+test('a brief is named by its seat, the title of its job, or the folder of a seat without a name', () => {
   expect(briefTitle(brief({ sequence: 3 }))).toBe('Brief 3 of api')
   expect(briefTitle(brief({ sequence: 1, seat_name: null, project: '/home/me/shop' }))).toBe('Brief 1 of shop')
+  const job = { sequence: 2, seat_name: 'job_799cc73155c9443f', title: 'Migrate the orders' }
+  expect(briefTitle(brief(job))).toBe('Brief 2 of Migrate the orders')
 })

@@ -1,20 +1,21 @@
-import type { BriefRow, BriefShown } from '../../../../src/contract/api/briefs.js'
+import type { BriefRow, BriefView } from '../../../../src/contract/api/briefs.js'
 import { seatName } from '../../live/seats.js'
 import { containsWords } from '../../parts/contains-words.js'
+import { plural } from '../../parts/format.js'
 
 /** Pure functions that derive from a brief's row what the page shows. */
 
-const OVER: ReadonlySet<BriefShown['status']> = new Set(['used', 'superseded', 'cancelled', 'failed'])
+const OVER: ReadonlySet<BriefView['status']> = new Set(['used', 'superseded', 'cancelled', 'failed'])
 
 /** True while the brief can still be edited or cancelled. */
-export const isOpen = ({ status }: Pick<BriefShown, 'status'>): boolean => !OVER.has(status)
-export const isInReview = ({ status }: Pick<BriefShown, 'status'>): boolean => status === 'review'
+export const isOpen = ({ status }: Pick<BriefView, 'status'>): boolean => !OVER.has(status)
+export const isInReview = ({ status }: Pick<BriefView, 'status'>): boolean => status === 'review'
 
-export const AUTHORS: Readonly<Record<BriefShown['author'], string>> = {
+export const AUTHORS: Readonly<Record<BriefView['author'], string>> = {
   agent: 'the agent',
-  fork: 'a fork of the session',
+  fork: 'a copy of the session',
   user: 'you',
-  baton: 'Baton, by code',
+  baton: 'Baton, without a model',
 }
 
 /** Names of the kinds of facts, most important first. */
@@ -35,12 +36,13 @@ const KINDS: Readonly<Record<string, string>> = {
 export const kindText = (kind: string): string => KINDS[kind] ?? kind
 
 const RANK = Object.keys(KINDS)
-const rank = (kind: string): number => (RANK.includes(kind) ? RANK.indexOf(kind) : RANK.length)
+/** Rank of a kind in lists: 0 for the most important one. */
+const kindRank = (kind: string): number => (RANK.includes(kind) ? RANK.indexOf(kind) : RANK.length)
 
 export function missingByKind(missing: readonly { kind: string; text: string }[]): [kind: string, texts: string[]][] {
   const kinds = new Map<string, string[]>()
   for (const { kind, text } of missing) kinds.set(kind, [...(kinds.get(kind) ?? []), text])
-  return [...kinds].sort(([a], [b]) => rank(a) - rank(b))
+  return [...kinds].sort(([a], [b]) => kindRank(a) - kindRank(b))
 }
 
 interface KindCount {
@@ -53,12 +55,17 @@ export function countsByKind(kinds: Readonly<Record<string, { total: number; kep
   return Object.entries(kinds)
     .filter(([, { total }]) => total > 0)
     .map(([kind, counts]) => ({ kind, ...counts }))
-    .sort((a, b) => rank(a.kind) - rank(b.kind))
+    .sort((a, b) => kindRank(a.kind) - kindRank(b.kind))
 }
 
-/** Name of the brief's seat, the same as on the overview. */
-export const briefSeat = ({ seat_name, project, session_id }: BriefRow): string =>
-  seatName({ seat_name, project, cwd: null, session_id })
+/** Name of a job's seat: the id that `src/jobs/new-job.ts` gave the job. */
+const JOB_SEAT = /^job_[0-9a-f]{8,}$/
+
+/** Name of the brief's seat, the same as on the overview: for a job's seat the job's title. */
+export function briefSeat({ seat_name, title, project, session_id }: BriefRow): string {
+  const job_id = seat_name !== null && JOB_SEAT.test(seat_name) ? seat_name : null
+  return seatName({ seat_name, job_id, title, project, cwd: null, session_id })
+}
 
 /** Title of a brief: `Brief 3 of api`. */
 export const briefTitle = (brief: BriefRow): string => `Brief ${brief.sequence} of ${briefSeat(brief)}`
@@ -71,8 +78,8 @@ export function inReviewOrder(briefs: Iterable<BriefRow>): BriefRow[] {
 }
 
 export function briefMatches(brief: BriefRow, words: string): boolean {
-  const { brief_id, seat_id, seat_name, session_id, project, branch, status, author, reason } = brief
-  const all = [brief_id, seat_id, seat_name, session_id, project, branch, status, AUTHORS[author], reason]
+  const { brief_id, seat_id, seat_name, title, session_id, project, branch, status, author, reason } = brief
+  const all = [brief_id, seat_id, seat_name, title, session_id, project, branch, status, AUTHORS[author], reason]
     .join('\n')
     .toLowerCase()
   return containsWords(all, words)
@@ -82,10 +89,10 @@ export function briefMatches(brief: BriefRow, words: string): boolean {
 export function completedText({ coverage, author }: Pick<BriefRow, 'coverage' | 'author'>): string {
   if (author === 'baton') return 'Written by Baton from the transcript and the repository.'
   if (coverage === null) return 'Not checked: there was no transcript to compare it with.'
-  if (coverage.missing.length === 0) return 'Complete as written: Baton added nothing.'
+  if (coverage.missing.length === 0) return 'Complete: Baton added nothing.'
   const kinds = missingByKind(coverage.missing).map(([kind, texts]) => {
     const name = kindText(kind).toLowerCase()
     return texts.length === 1 ? name : `${texts.length} ${name}`
   })
-  return `Baton completed it with ${coverage.missing.length === 1 ? '1 fact' : `${coverage.missing.length} facts`}: ${kinds.join(', ')}.`
+  return `Baton added ${plural(coverage.missing.length, 'missing fact')}: ${kinds.join(', ')}.`
 }

@@ -11,16 +11,16 @@ import { briefHref } from '../../parts/route.js'
 import { toast } from '../../parts/toast.js'
 import { AUTHORS, briefTitle, completedText, isInReview, isOpen } from './brief-facts.js'
 
-/** Buttons to approve and cancel a brief. `look` adds a link to its text. */
+/** Buttons to approve and cancel a brief. `withLink` adds a link to its text. */
 export function DecideButtons({
   brief,
   done,
-  look = false,
+  withLink = false,
   children,
 }: {
   brief: BriefRow
   done: () => void
-  look?: boolean
+  withLink?: boolean
   children?: ReactNode
 }) {
   const { busy, trouble, act } = useAct()
@@ -40,37 +40,42 @@ export function DecideButtons({
       <div className="row">
         {children}
         {isOpen(brief) && (
-          <button type="button" className="button" disabled={busy} onClick={() => setAsking(true)}>
-            Cancel…
+          <button type="button" className="button" data-act="cancel" disabled={busy} onClick={() => setAsking(true)}>
+            Cancel the brief…
           </button>
         )}
         {isInReview(brief) && (
           <button
             type="button"
-            className={look ? 'button' : 'button primary'}
+            className={withLink ? 'button' : 'button primary'}
+            data-act="approve"
             disabled={busy}
-            onClick={() => decide('approveBrief', 'Approved: the handoff goes on')}
+            onClick={() => decide('approveBrief', 'Approved: the handoff continues')}
           >
             Approve
           </button>
         )}
-        {look && (
-          <Link href={briefHref(brief.brief_id)} className="button primary">
-            Read it
+        {withLink && (
+          <Link href={briefHref(brief.brief_id)} className="button primary" data-act="read">
+            Read the brief
           </Link>
         )}
       </div>
       {trouble !== null && <Problem problem={trouble} />}
       <Confirm
         open={asking}
-        title="Keep this brief from being used?"
+        title="Cancel this brief?"
         yes="Cancel the brief"
+        no="Keep the brief"
         busy={busy}
-        grave
-        onYes={() => decide('cancelBrief', 'Cancelled: the session goes on as it is')}
+        danger
+        onYes={() => decide('cancelBrief', 'Cancelled: the session continues as it is')}
         onClose={() => setAsking(false)}
       >
-        <p>The handoff that waits for it is cancelled, and its session goes on as it is. The text stays in its file.</p>
+        <p>
+          The handoff that waits for this brief is cancelled too, and the session continues as it is. The text stays in
+          its file.
+        </p>
       </Confirm>
     </div>
   )
@@ -81,7 +86,7 @@ export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; don
   return (
     <ul className="review">
       {briefs.map((brief) => (
-        <li key={brief.brief_id}>
+        <li key={brief.brief_id} data-brief={brief.brief_id}>
           <div className="review-what">
             <Link href={briefHref(brief.brief_id)} data-item="">
               {briefTitle(brief)}
@@ -91,7 +96,9 @@ export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; don
                 .filter(Boolean)
                 .join(' · ')}
             </p>
-            <p className="review-completed">{completedText(brief)}</p>
+            <p className="review-completed" data-missing={brief.coverage?.missing.length}>
+              {completedText(brief)}
+            </p>
           </div>
           <p className="review-score">
             {brief.coverage !== null && (
@@ -103,7 +110,7 @@ export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; don
           <p className="review-until">
             <Until brief={brief} />
           </p>
-          <DecideButtons brief={brief} done={done} look />
+          <DecideButtons brief={brief} done={done} withLink />
         </li>
       ))}
     </ul>
@@ -149,13 +156,16 @@ function Countdown({ until }: { until: string }) {
 export function Score({ score, bar = false }: { score: number | null; bar?: boolean }) {
   if (score === null)
     return (
-      <span className="quiet" title="There was no transcript to compare it with">
+      <span className="quiet" title="There was no transcript to compare the brief with">
         not checked
       </span>
     )
   const percent = Math.floor(score * 100)
   return (
-    <span className="score" title={`It covered ${percentText(percent)} of the facts before Baton completed it`}>
+    <span
+      className="score"
+      title={`The author’s text covers ${percentText(percent)} of the facts. Baton adds the missing ones.`}
+    >
       {bar && (
         <span className="score-bar" aria-hidden="true">
           <span style={{ inlineSize: `${percent}%` }} />
@@ -231,15 +241,16 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
       <div className="editor-foot">
         <p className="quiet">
           {brief.status === 'review' ? 'The brief is not used while you edit. ' : ''}
-          Saving makes a new brief; this one stays as it is. {bytesText(new Blob([draft]).size)}
+          Saving creates a new brief; this one stays as it is. {bytesText(new Blob([draft]).size)}
         </p>
         <div className="row">
-          <button type="button" className="button" onClick={leave} disabled={busy}>
-            {changed ? 'Discard' : 'Close'}
+          <button type="button" className="button" data-act="leave" onClick={leave} disabled={busy}>
+            {changed ? 'Discard the changes' : 'Close'}
           </button>
           <button
             type="button"
             className="button primary"
+            data-act="save"
             onClick={() => void save()}
             disabled={busy || draft.trim() === ''}
           >

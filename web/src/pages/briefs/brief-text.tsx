@@ -15,7 +15,7 @@ export const BriefText = memo(function BriefText({ text, added = [] }: { text: s
       {authored.map(blockOf)}
       {additions.length > 0 && (
         <section className="added" aria-label="Added by Baton">
-          <p className="added-note">Not by the author: from the transcript, by code</p>
+          <p className="added-note">Not by the author: Baton took this from the transcript, without a model</p>
           {additions.map(blockOf)}
         </section>
       )}
@@ -206,7 +206,7 @@ export function BriefDiff({ before, after, label }: { before: string; after: str
   const lines = useMemo(() => lineDiff(before, after), [before, after])
   const gone = lines.filter(({ kind }) => kind === 'gone').length
   const fresh = lines.filter(({ kind }) => kind === 'new').length
-  if (gone + fresh === 0) return <p className="quiet">They say the same, word for word.</p>
+  if (gone + fresh === 0) return <p className="quiet">Both briefs have the same text.</p>
   return (
     <>
       <p className="diff-sum">
@@ -233,7 +233,7 @@ function Part({ part }: { part: DiffPart }) {
 }
 
 const CHANGE_SIGNS = { same: ' ', gone: '−', new: '+' } as const
-const CHANGE_LABELS = { same: '', gone: 'gone: ', new: 'new: ' } as const
+const CHANGE_LABELS = { same: '', gone: 'removed: ', new: 'added: ' } as const
 
 function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
   return (

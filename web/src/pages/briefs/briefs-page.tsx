@@ -27,29 +27,33 @@ const PAGE = 100
 
 function BriefList() {
   const [limit, setLimit] = useState(PAGE)
-  const [look, setLook] = useParameter('q')
-  const { data, problem, loading, again } = useCall('briefs', { query: { limit } })
+  const [words, setWords] = useParameter('q')
+  const { data, problem, loading, refetch } = useCall('briefs', { query: { limit } })
   const live = useLive((state) => state.briefs)
-  useRefetchOnEvent((event) => event.type.startsWith('handoff_') || event.type === 'compaction_complete', again, live)
+  useRefetchOnEvent((event) => event.type.startsWith('handoff_') || event.type === 'compaction_complete', refetch, live)
   const review = useMemo(() => {
-    const asked = (data?.briefs ?? []).filter(isInReview).map((row) => [row.brief_id, row] as const)
-    return inReviewOrder(new Map([...asked, ...live]).values())
+    const fetched = (data?.briefs ?? []).filter(isInReview).map((row) => [row.brief_id, row] as const)
+    return inReviewOrder(new Map([...fetched, ...live]).values())
   }, [data, live])
   const rows = useMemo(() => {
     const all = (data?.briefs ?? []).map((row) => live.get(row.brief_id) ?? row)
-    return look.trim() === '' ? all : all.filter((row) => briefMatches(row, look.trim()))
-  }, [data, live, look])
+    return words.trim() === '' ? all : all.filter((row) => briefMatches(row, words.trim()))
+  }, [data, live, words])
   const any = (data?.briefs.length ?? 0) > 0
   return (
     <>
       <PageHead title="Briefs" label="Briefs">
-        {any && <FilterField label="Filter briefs" value={look} onChange={setLook} />}
+        {any && <FilterField label="Filter briefs" value={words} onChange={setWords} />}
       </PageHead>
-      {problem !== null && <Problem problem={problem} again={again} />}
+      {problem !== null && <Problem problem={problem} retry={refetch} />}
       {loading && <Skeleton lines={6} />}
       {review.length > 0 && (
-        <Section title="To review" aside={<span className="quiet">{plural(review.length, 'brief')}</span>}>
-          <ReviewQueue briefs={review} done={again} />
+        <Section
+          id="to-review"
+          title="To review"
+          aside={<span className="quiet">{plural(review.length, 'brief')}</span>}
+        >
+          <ReviewQueue briefs={review} done={refetch} />
         </Section>
       )}
       {data !== null && !any && review.length === 0 && <NoBriefs />}
@@ -62,7 +66,9 @@ function BriefList() {
             href={({ brief_id }) => briefHref(brief_id)}
             caption="Briefs"
           />
-          {rows.length === 0 && <p className="quiet">No brief has “{look}” in its seat, project, branch or reason.</p>}
+          {rows.length === 0 && (
+            <p className="quiet">No brief contains “{words}” in its seat, project, branch or reason.</p>
+          )}
           {(data?.briefs.length ?? 0) >= limit && limit < 1_000 && (
             <button type="button" className="button list-more" onClick={() => setLimit(1_000)}>
               Show older briefs
@@ -95,7 +101,7 @@ const COLUMNS: readonly Column<BriefRow>[] = [
     narrow: 'bare',
   },
   {
-    id: 'carries',
+    id: 'coverage',
     head: 'Covers',
     figure: true,
     cell: ({ coverage }) => <Score score={coverage?.score ?? null} bar />,
@@ -121,15 +127,15 @@ const COLUMNS: readonly Column<BriefRow>[] = [
 
 function NoBriefs() {
   return (
-    <Empty title="No briefs yet">
+    <Empty id="no-briefs" title="No briefs yet">
       <p>
-        A brief is what an agent writes for the fresh session that goes on with its work. Sessions are asked for one
-        when they are nearly full; you can ask any time:
+        A brief is the document with which a fresh session continues the work of a full one. Baton asks the agent for a
+        brief when its context is nearly full. To ask for one now, name a seat of the overview:
       </p>
       <Command text="baton handoffs request SEAT" />
       <p>
-        To look at each brief before it is used, set <code>handoff: {'{ review_seconds: 60 }'}</code> in{' '}
-        <code>config.yaml</code>, or <code>approval</code> to be waited for.
+        To review each brief before it is used, set <code>handoff: {'{ review_seconds: 60 }'}</code> in{' '}
+        <code>config.yaml</code>. With <code>approval</code> in place of the number, Baton waits until you approve it.
       </p>
     </Empty>
   )

@@ -21,31 +21,29 @@ const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
 export default function HistoryPage() {
   const [days, setDays] = useParameter('days')
   const span = SPANS.find((each) => each === days) ?? '30'
-  const asked = useCall('history', { query: { days: Number(span), timezone } })
-  useRefetchWhileVisible(useLive(spentMark), asked.again, REFETCH_MS)
+  const request = useCall('history', { query: { days: Number(span), timezone } })
+  useRefetchWhileVisible(useLive(spentMark), request.refetch, REFETCH_MS)
   return (
     <>
       <PageHead title="History" label="History">
         <Choice
-          label="How far back"
+          label="Period"
           options={SPANS.map((each) => ({ id: each, label: `${each} days` }))}
           chosen={span}
           onChoose={(chosen) => setDays(chosen === '30' ? '' : chosen)}
         />
       </PageHead>
-      {asked.problem !== null && asked.data === null ? (
-        <Problem problem={asked.problem} again={asked.again} />
-      ) : asked.data === null ? (
+      {request.problem !== null && request.data === null ? (
+        <Problem problem={request.problem} retry={request.refetch} />
+      ) : request.data === null ? (
         <Skeleton lines={8} />
-      ) : asked.data.since === null ? (
-        <Empty title="Nothing is recorded yet">
-          <p>
-            What sessions spend, and what compactions and handoffs save, is counted from the first reading on. To begin:
-          </p>
+      ) : request.data.since === null ? (
+        <Empty id="no-history" title="Nothing recorded yet">
+          <p>Baton records what sessions spend, and what compactions and handoffs save. To start:</p>
           <Command text="baton install" />
         </Empty>
       ) : (
-        <Recorded history={asked.data} since={asked.data.since} />
+        <Recorded history={request.data} since={request.data.since} />
       )}
     </>
   )
@@ -87,12 +85,12 @@ const NO_COST = 'No client reported costs.'
 
 function Totals({ totals }: { totals: History['totals'] }) {
   const figures: [name: string, value: string, description: string][] = [
-    ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as the clients report it'],
+    ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as reported by the clients'],
     ['Sessions', groupedText(totals.sessions), plural(totals.steps, 'step')],
     ['Tokens in', tokensText(inputOf(totals)), `${tokensText(totals.output_tokens)} tokens out`],
-    ['Cache hits', rateText(totals.cache_hit_rate), `${tokensText(totals.cache_read_tokens)} tokens read from it`],
+    ['Cache hits', rateText(totals.cache_hit_rate), `${tokensText(totals.cache_read_tokens)} tokens from the cache`],
     ['Compactions', groupedText(totals.compactions), plural(totals.handoffs, 'handoff')],
-    ['Tokens saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'removed from context'],
+    ['Tokens saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'removed from contexts'],
   ]
   return (
     <dl className="totals">
@@ -101,7 +99,7 @@ function Totals({ totals }: { totals: History['totals'] }) {
           <dt>{name}</dt>
           <dd>
             <strong>{value}</strong>
-            <span className="totals-told">{description}</span>
+            <span className="totals-note">{description}</span>
           </dd>
         </div>
       ))}
@@ -110,9 +108,9 @@ function Totals({ totals }: { totals: History['totals'] }) {
 }
 
 function ByDay({ days }: { days: History['days'] }) {
-  const [asked, setMeasure] = useParameter('of')
+  const [measureParameter, setMeasure] = useParameter('of')
   const usual: Measure = days.some((day) => (day.cost_usd ?? 0) > 0) ? 'cost_usd' : 'sessions'
-  const measure = isMeasure(asked) ? asked : usual
+  const measure = isMeasure(measureParameter) ? measureParameter : usual
   const { noun, format, isWhole } = MEASURES[measure]
   const bars = barsOf(days, measure)
   const each = bars.length === days.length ? 'day' : 'week'
@@ -123,7 +121,7 @@ function ByDay({ days }: { days: History['days'] }) {
       title="Over time"
       aside={
         <Choice
-          label="What is drawn"
+          label="Figure to draw"
           options={Object.entries(MEASURES).map(([id, { label }]) => ({ id, label }))}
           chosen={measure}
           onChoose={(chosen) => setMeasure(chosen === usual ? '' : chosen)}
@@ -137,11 +135,11 @@ function ByDay({ days }: { days: History['days'] }) {
         heading={heading}
         label={
           `${heading} from ${dateText(days[0]!.date)} to ${dateText(days.at(-1)!.date)}. ` +
-          `The most: ${format(most?.value ?? null)} on ${dateText(most!.from)}.`
+          `Highest: ${format(most?.value ?? null)} on ${dateText(most!.from)}.`
         }
       />
       <details className="as-table">
-        <summary>As a table</summary>
+        <summary>Show as a table</summary>
         <DataTable
           rows={[...days].reverse()}
           columns={[
@@ -161,7 +159,11 @@ const inputOf = (figures: Figures): number =>
   figures.input_tokens + figures.cache_creation_tokens + figures.cache_read_tokens
 
 const countText = (count: number): ReactNode => (count === 0 ? <span className="quiet">0</span> : groupedText(count))
-const tokens = (count: number): ReactNode => <span title={`${groupedText(count)} tokens`}>{tokensText(count)}</span>
+const tokens = (count: number): ReactNode => (
+  <span className={count === 0 ? 'quiet' : undefined} title={`${groupedText(count)} tokens`}>
+    {tokensText(count)}
+  </span>
+)
 
 /** Table columns with the figures of a day, project or model. Hidden ones are in the totals. */
 function figureColumns<Row extends Figures>(): Column<Row>[] {
@@ -310,7 +312,7 @@ function BarChart({
   }
   return (
     <figure className="bar-chart">
-      <p className="bar-chart-told" aria-hidden="true">
+      <p className="bar-chart-heading" aria-hidden="true">
         {bar === undefined ? (
           <span className="quiet">{heading}</span>
         ) : (

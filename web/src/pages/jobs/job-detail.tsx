@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
+import type { JobDetail, JobView } from '../../../../src/contract/api/jobs.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
@@ -29,29 +29,29 @@ import { JobActions, JobStatus, StatusNote } from './job-status.js'
 import { LiveOutput } from './live-output.js'
 
 export function JobDetailPage({ id }: { id: string }) {
-  const { data, problem, loading, again } = useCall('job', { id })
+  const { data, problem, loading, refetch } = useCall('job', { id })
   const live = useLive((state) => state.jobs.get(data?.job_id ?? id))
   const gone = useLive((state) => state.gone)
-  useRefetchOnChange(again, gone)
+  useRefetchOnChange(refetch, gone)
   const isGone = problem?.status === 404
   if (live === undefined && (data === null || isGone))
     return (
       <>
         <PageHead title={`Job ${shortId(id)}`} label={`Job ${shortId(id)}`} />
-        {problem !== null && <Missing problem={problem} again={again} list={{ href: '/jobs', name: 'All jobs' }} />}
+        {problem !== null && <Missing problem={problem} retry={refetch} list={{ href: '/jobs', name: 'All jobs' }} />}
         {loading && <Skeleton lines={8} />}
       </>
     )
-  const job: JobDetail | JobShown = data === null ? live! : { ...data, ...live }
-  return <Job job={job} again={again} />
+  const job: JobDetail | JobView = data === null ? live! : { ...data, ...live }
+  return <Job job={job} refetch={refetch} />
 }
 
-function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
+function Job({ job, refetch }: { job: JobDetail | JobView; refetch: () => void }) {
   const title = jobTitle(job)
   return (
     <>
       <PageHead title={title} label={title}>
-        <JobActions job={job} done={again} />
+        <JobActions job={job} done={refetch} />
       </PageHead>
       <p className="job-line">
         <JobStatus job={job} />
@@ -66,7 +66,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
       <div className="columns">
         <div>
           {job.result !== null && job.status === 'completed' && (
-            <Section title="What it said at the end">
+            <Section id="final-answer" title="Final answer">
               <p className="words">{job.result}</p>
             </Section>
           )}
@@ -87,7 +87,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
           <Section title="Task">
             <p className="words job-prompt">{job.prompt}</p>
           </Section>
-          <Section title="Where">
+          <Section title="Details">
             <JobFolder job={job} />
           </Section>
         </div>
@@ -97,7 +97,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
 }
 
 /** The job's current session, and the totals of the whole job. */
-function CurrentSession({ job }: { job: JobShown }) {
+function CurrentSession({ job }: { job: JobView }) {
   const last = job.sessions.at(-1)
   const ran = useClock((now) => durationText(ranMs(job, now)))
   return (
@@ -108,7 +108,7 @@ function CurrentSession({ job }: { job: JobShown }) {
             <span className="job-hero">
               <GaugeNumber figures={last} />
             </span>{' '}
-            <span className="quiet">of the way to compaction, session {last.number}</span>{' '}
+            <span className="quiet">of the way to compaction in session {last.number}</span>{' '}
             <GaugeTokens figures={last} />
           </p>
           <Gauge figures={last} size="hero" label={`Session ${last.number}`} />
@@ -121,14 +121,14 @@ function CurrentSession({ job }: { job: JobShown }) {
         {job.denied_calls > 0 && <Figure name="Denied calls" value={job.denied_calls} />}
         <Figure name="Cost" value={moneyText(job.spend.cost_usd)} />
         <Figure name="Tokens" value={tokensText(spentTokens(job))} />
-        <Figure name="At work" value={ran} />
+        <Figure name="Working time" value={ran} />
       </dl>
     </div>
   )
 }
 
 /** Milliseconds that all sessions of the job ran, including the current one until now. */
-function ranMs(job: JobShown, now: number): number {
+function ranMs(job: JobView, now: number): number {
   const last = job.sessions.at(-1)
   const startedAt = isWorking(job) && last?.ended_at === null ? Date.parse(last.started_at) : null
   return Math.max(job.ran_ms, startedAt === null ? 0 : now - startedAt)
@@ -143,7 +143,7 @@ function Figure({ name, value }: { name: string; value: ReactNode }) {
   )
 }
 
-function JobFolder({ job }: { job: JobDetail | JobShown }) {
+function JobFolder({ job }: { job: JobDetail | JobView }) {
   const path = (text: string | null, label: string): ReactNode => text !== null && <Id id={text} label={label} />
   return (
     <FactsList
@@ -152,24 +152,27 @@ function JobFolder({ job }: { job: JobDetail | JobShown }) {
         ['Worktree', path(job.worktree_path === job.folder ? null : job.worktree_path, 'worktree')],
         ['Branch', path(job.branch_name, 'branch')],
         ['Work item', job.work_item],
-        ['Model', job.model ?? 'the client’s own'],
-        ['Permission mode', job.permission_mode ?? 'the client’s own'],
+        ['Model', job.model ?? 'default of the client'],
+        ['Permission mode', job.permission_mode ?? 'default of the client'],
         ['Runtime', job.runtime],
         ['Seat', path(job.seat_id, 'seat id')],
         [
           'Session',
           job.session_id !== null && <Link href={sessionHref(job.session_id)}>{shortId(job.session_id)}</Link>,
         ],
-        ['Runner', job.runner !== null && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`],
+        ['Process', job.runner !== null && `${job.runner.pid}${job.runner.alive ? '' : ' (gone)'}`],
         ['Started', job.started_at !== null && <RelativeTime at={job.started_at} />],
         ['Ended', job.ended_at !== null && <RelativeTime at={job.ended_at} />],
-        ['Files', path('files' in job && typeof job.files === 'string' ? job.files : null, 'folder of its files')],
+        [
+          'Files',
+          path('files' in job && typeof job.files === 'string' ? job.files : null, 'folder of the job’s files'),
+        ],
       ]}
     />
   )
 }
 
-type Attempt = JobShown['sessions'][number]
+type Attempt = JobView['sessions'][number]
 
 /** Number of sessions shown of a long chain: the newest ones. */
 const SHOWN = 4
@@ -178,7 +181,7 @@ const SHOWN = 4
 function AttemptChain({ sessions, atWork }: { sessions: readonly Attempt[]; atWork: boolean }) {
   const [all, setAll] = useState(false)
   const hidden = all || sessions.length <= SHOWN + 1 ? 0 : sessions.length - SHOWN
-  if (sessions.length === 0) return <p className="quiet">No session has begun yet.</p>
+  if (sessions.length === 0) return <p className="quiet">No session has started yet.</p>
   return (
     <ol className="chain">
       {hidden > 0 && (
@@ -220,7 +223,7 @@ function AttemptStart({ attempt }: { attempt: Attempt }) {
   return (
     <p className="chain-link">
       {attempt.brief_id === null ? (
-        <span className="quiet">{attempt.start === 'resume' ? 'opened again' : 'begun afresh'}</span>
+        <span className="quiet">{attempt.start === 'resume' ? 'resumed' : 'started without a brief'}</span>
       ) : (
         <>
           <span className="quiet">handed over with</span>{' '}
@@ -240,7 +243,7 @@ function AttemptFacts({ attempt, atWork }: { attempt: Attempt; atWork: boolean }
     plural(steps, 'step'),
     ...(compactions > 0 ? [plural(compactions, 'compaction')] : []),
     ...(cost === null ? [] : [moneyText(cost)]),
-    ...(end !== null ? [lasted] : atWork ? [`at work for ${lasted}`] : []),
+    ...(end !== null ? [lasted] : atWork ? [`working for ${lasted}`] : []),
   ]
   return (
     <>
@@ -255,15 +258,15 @@ type ConfiguredCheck = JobDetail['configured_checks'][number]
 function CheckRounds({ checks, configured }: { checks: readonly Check[]; configured: readonly ConfiguredCheck[] }) {
   const rounds = roundsOf(checks)
   if (rounds.length === 0 && configured.length === 0)
-    return <p className="quiet">None is configured: the job is done when the agent says so.</p>
+    return <p className="quiet">No checks are configured: the job is done when the agent says so.</p>
   if (rounds.length === 0)
     return (
       <>
-        <p className="quiet">{configured.length === 1 ? 'It runs' : 'They run'} when the agent says that it is done.</p>
+        <p className="quiet">Baton runs them when the agent says that it is done.</p>
         <ul className="round-checks">
           {configured.map(({ name, command }) => (
-            <li className="round-check" key={`${name} ${command}`}>
-              <StateBadge state="pending" tells="It has not run yet" />
+            <li className="round-check" data-state="pending" key={`${name} ${command}`}>
+              <StateBadge state="pending" help="Has not run yet" />
               <CheckName name={name} command={command} />
             </li>
           ))}
@@ -273,7 +276,7 @@ function CheckRounds({ checks, configured }: { checks: readonly Check[]; configu
   return (
     <div className="rounds">
       {rounds.map((round, place) => (
-        <details key={round.round} open={place === 0 || undefined}>
+        <details key={round.round} data-failed={round.failed} open={place === 0 || undefined}>
           <summary>
             Round {round.round}
             <span className="quiet"> {summaryOf(round)}</span>
@@ -296,13 +299,13 @@ function CheckLine({ check }: { check: Check }) {
   const { name, command, ok, exit_code: code, timed_out: late, duration_ms: took, output_path: path } = check
   return (
     <li className="round-check" data-ok={ok}>
-      <StateBadge state={ok ? 'ok' : 'failed'} tells={ok ? 'It ended with 0' : 'It did not end with 0'} />
+      <StateBadge state={ok ? 'ok' : 'failed'} help={ok ? 'Exit code 0' : 'No exit code 0'} />
       <CheckName name={name} command={command} />
       <span className="check-end nowrap">
-        {late ? 'did not end' : code === null ? 'was ended' : `exit ${code}`}
+        {late ? 'timed out' : code === null ? 'killed' : `exit ${code}`}
         <span className="quiet"> {durationText(took)}</span>
       </span>
-      <CopyButton text={path} label="path of its output" />
+      <CopyButton text={path} label="path of the check’s output" />
     </li>
   )
 }
@@ -320,7 +323,7 @@ const NAMES: Record<Budget['id'], string> = {
   usd: 'Cost',
   tokens: 'Tokens',
   turns: 'Steps',
-  minutes: 'Time at work',
+  minutes: 'Working time',
   handoffs: 'Handoffs',
 }
 const TEXT: Record<Budget['id'], (figure: number | null) => string> = {
@@ -332,7 +335,7 @@ const TEXT: Record<Budget['id'], (figure: number | null) => string> = {
 }
 
 /** Bars of the used part of each budget. Without a limit only the number is shown. */
-function BudgetBars({ job }: { job: JobDetail | JobShown }) {
+function BudgetBars({ job }: { job: JobDetail | JobView }) {
   return (
     <dl className="budgets">
       {budgetsOf(job).map((budget) => (

@@ -1,24 +1,24 @@
-import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
+import type { JobDetail, JobView } from '../../../../src/contract/api/jobs.js'
 import { containsWords } from '../../parts/contains-words.js'
 import { shortId } from '../../parts/format.js'
 
 /** Pure functions that derive from a job's row what the page shows. */
 
-export type Check = JobShown['checks'][number]
+export type Check = JobView['checks'][number]
 
-const OVER: ReadonlySet<JobShown['status']> = new Set(['completed', 'failed', 'cancelled'])
+const OVER: ReadonlySet<JobView['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** Time a background runner has to claim a new job before the job counts as lost. */
 const START_GRACE_MS = 10_000
 
-export const isOver = ({ status }: Pick<JobShown, 'status'>): boolean => OVER.has(status)
+export const isOver = ({ status }: Pick<JobView, 'status'>): boolean => OVER.has(status)
 
 /** True while a live runner works on the job and does not wait. */
-export const isWorking = ({ status, runner }: Pick<JobShown, 'status' | 'runner'>): boolean =>
+export const isWorking = ({ status, runner }: Pick<JobView, 'status' | 'runner'>): boolean =>
   (status === 'running' || status === 'handing-off') && runner !== null && runner.alive
 
 /** True for an open job without a live runner: it was killed, or the machine went down. */
 export function isLost(
-  { status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>,
+  { status, runner, created_at }: Pick<JobView, 'status' | 'runner' | 'created_at'>,
   now: number,
 ): boolean {
   if (OVER.has(status) || status === 'paused') return false
@@ -26,44 +26,44 @@ export function isLost(
   return runner === null || !runner.alive
 }
 
-export const mayCancel = (job: JobShown): boolean => !isOver(job)
-export const mayPause = (job: JobShown, now: number): boolean =>
+export const mayCancel = (job: JobView): boolean => !isOver(job)
+export const mayPause = (job: JobView, now: number): boolean =>
   !isOver(job) && job.status !== 'paused' && !isLost(job, now)
-export const mayResume = (job: JobShown, now: number): boolean =>
+export const mayResume = (job: JobView, now: number): boolean =>
   job.status === 'paused' || job.status === 'failed' || isLost(job, now)
 
-export const STATUS_TELLS: Readonly<Record<JobShown['status'], string>> = {
-  pending: 'It waits for its turn: as many jobs as may run are running',
-  running: 'One of its sessions works, or its checks run',
-  'handing-off': 'Its session is full: the brief is asked for and checked, then a fresh session begins',
-  waiting: 'It waits for a limit of the plan, or for a person to look at a brief',
-  paused: 'It was stopped, and can go on',
+export const STATUS_HELP: Readonly<Record<JobView['status'], string>> = {
+  pending: 'It waits for its turn: the maximum number of jobs is running',
+  running: 'One of its sessions is working, or its checks are running',
+  'handing-off': 'Its session is full: the agent writes a brief, Baton checks it, then a fresh session starts',
+  waiting: 'It waits until a usage limit resets, or until you review a brief',
+  paused: 'It is stopped and can be resumed',
   completed: 'The agent said it is done, and every check passed',
   failed: 'It ended before it was done',
-  cancelled: 'A person ended it',
+  cancelled: 'The user cancelled it',
 }
 
-export const EXIT_TELLS: Readonly<Record<NonNullable<JobShown['exit_reason']>, string>> = {
+export const EXIT_TEXT: Readonly<Record<NonNullable<JobView['exit_reason']>, string>> = {
   success: 'done',
   error: 'an error',
-  timeout: 'its time was up',
+  timeout: 'time limit reached',
   cancelled: 'cancelled',
-  max_turns: 'its steps were used up',
-  max_budget: 'its budget was spent',
-  max_handoffs: 'its handoffs were used up',
-  stalled: 'it got stuck',
+  max_turns: 'step limit reached',
+  max_budget: 'budget used up',
+  max_handoffs: 'handoff limit reached',
+  stalled: 'no more progress',
   refused: 'every edit was denied',
 }
 
 /** The job's task in one line. Null when it has neither work item, prompt nor agent. */
-export function taskOf({ work_item, prompt, agent }: Pick<JobShown, 'work_item' | 'prompt' | 'agent'>): string | null {
+export function taskOf({ work_item, prompt, agent }: Pick<JobView, 'work_item' | 'prompt' | 'agent'>): string | null {
   const first = prompt.split('\n').find((line) => line.trim() !== '')
   return work_item ?? first?.trim() ?? agent
 }
 
-export const jobTitle = (job: JobShown): string => taskOf(job) ?? shortId(job.job_id)
+export const jobTitle = (job: JobView): string => taskOf(job) ?? shortId(job.job_id)
 
-export function jobMatches(job: JobShown, words: string): boolean {
+export function jobMatches(job: JobView, words: string): boolean {
   const all = [job.job_id, job.status, job.agent, job.work_item, job.prompt, job.branch_name, job.folder]
     .join('\n')
     .toLowerCase()
@@ -93,7 +93,7 @@ export interface Budget {
 }
 
 /** Used and allowed amounts of a job. Minutes of the current session count when it ends. */
-export function budgetsOf(job: JobDetail | JobShown): Budget[] {
+export function budgetsOf(job: JobDetail | JobView): Budget[] {
   const allowed =
     'budgets' in job ? (job as JobDetail).budgets : { usd: null, tokens: null, turns: null, minutes: null }
   return [
@@ -105,12 +105,12 @@ export function budgetsOf(job: JobDetail | JobShown): Budget[] {
   ]
 }
 
-export function spentTokens({ spend }: Pick<JobShown, 'spend'>): number {
+export function spentTokens({ spend }: Pick<JobView, 'spend'>): number {
   const cache = spend as Partial<Record<'cache_creation_tokens' | 'cache_read_tokens', number>>
   return spend.input_tokens + spend.output_tokens + (cache.cache_creation_tokens ?? 0) + (cache.cache_read_tokens ?? 0)
 }
 
 /** Sorts jobs: open ones first, then by newest creation. */
-export function inOrder(jobs: Iterable<JobShown>): JobShown[] {
+export function inOrder(jobs: Iterable<JobView>): JobView[] {
   return [...jobs].sort((a, b) => Number(isOver(a)) - Number(isOver(b)) || b.created_at.localeCompare(a.created_at))
 }

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import type { JobShown } from '../../../../src/contract/api/jobs.js'
+import type { JobView } from '../../../../src/contract/api/jobs.js'
 import { call } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useClock } from '../../parts/clock.js'
@@ -8,51 +8,51 @@ import { relativeText, sentence } from '../../parts/format.js'
 import { Problem } from '../../parts/page-states.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { toast } from '../../parts/toast.js'
-import { EXIT_TELLS, isLost, isOver, mayCancel, mayPause, mayResume, STATUS_TELLS } from './job-facts.js'
+import { EXIT_TEXT, isLost, isOver, mayCancel, mayPause, mayResume, STATUS_HELP } from './job-facts.js'
 
-/** Status of a job, why it ended, and whether its runner died. */
-export function JobStatus({ job }: { job: JobShown }) {
+/** Status of a job and why it ended. A job without its process is shown as such. */
+export function JobStatus({ job }: { job: JobView }) {
   const lost = useClock((now) => isLost(job, now))
   const { status, exit_reason: reason, runner } = job
   return (
     <span className="job-status">
-      <StateBadge state={status} tells={STATUS_TELLS[status]} />
-      {status === 'failed' && reason !== null && reason !== 'error' && (
-        <span className="quiet">{EXIT_TELLS[reason]}</span>
+      {lost ? (
+        <StateBadge
+          state="failed"
+          word="its process died"
+          help={runner === null ? 'No process runs this job' : `Process ${runner.pid} is gone`}
+        />
+      ) : (
+        <StateBadge state={status} help={STATUS_HELP[status]} />
       )}
-      {lost && (
-        <span
-          className="job-lost"
-          title={runner === null ? 'No process runs it' : `Process ${runner.pid} ran it and is gone`}
-        >
-          its process died
-        </span>
+      {status === 'failed' && reason !== null && reason !== 'error' && (
+        <span className="quiet">{EXIT_TEXT[reason]}</span>
       )}
     </span>
   )
 }
 
-/** Says why a job waits, rests or failed, and what to do. Empty while the job runs normally. */
-export function StatusNote({ job }: { job: JobShown }) {
+/** Says why a job waits, is paused or failed, and what to do. Empty while the job runs. */
+export function StatusNote({ job }: { job: JobView }) {
   const lost = useClock((now) => isLost(job, now))
   const until = useClock((now) => (job.wait_until === null ? '' : relativeText(job.wait_until, now)))
   const retry = useClock((now) => retryText(job, now))
   const { status, detail, runner } = job
   if (lost)
     return (
-      <Note grave>
+      <Note about="lost" danger>
         <p>
-          <strong>Nobody runs this job any more.</strong>{' '}
-          {runner === null ? 'No process has taken it.' : `Process ${runner.pid} ran it and is gone.`}
+          <strong>The job’s process died.</strong>{' '}
+          {runner === null ? 'No process has started the job.' : `Process ${runner.pid} is gone.`}
         </p>
-        <p>Resume goes on from the session it was in; nothing it did is lost.</p>
+        <p>Resume continues the job in its last session. Its work so far is kept.</p>
       </Note>
     )
   if (status === 'failed' || status === 'cancelled')
     return (
-      <Note grave={status === 'failed'}>
+      <Note about={status} danger={status === 'failed'}>
         <p>
-          <strong>{status === 'cancelled' ? 'It was cancelled.' : failedText(job)}</strong>{' '}
+          <strong>{status === 'cancelled' ? 'Cancelled.' : failedText(job)}</strong>{' '}
           {detail !== null && sentence(detail)}
         </p>
       </Note>
@@ -60,36 +60,36 @@ export function StatusNote({ job }: { job: JobShown }) {
   if (isOver(job)) return null
   if (status === 'waiting' || status === 'paused' || status === 'pending')
     return (
-      <Note>
+      <Note about={status}>
         <p>
           <strong>{WAIT_TEXT[status]}</strong> {detail !== null && sentence(detail)}
-          {until !== '' && ` It goes on ${until}.`}
+          {until !== '' && ` It continues ${until}.`}
         </p>
       </Note>
     )
   if (retry !== '')
     return (
-      <Note>
+      <Note about="retry">
         <p>
-          <strong>It is tried again.</strong> {retry}
+          <strong>Retrying.</strong> {retry}
         </p>
       </Note>
     )
   return detail === null ? null : (
-    <Note>
+    <Note about={status}>
       <p>{sentence(detail)}</p>
     </Note>
   )
 }
 
-/** Says why a job failed: `It failed: its time was up.` The detail of an error says more. */
-function failedText({ exit_reason: reason, detail }: JobShown): string {
-  if (reason === null || (reason === 'error' && detail !== null)) return 'It failed.'
-  return `It failed: ${EXIT_TELLS[reason]}.`
+/** Says why a job failed: `Failed: time limit reached.` The detail of an error says more. */
+function failedText({ exit_reason: reason, detail }: JobView): string {
+  if (reason === null || (reason === 'error' && detail !== null)) return 'Failed.'
+  return `Failed: ${EXIT_TEXT[reason]}.`
 }
 
 /** The failure and when the next attempt follows. Empty when no retry is planned. */
-function retryText({ retry }: JobShown, now: number): string {
+function retryText({ retry }: JobView, now: number): string {
   if (retry === null) return ''
   const number = `attempt ${retry.attempt}${retry.max_attempts === null ? '' : ` of ${retry.max_attempts}`}`
   const left = Math.ceil((Date.parse(retry.at) - now) / 1000)
@@ -97,21 +97,21 @@ function retryText({ retry }: JobShown, now: number): string {
 }
 
 const WAIT_TEXT = {
-  waiting: 'It waits.',
-  paused: 'It rests until somebody resumes it.',
-  pending: 'It waits for its turn.',
+  waiting: 'Waiting.',
+  paused: 'Paused until you resume it.',
+  pending: 'Waiting for its turn.',
 } as const
 
-function Note({ grave = false, children }: { grave?: boolean; children: ReactNode }) {
+function Note({ about, danger = false, children }: { about: string; danger?: boolean; children: ReactNode }) {
   return (
-    <div className="why" data-grave={grave || undefined} role="status">
+    <div className="status-note" data-about={about} data-danger={danger || undefined} role="status">
       {children}
     </div>
   )
 }
 
 /** Buttons to pause, resume and cancel a job. Cancel asks first. Calls `done` after each action. */
-export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
+export function JobActions({ job, done }: { job: JobView; done: () => void }) {
   const resumable = useClock((now) => mayResume(job, now))
   const pausable = useClock((now) => mayPause(job, now))
   const [asking, setAsking] = useState(false)
@@ -133,8 +133,9 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
           <button
             type="button"
             className="button primary"
+            data-act="resume"
             disabled={busy}
-            onClick={() => runAction('resumeJob', 'The job goes on')}
+            onClick={() => runAction('resumeJob', 'The job continues')}
           >
             Resume
           </button>
@@ -143,6 +144,7 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
           <button
             type="button"
             className="button"
+            data-act="pause"
             disabled={busy}
             onClick={() => runAction('pauseJob', 'The job is paused')}
           >
@@ -150,25 +152,27 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
           </button>
         )}
         {mayCancel(job) && (
-          <button type="button" className="button" disabled={busy} onClick={() => setAsking(true)}>
-            Cancel…
+          <button type="button" className="button" data-act="cancel" disabled={busy} onClick={() => setAsking(true)}>
+            Cancel the job…
           </button>
         )}
       </div>
       {trouble !== null && <Problem problem={trouble} />}
       <Confirm
         open={asking}
-        title="End this job?"
-        yes={busy ? 'Ending it' : 'End the job'}
+        title="Cancel this job?"
+        yes={busy ? 'Cancelling…' : 'Cancel the job'}
+        no="Keep the job"
         busy={busy}
-        grave
+        danger
         onYes={() => runAction('cancelJob', 'The job is cancelled')}
         onClose={() => setAsking(false)}
       >
-        <p>Its agent and everything it started are ended now. A cancelled job cannot be resumed.</p>
+        <p>Its agent and every process it started end at once. A cancelled job cannot be resumed.</p>
         <p>
-          What it changed stays where it is{job.worktree_path === null ? '' : ', in its worktree, unless that is clean'}
-          .
+          {job.worktree_path === null
+            ? 'Files that it changed stay as they are.'
+            : 'Files that it changed stay in its worktree. A worktree without changes is removed.'}
         </p>
       </Confirm>
     </div>

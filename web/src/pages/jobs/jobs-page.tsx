@@ -1,7 +1,7 @@
 import '../../styles/pages.css'
 import './jobs.css'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import type { JobShown, Projects } from '../../../../src/contract/api/jobs.js'
+import type { JobView, Projects } from '../../../../src/contract/api/jobs.js'
 import { call, problemFrom } from '../../api/call-api.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
@@ -29,16 +29,16 @@ export default function JobsPage({ id }: { id: string | null }) {
 function JobList() {
   const [older, setOlder] = useState(false)
   const [words, setWords] = useParameter('q')
-  const asked = useCall('jobs', { query: older ? { all: true } : {} })
-  const isEmpty = asked.data?.jobs.length === 0
+  const request = useCall('jobs', { query: older ? { all: true } : {} })
+  const isEmpty = request.data?.jobs.length === 0
   // Without recent jobs, load older ones too.
   useEffect(() => {
     if (isEmpty) setOlder(true)
   }, [isEmpty])
   const live = useLive((state) => state.jobs)
   const gone = useLive((state) => state.gone)
-  useRefetchOnChange(asked.again, gone)
-  const jobs = useMemo(() => mergeJobs(asked.data?.jobs ?? [], live), [asked.data, live])
+  useRefetchOnChange(request.refetch, gone)
+  const jobs = useMemo(() => mergeJobs(request.data?.jobs ?? [], live), [request.data, live])
   const shown = useMemo(
     () => (words.trim() === '' ? jobs : jobs.filter((job) => jobMatches(job, words.trim()))),
     [jobs, words],
@@ -53,11 +53,11 @@ function JobList() {
           <StartJob />
         </div>
       </PageHead>
-      {asked.problem !== null && <Problem problem={asked.problem} again={asked.again} />}
-      {asked.loading && jobs.length === 0 && <Skeleton lines={6} />}
+      {request.problem !== null && <Problem problem={request.problem} retry={request.refetch} />}
+      {request.loading && jobs.length === 0 && <Skeleton lines={6} />}
       {isEmpty && older && jobs.length === 0 && (
-        <Empty title="No jobs yet">
-          <HowToBegin />
+        <Empty id="no-jobs" title="No jobs yet">
+          <HowToStart />
         </Empty>
       )}
       {open.length > 0 && (
@@ -74,7 +74,7 @@ function JobList() {
         </Section>
       )}
       {jobs.length > 0 && shown.length === 0 && (
-        <p className="quiet">No job has “{words}” in its task, agent, branch or folder.</p>
+        <p className="quiet">No job contains “{words}” in its task, agent, branch or folder.</p>
       )}
       {!older && jobs.length > 0 && (
         <button type="button" className="button list-more" onClick={() => setOlder(true)}>
@@ -86,11 +86,11 @@ function JobList() {
 }
 
 /** Merges fetched jobs with live rows; a live row is newer and replaces the fetched one. */
-function mergeJobs(fetched: readonly JobShown[], live: ReadonlyMap<string, JobShown>): JobShown[] {
+function mergeJobs(fetched: readonly JobView[], live: ReadonlyMap<string, JobView>): JobView[] {
   return inOrder(new Map([...fetched.map((job) => [job.job_id, job] as const), ...live]).values())
 }
 
-const COLUMNS: readonly Column<JobShown>[] = [
+const COLUMNS: readonly Column<JobView>[] = [
   { id: 'task', head: 'Job', wide: true, cell: (job) => <JobName job={job} /> },
   { id: 'status', head: 'Status', cell: (job) => <JobStatus job={job} />, narrow: 'bare' },
   { id: 'sessions', head: 'Sessions', cell: (job) => <Chain job={job} /> },
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<JobShown>[] = [
   { id: 'age', head: 'Started', figure: true, cell: ({ created_at }) => <RelativeTime at={created_at} /> },
 ]
 
-function JobTable({ jobs, caption }: { jobs: readonly JobShown[]; caption: string }) {
+function JobTable({ jobs, caption }: { jobs: readonly JobView[]; caption: string }) {
   return (
     <div className="job-table">
       <DataTable
@@ -125,7 +125,7 @@ function JobTable({ jobs, caption }: { jobs: readonly JobShown[]; caption: strin
   )
 }
 
-function JobName({ job }: { job: JobShown }) {
+function JobName({ job }: { job: JobView }) {
   const { job_id: id, agent, branch_name: branch } = job
   const task = taskOf(job)
   const small = [task === agent ? null : agent, branch, task === null ? null : id].filter((part) => part !== null)
@@ -140,7 +140,7 @@ function JobName({ job }: { job: JobShown }) {
 const SHOWN = 4
 
 /** The job's last sessions as small gauges, newest last. */
-function Chain({ job: { sessions } }: { job: JobShown }) {
+function Chain({ job: { sessions } }: { job: JobView }) {
   if (sessions.length === 0) return <span className="quiet none">{UNKNOWN}</span>
   const hidden = Math.max(0, sessions.length - SHOWN)
   return (
@@ -157,12 +157,12 @@ function Chain({ job: { sessions } }: { job: JobShown }) {
   )
 }
 
-function Spend({ job }: { job: JobShown }) {
+function Spend({ job }: { job: JobView }) {
   const { cost_usd: cost } = job.spend
   return cost === null ? `${tokensText(spentTokens(job))} tokens` : moneyText(cost)
 }
 
-function ChecksShort({ job }: { job: JobShown }) {
+function ChecksShort({ job }: { job: JobView }) {
   const [last] = roundsOf(job.checks)
   if (last === undefined) return <span className="quiet none">{UNKNOWN}</span>
   const text = last.failed === 0 ? `${last.checks.length} passed` : `${last.failed} of ${last.checks.length} failed`
@@ -178,7 +178,7 @@ function StartJob() {
   const [open, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="button primary" onClick={() => setOpen(true)}>
+      <button type="button" className="button primary" data-act="start-job" onClick={() => setOpen(true)}>
         Start a job
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title="Start a job">
@@ -189,8 +189,8 @@ function StartJob() {
 }
 
 function ChooseAgent({ onClose }: { onClose: () => void }) {
-  const { data, problem, loading, again } = useCall('projects', {})
-  if (problem !== null) return <Problem problem={problem} again={again} />
+  const { data, problem, loading, refetch } = useCall('projects', {})
+  if (problem !== null) return <Problem problem={problem} retry={refetch} />
   if (loading || data === null) return <Skeleton lines={4} />
   const usable = data.projects.filter(({ trouble }) => trouble === null)
   const broken = data.projects.filter(({ trouble }) => trouble !== null)
@@ -200,12 +200,12 @@ function ChooseAgent({ onClose }: { onClose: () => void }) {
       {broken.map(({ project, trouble }) => (
         <Problem
           key={project}
-          problem={{ error: `${project}: the agents cannot be told.`, hint: trouble ?? undefined }}
+          problem={{ error: `Cannot read the agents of ${project}.`, hint: trouble ?? undefined }}
         />
       ))}
       <p>
-        Jobs run in folders that Baton has seen a session in. Start a session in a project, or start a job from a
-        terminal there:
+        The page starts jobs only in folders in which Baton has seen a session. Start a session in your project first,
+        or start the job in a terminal there:
       </p>
       <Command text="baton run --prompt 'Fix the failing tests'" />
       <div className="dialog-actions">
@@ -219,14 +219,16 @@ function ChooseAgent({ onClose }: { onClose: () => void }) {
 
 const PERMISSION_MODES = ['acceptEdits', 'bypassPermissions', 'dontAsk', 'plan', 'default'] as const
 
-/** Explains the permission modes. A job has no user to ask: a call that needs a yes is denied. */
+const NOBODY_TO_ASK = 'Nobody can answer questions in a job: calls that the client’s settings do not allow are denied.'
+
+/** Explains the permission modes. A job has no user who could allow a call. */
 const MODE_TEXTS: Readonly<Record<string, string>> = {
-  '': 'In a job nobody can be asked: whatever the client’s settings do not allow is denied.',
-  default: 'In a job nobody can be asked: whatever the client’s settings do not allow is denied.',
-  acceptEdits: 'Edits of files in the project are allowed; other calls need a rule in the client’s settings.',
-  bypassPermissions: 'Every call is allowed, commands included. Use it only where that can do no harm.',
-  dontAsk: 'Only calls that the client’s settings allow are made; the rest is denied.',
-  plan: 'The agent reads and plans; it changes nothing.',
+  '': NOBODY_TO_ASK,
+  default: NOBODY_TO_ASK,
+  acceptEdits: 'The agent may edit files in the project. Other calls need a rule in the client’s settings.',
+  bypassPermissions: 'The agent may do everything, including any command. Use it only where that can do no harm.',
+  dontAsk: 'Calls that the client’s settings do not allow are denied.',
+  plan: 'The agent reads and plans, but changes nothing.',
 }
 
 function StartForm({ projects, onClose }: { projects: Projects['projects']; onClose: () => void }) {
@@ -241,7 +243,8 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
     const readField = (name: string): string | null => String(form.get(name) ?? '').trim() || null
     if (agent?.has_prompt !== true && readField('prompt') === null)
       return setTrouble({
-        error: agent === null ? 'Write the task first.' : `${agent.name} has no task of its own: write one.`,
+        error:
+          agent === null ? 'Write the task first.' : `The agent ${agent.name} has no task in baton.yaml: write one.`,
       })
     setBusy(true)
     try {
@@ -253,7 +256,7 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
         permission_mode: PERMISSION_MODES.find((one) => one === mode) ?? null,
       }
       const job = await call('startJob', { body })
-      toast('The job is started')
+      toast('The job has started')
       navigate(jobHref(job.job_id))
     } catch (error) {
       setTrouble(problemFrom(error))
@@ -291,28 +294,28 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
                 {model === null ? name : `${name} (${model})`}
               </option>
             ))}
-            <option value="">None: only the task below</option>
+            <option value="">No named agent, only the task below</option>
           </select>
         </label>
       )}
       <label className="field">
-        <span>Task{agent?.has_prompt ? ', instead of the one in baton.yaml' : ''}</span>
+        <span>Task{agent?.has_prompt ? ' (replaces the one in baton.yaml)' : ''}</span>
         <textarea
           name="prompt"
           rows={4}
           maxLength={100_000}
-          placeholder={agent?.has_prompt ? 'As baton.yaml says' : undefined}
+          placeholder={agent?.has_prompt ? 'The task in baton.yaml' : undefined}
         />
       </label>
       <label className="field">
-        <span>Work item, if it has one</span>
+        <span>Work item (optional)</span>
         <input name="work_item" maxLength={200} placeholder="LIN-42" autoComplete="off" />
       </label>
       <label className="field">
         <span>Permission mode</span>
-        <select value={mode} onChange={({ target }) => setMode(target.value)} aria-describedby="mode-tells">
+        <select value={mode} onChange={({ target }) => setMode(target.value)} aria-describedby="mode-help">
           <option value="">
-            {agent?.permission_mode ? `${agent.permission_mode} (as baton.yaml says)` : 'The client’s own'}
+            {agent?.permission_mode ? `${agent.permission_mode} (from baton.yaml)` : 'Default of the client'}
           </option>
           {PERMISSION_MODES.map((one) => (
             <option key={one} value={one}>
@@ -320,17 +323,17 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
             </option>
           ))}
         </select>
-        <span className="quiet field-note" id="mode-tells">
+        <span className="quiet field-note" id="mode-help">
           {MODE_TEXTS[mode || (agent?.permission_mode ?? '')] ?? MODE_TEXTS['']}
         </span>
       </label>
       {trouble !== null && <Problem problem={trouble} />}
       <div className="dialog-actions">
         <button type="button" className="button" onClick={onClose}>
-          Not now
+          Cancel
         </button>
         <button type="submit" className="button primary" disabled={busy}>
-          Start
+          Start the job
         </button>
       </div>
     </form>
@@ -347,14 +350,14 @@ const EXAMPLE = `agents:
 `
 
 /** Explains the two ways to start a first job. */
-function HowToBegin() {
+function HowToStart() {
   return (
     <>
-      <p>A job carries one goal through as many sessions as it needs, and is done only when your checks pass.</p>
+      <p>A job works on one task in as many sessions as it needs. It is done only when your checks pass.</p>
       <Command text={'baton run --prompt "Make the tests pass." --check "npm test"'} />
       <p>
-        An agent you use more than once has a name in the project’s <code>baton.yaml</code>. Then{' '}
-        <code>baton run coder</code>, or the button above, begins a job:
+        Give an agent that you use often a name in the project’s <code>baton.yaml</code>. Then{' '}
+        <code>baton run coder</code>, or the button above, starts a job with it:
       </p>
       <YamlExample />
     </>

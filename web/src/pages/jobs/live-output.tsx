@@ -14,7 +14,7 @@ const BY_HAND_MS = 400
 
 /** Output of the job's clients as it arrives. Scrolls along until the user scrolls up. */
 export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }) {
-  const { log, read, problem, again } = useJobLog(jobId, atWork)
+  const { log, read, problem, refetch } = useJobLog(jobId, atWork)
   const box = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
   const follows = useRef(true)
@@ -51,16 +51,16 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
     setFollowing(true)
     toEnd(box.current)
   }
-  if (problem !== null && log.count === 0) return <Problem problem={problem} again={again} />
+  if (problem !== null && log.count === 0) return <Problem problem={problem} retry={refetch} />
   if (!read && log.count === 0) return <Skeleton lines={4} label="Reading the output" />
-  if (log.count === 0) return <p className="quiet">{atWork ? 'Nothing was said yet.' : 'Nothing was said.'}</p>
+  if (log.count === 0) return <p className="quiet">{atWork ? 'No output yet.' : 'No output.'}</p>
   const hidden = countDropped(log)
   return (
     <div className="output">
-      {problem !== null && <Problem problem={problem} again={again} />}
+      {problem !== null && <Problem problem={problem} retry={refetch} />}
       {hidden > 0 && (
         <div className="output-note quiet">
-          <span>The first {groupedText(hidden)} lines are left out here.</span>{' '}
+          <span>The first {groupedText(hidden)} lines are not shown. To print the whole log:</span>{' '}
           <Command text={`baton jobs logs ${jobId}`} />
         </div>
       )}
@@ -86,7 +86,7 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
       </div>
       {!following && (
         <button type="button" className="button output-end" onClick={goToEnd}>
-          To the end
+          Jump to the end
         </button>
       )}
     </div>
@@ -255,7 +255,7 @@ const POLL_MS = 1_000
 function useJobLog(
   jobId: string,
   atWork: boolean,
-): { log: LogState; read: boolean; problem: CallProblem | null; again: () => void } {
+): { log: LogState; read: boolean; problem: CallProblem | null; refetch: () => void } {
   const key = useKey()
   const epoch = useLive((live) => live.epoch)
   const lastEventId = useLive((live) => live.feed.findLast((event) => event.job_id === jobId)?.id ?? 0)
@@ -297,6 +297,6 @@ function useJobLog(
     reader.current?.readOn()
   }, [jobId, key, epoch, lastEventId, turn])
 
-  const again = useCallback(() => setTurn((before) => before + 1), [])
-  return { log, read, problem, again }
+  const refetch = useCallback(() => setTurn((before) => before + 1), [])
+  return { log, read, problem, refetch }
 }

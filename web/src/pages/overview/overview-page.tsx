@@ -41,7 +41,7 @@ export default function OverviewPage() {
         <SpendToday />
       </PageHead>
       {!hasSnapshot ? (
-        <Skeleton lines={8} label="Waiting for the first figures" />
+        <Skeleton lines={8} label="Loading the sessions" />
       ) : seats.length === 0 ? (
         <NoSessions />
       ) : (
@@ -65,12 +65,12 @@ function SpendToday() {
   return (
     <dl className="spend-today" aria-label="Today">
       <div>
-        <dt>today</dt>
+        <dt>spent today</dt>
         <dd>{moneyText(spend.cost_usd)}</dd>
       </div>
       {spend.output_tokens > 0 && (
         <div>
-          <dt>tokens out</dt>
+          <dt>output tokens</dt>
           <dd>{tokensText(spend.output_tokens)}</dd>
         </div>
       )}
@@ -112,7 +112,7 @@ function Alarms({ alarms }: { alarms: readonly Alarm[] }) {
           </li>
         ))}
       </ul>
-      {more > 0 && <p className="quiet alarms-more">and {more} more below</p>}
+      {more > 0 && <p className="quiet alarms-more">and {more} more in the list below</p>}
     </section>
   )
 }
@@ -150,12 +150,12 @@ function Toolbar({ active, all }: { active: number; all: number }) {
   return (
     <search className="toolbar">
       <fieldset className="seat-choice">
-        <legend className="unseen">Which seats</legend>
+        <legend className="unseen">Seats to list</legend>
         {(['active', 'all'] as const).map((what) => (
           <label key={what}>
             <input type="radio" name="show" checked={chosen === what} onChange={() => choose(what)} />
             <span>
-              {what === 'active' ? 'Active' : 'All of 24 h'} <b>{what === 'active' ? active : all}</b>
+              {what === 'active' ? 'Active' : 'Last 24 hours'} <b>{what === 'active' ? active : all}</b>
             </span>
           </label>
         ))}
@@ -171,7 +171,7 @@ function Toolbar({ active, all }: { active: number; all: number }) {
       <select
         value={isSort(sort) ? sort : DEFAULT_SORT}
         onChange={(event) => setSort(event.target.value === DEFAULT_SORT ? '' : event.target.value)}
-        aria-label="Order"
+        aria-label="Sort by"
       >
         {Object.entries(SORTS).map(([value, label]) => (
           <option key={value} value={value}>
@@ -183,26 +183,26 @@ function Toolbar({ active, all }: { active: number; all: number }) {
   )
 }
 
-/** Shown before the first session was ever recorded: how to begin. */
+/** Shown before the first session is recorded: explains how to start. */
 function NoSessions() {
   return (
-    <Empty title="No sessions yet">
-      <p>Baton measures every session of Claude Code on this machine. Three steps to the first one:</p>
-      <ol className="begin">
+    <Empty id="no-sessions" title="No sessions yet">
+      <p>Baton shows how full the context of every agent session on this machine is. To see the first one:</p>
+      <ol className="first-steps">
         <li>
-          <span>Let the client tell Baton what it does.</span>
+          <span>Connect your coding agent to Baton.</span>
           <Command text="baton install" />
         </li>
         <li>
-          <span>Start the client as always, in any folder. Its session appears here by itself.</span>
+          <span>Start the agent in any folder, as usual. Its session appears here.</span>
           <Command text="claude" />
         </li>
         <li>
-          <span>Nothing appears? This finds out why.</span>
+          <span>If nothing appears, find out why.</span>
           <Command text="baton doctor" />
         </li>
       </ol>
-      <p>Or see it at work first, without a model and without a change to your settings:</p>
+      <p>Or watch a demo first. It needs no account and changes no settings:</p>
       <Command text="baton demo" />
     </Empty>
   )
@@ -210,12 +210,12 @@ function NoSessions() {
 
 function NoMatch({ words, clear }: { words: string; clear: () => void }) {
   return (
-    <Empty title="Nothing matches">
+    <Empty id="no-match" title="No matches">
       <p>
         {words === '' ? (
-          'There is no seat of this kind.'
+          'No seat is listed here.'
         ) : (
-          <>No seat has “{words}” in its name, project, branch, model or id.</>
+          <>No seat contains “{words}” in its name, title, project, branch, model, state or id.</>
         )}
       </p>
       {words !== '' && (

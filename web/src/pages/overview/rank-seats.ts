@@ -46,8 +46,9 @@ function alarmOfSession(row: SessionRow, silence?: string): Alarm | null {
     return about('critical', `is ${percentText(row.compaction_percent)} of the way to compaction`)
   if (row.state === 'waiting') return about('waiting', 'waits for a permission or an answer')
   if (!row.enabled) return null
-  if (isSilent(row, silence)) return about('silent', 'is at work, but no readings arrive: run baton doctor')
-  if (row.stale) return about('stale', 'is at work, but its last reading is old')
+  if (isSilent(row, silence))
+    return about('silent', 'is working, but Baton receives no figures from it: run baton doctor')
+  if (row.stale) return about('stale', 'is working, but its figures are more than 10 minutes old')
   return null
 }
 
@@ -75,7 +76,7 @@ function alarmOfBrief(brief: BriefRow): Alarm {
     key: `review ${brief.brief_id}`,
     kind: 'review',
     name,
-    text: `has a brief (number ${brief.sequence}) that waits for your review`,
+    text: `has a brief that waits for your review (brief ${brief.sequence})`,
     seat_id: brief.seat_id,
     session_id: brief.session_id,
     brief_id: brief.brief_id,

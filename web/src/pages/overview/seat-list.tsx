@@ -1,9 +1,9 @@
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import type { HandoffShown, SessionRow } from '../../../../src/contract/api/sessions.js'
+import type { HandoffView, SessionRow } from '../../../../src/contract/api/sessions.js'
 import { isSameSeat, type Seat } from '../../live/seats.js'
 import { groupedText, moneyText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
 import { Gauge, GaugeNumber, GaugeTokens, SubagentGauge } from '../../parts/gauge.js'
-import { handoffWaitText } from '../../parts/handoff-wait.js'
+import { handoffStateText, handoffWaitText } from '../../parts/handoff-text.js'
 import { LevelMark } from '../../parts/level-mark.js'
 import { ModelName } from '../../parts/model-name.js'
 import { Link } from '../../parts/navigation.js'
@@ -15,9 +15,12 @@ import type { Alarm } from './rank-seats.js'
 export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: readonly Alarm[] }) {
   const kinds = useMemo(() => new Map([...alarms].reverse().map(({ seat_id, kind }) => [seat_id, kind])), [alarms])
   return (
-    <section aria-label="All seats">
+    <section aria-label="Seats">
+      <p className="seat-hint quiet">
+        A seat is one terminal or one job. It stays the same when a new session continues the work in it.
+      </p>
       <div className="seat-heads" aria-hidden="true">
-        <span>Seat (terminal or job)</span>
+        <span>Seat</span>
         <span>Context used until compaction</span>
         <span>State</span>
         <span>Model</span>
@@ -60,12 +63,12 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
           </Link>
           <SeatOrigin row={current} name={seat.name} />
         </div>
-        <div className="seat-climb">
+        <div className="seat-gauge">
           <Gauge figures={current} label={`Context of ${seat.name}`} />
           <GaugeNumber figures={current} />
           <p className="seat-figures">
             {current.used_tokens === null ? (
-              <span className="quiet">no reading yet</span>
+              <span className="quiet">no figures yet</span>
             ) : (
               <GaugeTokens figures={current} />
             )}
@@ -107,8 +110,8 @@ function SeatOrigin({ row, name }: { row: SessionRow; name: string }) {
     row.title,
     row.seat_name === null || folder === null ? null : folder.split('/').filter(Boolean).at(-1),
     row.branch,
-    row.job_id,
-  ].filter((part) => part !== null && part !== undefined && part !== name)
+    row.job_id === null ? null : 'job',
+  ].filter((part) => part !== null && part !== undefined && part !== name && part !== row.job_id)
   return (
     <span
       className="seat-where cut quiet"
@@ -124,9 +127,9 @@ function Forecast({ row }: { row: SessionRow }) {
   return (
     <span
       className="quiet nowrap"
-      title={`${groupedText(row.tokens_per_step)} tokens a step in this cycle (${tokensText(row.used_tokens)} used)`}
+      title={`A step is one answer of the model. It takes ${groupedText(row.tokens_per_step)} tokens in this cycle.`}
     >
-      {row.steps_left === 0 ? 'compacts next' : `~${plural(row.steps_left, 'step')} left`}
+      {row.steps_left === 0 ? 'compacts at the next step' : `~${plural(row.steps_left, 'step')} left`}
     </span>
   )
 }
@@ -140,27 +143,33 @@ function SeatSigns({ row }: { row: SessionRow }) {
     <span className="seat-signs">
       <LevelMark level={level} percent={row.compaction_percent} hideName={row.handoff !== null} />
       {row.handoff !== null && <HandoffSign handoff={row.handoff} />}
-      {!row.enabled && <span className="sign">silenced</span>}
+      {!row.enabled && <span className="sign">Baton off</span>}
       {isCalm && row.compactions > 0 && <span className="quiet">{plural(row.compactions, 'compaction')}</span>}
     </span>
   )
 }
 
-function HandoffSign({ handoff }: { handoff: HandoffShown }) {
+function HandoffSign({ handoff }: { handoff: HandoffView }) {
   const waits = handoffWaitText(handoff)
-  if (waits === null) return <span className="sign">handoff {handoff.state}</span>
-  return <span className="sign sign-waits">handoff waits: {waits}</span>
+  return (
+    <span className="sign sign-handoff" data-handoff={handoff.state} data-waits-for={handoff.hindered_by ?? undefined}>
+      {waits === null ? `handoff: ${handoffStateText(handoff)}` : `handoff waits: ${waits}`}
+    </span>
+  )
 }
 
 function summary(subagents: number, earlier: number): string {
-  const parts = [subagents > 0 ? plural(subagents, 'subagent') : null, earlier > 0 ? `${earlier} earlier` : null]
+  const parts = [
+    subagents > 0 ? plural(subagents, 'subagent') : null,
+    earlier > 0 ? plural(earlier, 'earlier session') : null,
+  ]
   return parts.filter((part) => part !== null).join(', ')
 }
 
 /** Subagents, each with the gauge of its own window, and earlier sessions of a seat. */
 function SeatDetails({ seat: { current, earlier } }: { seat: Seat }) {
   return (
-    <ul className="behind">
+    <ul className="seat-details">
       {current.subagents.map((subagent) => (
         <li key={subagent.subagent_id}>
           <span className="cut">
@@ -168,7 +177,7 @@ function SeatDetails({ seat: { current, earlier } }: { seat: Seat }) {
           </span>
           <SubagentGauge subagent={subagent} />
           <span className="nowrap">
-            {percentText(subagent.used_percent)} <span className="quiet">of window</span>
+            {percentText(subagent.used_percent)} <span className="quiet">of its window</span>
           </span>
           <ModelName model={subagent.model} />
           <span className="quiet">
@@ -183,7 +192,7 @@ function SeatDetails({ seat: { current, earlier } }: { seat: Seat }) {
           </Link>
           <Gauge size="slim" figures={row} label={`Context of the earlier session ${shortId(row.session_id)}`} />
           <span className="nowrap">
-            {tokensText(row.used_tokens)} tokens <span className="quiet">at its end</span>
+            {tokensText(row.used_tokens)} tokens <span className="quiet">when it ended</span>
           </span>
           <ModelName model={row.model} />
           <span className="quiet">

@@ -64,7 +64,7 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
   }
   return (
     <figure className="curve">
-      <div className="curve-tools" role="group" aria-label="What the curve shows">
+      <div className="curve-tools" role="group" aria-label="Time range">
         <button type="button" className="button" aria-pressed={!zoomed} onClick={() => show(first, last)}>
           All
         </button>
@@ -83,14 +83,28 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
         >
           Last hour
         </button>
-        <button type="button" className="button" aria-label="Closer" disabled={!canZoom} onClick={() => scale(0.5)}>
+        <button
+          type="button"
+          className="button"
+          aria-label="Zoom in"
+          title="Zoom in"
+          disabled={!canZoom}
+          onClick={() => scale(0.5)}
+        >
           +
         </button>
-        <button type="button" className="button" aria-label="Further" disabled={!zoomed} onClick={() => scale(2)}>
+        <button
+          type="button"
+          className="button"
+          aria-label="Zoom out"
+          title="Zoom out"
+          disabled={!zoomed}
+          onClick={() => scale(2)}
+        >
           −
         </button>
       </div>
-      <div className="curve-host" ref={host} role="img" aria-label={label}>
+      <div className="curve-host" ref={host} role="img" aria-label={label} data-readings={data[0].length}>
         {pointed !== null && <Reading pointed={pointed} plot={plot.current} />}
       </div>
       <figcaption className="curve-legend quiet">
@@ -103,7 +117,7 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
         <span>
           <i className="legend-handoff" /> handoff
         </span>
-        <span className="curve-hint">drag to zoom, double-click for all</span>
+        <span className="curve-hint">drag to zoom, double-click to reset</span>
       </figcaption>
     </figure>
   )
@@ -120,7 +134,9 @@ function Reading({ pointed, plot }: { pointed: Pointed; plot: uPlot | null }) {
       style={{ insetInlineStart: `${offset + pointed.left}px`, insetBlockStart: `${plot.over.offsetTop + 4}px` }}
     >
       <strong>{groupedText(pointed.used)}</strong> tokens
-      {pointed.point !== null && <div>{percentText((pointed.used / pointed.point) * 100)} of the compaction point</div>}
+      {pointed.point !== null && (
+        <div>{percentText((pointed.used / pointed.point) * 100)} of the way to compaction</div>
+      )}
       <div className="quiet" title={exactText(pointed.at)}>
         {clockText(pointed.at)}
       </div>

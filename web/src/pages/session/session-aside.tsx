@@ -1,5 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
-import type { MessageShown } from '../../../../src/contract/api/messages.js'
+import type { MessageView } from '../../../../src/contract/api/messages.js'
 import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { call } from '../../api/call-api.js'
@@ -23,7 +23,7 @@ import { AUTHORS } from '../briefs/brief-facts.js'
 import { BriefStatus } from '../briefs/brief-status.js'
 import { useLastEventId } from './session-data.js'
 
-/** Sidebar of a session: subagents, chain of sessions, briefs, archives and details. */
+/** Sidebar of a session: subagents, briefs, sessions of the seat, archives and details. */
 export function Aside({ session }: { session: SessionDetail }) {
   return (
     <>
@@ -47,7 +47,7 @@ function Subagents({ session }: { session: SessionDetail }) {
                 <strong>{subagent.type ?? 'subagent'}</strong> <span className="quiet">{subagent.description}</span>
               </span>
               <span className="nowrap">
-                {percentText(subagent.used_percent)} <span className="quiet">of window</span>
+                {percentText(subagent.used_percent)} <span className="quiet">of its window</span>
               </span>
             </p>
             <SubagentGauge subagent={subagent} />
@@ -84,7 +84,7 @@ function Briefs({ session }: { session: SessionDetail }) {
 
 function Chain({ session }: { session: SessionDetail }) {
   return (
-    <Section title="Chain">
+    <Section title="Sessions of this seat">
       <ol className="side-list chain">
         {session.chain.map((link) => (
           <li
@@ -116,7 +116,7 @@ function Chain({ session }: { session: SessionDetail }) {
 function Archives({ session }: { session: SessionDetail }) {
   const newest = [...session.archives].sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
   return (
-    <Section title="Archives">
+    <Section title="Kept transcripts">
       <ul className="side-list">
         {newest.map((archive) => (
           <li key={archive.archive_id} className="side-line">
@@ -135,9 +135,18 @@ function Archives({ session }: { session: SessionDetail }) {
 }
 
 const COMPACTIONS: Readonly<Record<NonNullable<SessionDetail['compaction_mode']>, string>> = {
-  proactive: 'before the window is full',
-  reactive: 'when the API refuses',
-  off: 'never: it stops when it is full',
+  proactive: 'shortly before the window is full',
+  reactive: 'when the API refuses a request',
+  off: 'never: the session stops when it is full',
+}
+
+const SOURCES: Readonly<Record<NonNullable<SessionDetail['source']>, string>> = {
+  mod: 'plugin module',
+  query: 'context query',
+  'status-line': 'status line',
+  transcript: 'transcript',
+  sdk: 'agent SDK',
+  monitor: 'another program',
 }
 
 function Details({ session }: { session: SessionDetail }) {
@@ -148,10 +157,10 @@ function Details({ session }: { session: SessionDetail }) {
           ['started', <RelativeTime key="started" at={session.started_at} />],
           ['ended', session.ended_at !== null && <RelativeTime key="ended" at={session.ended_at} />],
           ['client', `${session.agent} ${session.agent_version ?? ''}`],
-          ['window', `${tokensText(session.window_tokens)} tokens`],
-          ['compaction', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
-          ['compacts at', session.limits_reason],
-          ['measured by', session.source !== null && `${session.source}${session.exact ? '' : ', derived'}`],
+          ['context window', `${tokensText(session.window_tokens)} tokens`],
+          ['compacts', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
+          ['limits from', session.limits_reason],
+          ['measured by', session.source !== null && SOURCES[session.source]],
           ['seat', <Id key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
           ...planLimits(session),
         ]}
@@ -166,7 +175,10 @@ function Details({ session }: { session: SessionDetail }) {
 function planLimits({ plan_limits: limits }: SessionDetail): [string, string][] {
   return (limits ?? []).map((limit) => {
     const used = (limit as { usedPercent?: unknown }).usedPercent
-    return [`limit ${limit.name}`, typeof used === 'number' ? `${percentText(used)} used` : 'told'] as [string, string]
+    return [`limit ${limit.name}`, typeof used === 'number' ? `${percentText(used)} used` : 'reported'] as [
+      string,
+      string,
+    ]
   })
 }
 
@@ -179,19 +191,19 @@ const CUT_LENGTH = 240
 /** Messages sent to the seat, and a form to send another. */
 export function Messages({ session }: { session: SessionDetail }) {
   const [all, setAll] = useState(false)
-  const { data, problem, loading, again } = useCall('messages', { id: session.session_id, query: { limit: 50 } })
-  useRefetchOnChange(again, useLastEventId(session.session_id, MESSAGE_EVENTS))
+  const { data, problem, loading, refetch } = useCall('messages', { id: session.session_id, query: { limit: 50 } })
+  useRefetchOnChange(refetch, useLastEventId(session.session_id, MESSAGE_EVENTS))
   const newest = [...(data?.messages ?? [])].sort((a, b) => (a.queued_at < b.queued_at ? 1 : -1))
   return (
     <Section title="Messages">
       <div className="stack">
-        <SendBox session={session} sent={again} />
-        {problem !== null && <Problem problem={problem} again={again} />}
+        <SendBox session={session} sent={refetch} />
+        {problem !== null && <Problem problem={problem} retry={refetch} />}
         {loading && <Skeleton />}
         {!loading && newest.length === 0 && problem === null && <p className="quiet">No messages yet.</p>}
         <ul className="messages">
           {newest.slice(0, all ? newest.length : SHOWN_MESSAGES).map((message) => (
-            <MessageEntry key={message.message_id} message={message} again={again} />
+            <MessageEntry key={message.message_id} message={message} refetch={refetch} />
           ))}
         </ul>
         {!all && newest.length > SHOWN_MESSAGES && (
@@ -215,7 +227,7 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
     act(async () => {
       await call('send', { id: session.session_id, body: { text: text.trim(), mode } })
       setText('')
-      toast('Queued')
+      toast('The message is queued')
       sent()
     })
   }
@@ -231,8 +243,8 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
         aria-label="Message to the agent"
         placeholder={
           session.state === 'ended'
-            ? 'The session is over; the seat’s next one will get it'
-            : 'Tell the agent something'
+            ? 'This session has ended. The next one in this seat gets the message.'
+            : 'Write a message to the agent'
         }
         onChange={(event) => setText(event.target.value)}
         onKeyDown={press}
@@ -266,22 +278,22 @@ function MessageText({ text }: { text: string }) {
       <p className="words">{whole ? text : `${text.slice(0, CUT_LENGTH).trimEnd()} …`}</p>
       {!whole && (
         <button type="button" className="fold" onClick={() => setWhole(true)}>
-          All of it
+          Show all
         </button>
       )}
     </>
   )
 }
 
-function MessageEntry({ message, again }: { message: MessageShown; again: () => void }) {
+function MessageEntry({ message, refetch }: { message: MessageView; refetch: () => void }) {
   const { busy, trouble, act } = useAct()
-  const takeBack = (): void =>
+  const withdraw = (): void =>
     act(async () => {
       await call('unsend', { id: message.message_id })
-      again()
+      refetch()
     })
   return (
-    <li className="message">
+    <li className="message" data-status={message.status}>
       <p className="message-head">
         <StateBadge state={message.status} />
         <span className="quiet">
@@ -292,10 +304,10 @@ function MessageEntry({ message, again }: { message: MessageShown; again: () => 
         </span>
       </p>
       {message.text !== null && <MessageText text={message.text} />}
-      {message.reason !== null && <p className="quiet message-reason">Waits: {message.reason}.</p>}
+      {message.reason !== null && <p className="quiet message-reason">Waiting: {message.reason}.</p>}
       {message.status === 'queued' && message.sender !== 'baton' && (
-        <button type="button" className="fold" disabled={busy} onClick={takeBack}>
-          Take it back
+        <button type="button" className="fold" data-act="withdraw" disabled={busy} onClick={withdraw}>
+          Withdraw
         </button>
       )}
       {trouble !== null && <Problem problem={trouble} />}

@@ -26,7 +26,7 @@ interface SessionQuery {
   /** False while only the live row of the session has arrived. */
   whole: boolean
   problem: CallProblem | null
-  again: () => void
+  refetch: () => void
 }
 
 /**
@@ -35,27 +35,27 @@ interface SessionQuery {
  * the known figures at once.
  */
 export function useSession(id: string): SessionQuery {
-  const { data, problem, again } = useCall('session', { id })
+  const { data, problem, refetch } = useCall('session', { id })
   const sessionId = data?.session_id ?? id
   const row = useLive((live) => live.sessions.get(sessionId))
   const changed = useLastEventId(sessionId, REFETCH_EVENTS)
-  useRefetchOnChange(again, changed)
+  useRefetchOnChange(refetch, changed)
   // A handoff's new session starts after this one's last event and makes the chain longer.
   const seatId = row?.seat_id ?? data?.seat_id
   const lastStartId = useLive(
     (live) => live.feed.findLast((event) => event.type === 'session_started' && event.seat_id === seatId)?.id ?? 0,
   )
-  useRefetchOnChange(again, lastStartId)
+  useRefetchOnChange(refetch, lastStartId)
   // Fetch again after rows were removed, so that forgotten briefs and archives disappear.
   const gone = useLive((live) => live.gone)
-  useRefetchOnChange(again, gone)
+  useRefetchOnChange(refetch, gone)
   const session = useMemo(() => {
     if (data === null)
       return row === undefined ? null : { ...row, ...DETAIL_DEFAULTS, cycle_started_at: row.started_at }
     // A reply that is newer than the row wins, an older one is overwritten by the row.
     return row === undefined || row.seen_at < data.seen_at ? data : { ...data, ...row }
   }, [data, row])
-  return { session, whole: data !== null, problem, again }
+  return { session, whole: data !== null, problem, refetch }
 }
 
 /** Values of the fields that live rows do not have, until the session is fetched. */
@@ -81,12 +81,12 @@ export interface SessionEvents {
   events: readonly Event[]
   problem: CallProblem | null
   loading: boolean
-  again: () => void
+  refetch: () => void
 }
 
 /** Fetched and live events of a session except readings, oldest first. */
 export function useEvents(id: string): SessionEvents {
-  const { data, problem, loading, again } = useCall('events', {
+  const { data, problem, loading, refetch } = useCall('events', {
     query: { session: id, without_readings: true, limit: 5_000 },
   })
   const feed = useLive((live) => live.feed)
@@ -97,5 +97,5 @@ export function useEvents(id: string): SessionEvents {
       feed.filter(({ session_id }) => session_id === id),
     )
   }, [data, feed, id])
-  return { events, problem: data === null ? problem : null, loading, again }
+  return { events, problem: data === null ? problem : null, loading, refetch }
 }

@@ -1,7 +1,7 @@
 import { ContextCurve, Timeline } from './timeline.js'
 import './session.css'
 import { useState } from 'react'
-import type { Forecast, HandoffShown, SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { Forecast, HandoffView, SessionDetail } from '../../../../src/contract/api/sessions.js'
 import { call, problemFrom } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
@@ -19,7 +19,7 @@ import {
   tokensText,
 } from '../../parts/format.js'
 import { Gauge, GaugeNumber } from '../../parts/gauge.js'
-import { handoffWaitText } from '../../parts/handoff-wait.js'
+import { handoffSentence, handoffWaitText } from '../../parts/handoff-text.js'
 import { LevelMark } from '../../parts/level-mark.js'
 import { ModelName } from '../../parts/model-name.js'
 import { Link } from '../../parts/navigation.js'
@@ -33,7 +33,7 @@ import { Aside, Messages } from './session-aside.js'
 import { useEvents, useSession } from './session-data.js'
 
 export default function SessionPage({ id }: { id: string }) {
-  const { session, whole, problem, again } = useSession(id)
+  const { session, whole, problem, refetch } = useSession(id)
   if (session === null) {
     return (
       <>
@@ -41,15 +41,15 @@ export default function SessionPage({ id }: { id: string }) {
         {problem === null ? (
           <Skeleton lines={10} label="Loading the session" />
         ) : (
-          <Missing problem={problem} again={again} list={{ href: '/?show=all', name: 'All sessions' }} />
+          <Missing problem={problem} retry={refetch} list={{ href: '/?show=all', name: 'All sessions' }} />
         )}
       </>
     )
   }
   return (
     <article className="session">
-      <SessionHead session={session} again={again} />
-      {problem !== null && <Problem problem={problem} again={again} />}
+      <SessionHead session={session} refetch={refetch} />
+      {problem !== null && <Problem problem={problem} retry={refetch} />}
       <ContextFigures session={session} />
       <SessionHistory session={session} whole={whole} />
     </article>
@@ -83,8 +83,8 @@ function ContextFigures({ session }: { session: SessionDetail }) {
         <p className="measure-number">
           {session.used_tokens === null ? (
             <span className="measure-of">
-              no reading yet
-              <span>The first answer of the model brings one.</span>
+              no figures yet
+              <span>They arrive with the model’s first answer.</span>
             </span>
           ) : (
             <>
@@ -112,17 +112,17 @@ function ContextFigures({ session }: { session: SessionDetail }) {
         <div>
           <dt>cache hits</dt>
           <dd>{spend.cache_hit_rate === null ? '–' : percentText(spend.cache_hit_rate * 100)}</dd>
-          <dd className="quiet">of the tokens sent</dd>
+          <dd className="quiet">of input tokens</dd>
         </div>
         <div>
-          <dt>cycle {session.cycle}</dt>
+          <dt title="A cycle is the time from one emptying of the context to the next">cycle {session.cycle}</dt>
           <dd>{plural(session.compactions, 'compaction')}</dd>
           <dd className="quiet">
             {session.updated_at === null ? (
-              'no reading yet'
+              'not measured yet'
             ) : (
               <>
-                last reading <RelativeTime at={session.updated_at} />
+                measured <RelativeTime at={session.updated_at} />
               </>
             )}
           </dd>
@@ -140,7 +140,7 @@ function StepsLeft({ session }: { session: SessionDetail }) {
   const next = nextLevel(data, session.used_tokens)
   return (
     <div>
-      <dt>to compaction</dt>
+      <dt>until compaction</dt>
       <dd>{steps === null || session.state === 'ended' ? '–' : `~${plural(steps, 'step')}`}</dd>
       <dd className="quiet">
         {steps === null || session.state === 'ended'
@@ -173,7 +173,7 @@ function nextLevel(forecast: Forecast | null, used: number | null): string | nul
   return next === undefined || next.steps === null ? null : `${next.name} in ~${plural(next.steps, 'step')}`
 }
 
-function SessionHead({ session, again }: { session: SessionDetail; again: () => void }) {
+function SessionHead({ session, refetch }: { session: SessionDetail; refetch: () => void }) {
   const name = seatName(session)
   const folder = session.project ?? session.cwd
   const resume = resumeCommand(session)
@@ -188,12 +188,12 @@ function SessionHead({ session, again }: { session: SessionDetail; again: () => 
             <span className="session-signs">
               <StateBadge state={session.state} />
               <LevelMark level={session.level} percent={session.compaction_percent} />
-              {!session.enabled && <span className="sign">silenced</span>}
+              {!session.enabled && <span className="sign">Baton off</span>}
             </span>
           </>
         }
       >
-        <SessionActions session={session} again={again} />
+        <SessionActions session={session} refetch={refetch} />
       </PageHead>
       <ul className="session-about">
         {session.title !== null && session.title !== name && (
@@ -222,19 +222,19 @@ function SessionHead({ session, again }: { session: SessionDetail; again: () => 
           <li>
             <span className="id nowrap">
               <code title={resume}>{resume.replace(session.session_id, `${shortId(session.session_id)}…`)}</code>
-              <CopyButton text={resume} label="command that resumes it" />
+              <CopyButton text={resume} label="command that resumes this session" />
             </span>
           </li>
         )}
       </ul>
       {session.config_trouble !== null && <p className="strip bad">{session.config_trouble}</p>}
       {next !== undefined && (
-        <p className="strip">
-          This seat continues in another session:{' '}
+        <p className="strip" data-next={next.session_id}>
+          A newer session continues in this seat:{' '}
           <Link href={sessionHref(next.session_id)}>{shortId(next.session_id)}</Link>
         </p>
       )}
-      {session.handoff !== null && <HandoffStrip session={session} handoff={session.handoff} again={again} />}
+      {session.handoff !== null && <HandoffStrip session={session} handoff={session.handoff} refetch={refetch} />}
     </>
   )
 }
@@ -250,7 +250,7 @@ function resumeCommand({ agent, session_id: id, job_id }: SessionDetail): string
 }
 
 /** Buttons that change a session. */
-function SessionActions({ session, again }: { session: SessionDetail; again: () => void }) {
+function SessionActions({ session, refetch }: { session: SessionDetail; refetch: () => void }) {
   const [asking, setAsking] = useState(false)
   const { busy, act } = useAct()
   const { session_id: id, enabled } = session
@@ -259,45 +259,67 @@ function SessionActions({ session, again }: { session: SessionDetail; again: () 
     act(async () => {
       try {
         const { enabled: now } = await call('switchSession', { id, body: { enabled: !enabled } })
-        toast(now ? 'Baton speaks to this session again' : 'Baton is silent in this session')
+        toast(now ? 'Baton is on in this session' : 'Baton is off in this session')
       } catch (error) {
         toast(problemFrom(error).error)
       }
-      again()
+      refetch()
     })
   return (
     <div className="row">
-      <button type="button" className="button" disabled={busy} onClick={toggle}>
-        {enabled ? 'Silence' : 'Wake'}
+      <button
+        type="button"
+        className="button"
+        data-act={enabled ? 'off' : 'on'}
+        disabled={busy}
+        title="While Baton is off it only measures: it sends no messages and starts no handoffs in this session."
+        onClick={toggle}
+      >
+        {enabled ? 'Turn Baton off' : 'Turn Baton on'}
       </button>
       {!isOver && session.handoff === null && (
-        <button type="button" className="button primary" onClick={() => setAsking(true)}>
+        <button type="button" className="button primary" data-act="handoff" onClick={() => setAsking(true)}>
           Hand over now
         </button>
       )}
-      {asking && <AskHandoff session={session} onClose={() => setAsking(false)} again={again} />}
+      {asking && <AskHandoff session={session} onClose={() => setAsking(false)} refetch={refetch} />}
     </div>
   )
 }
 
-function AskHandoff({ session, onClose, again }: { session: SessionDetail; onClose: () => void; again: () => void }) {
+function AskHandoff({
+  session,
+  onClose,
+  refetch,
+}: {
+  session: SessionDetail
+  onClose: () => void
+  refetch: () => void
+}) {
   const [reason, setReason] = useState('')
   const { busy, trouble, act } = useAct()
   const ask = (): void =>
     act(async () => {
       await call('handOff', { id: session.session_id, body: { reason: reason.trim() === '' ? null : reason.trim() } })
-      toast('The agent is asked for a brief')
+      toast('Baton asks the agent for a brief')
       onClose()
-      again()
+      refetch()
     })
   return (
-    <Confirm open title={`Hand ${seatName(session)} over?`} yes="Hand over" busy={busy} onYes={ask} onClose={onClose}>
+    <Confirm
+      open
+      title={`Hand over ${seatName(session)} to a fresh session?`}
+      yes="Hand over"
+      busy={busy}
+      onYes={ask}
+      onClose={onClose}
+    >
       <p>
-        The agent writes a brief at the end of its turn. Baton checks it against the transcript and begins a fresh
-        session with it in the same seat. Nothing that runs is interrupted.
+        The agent writes a brief at the end of its turn. Baton checks it against the transcript and starts a fresh
+        session with it in the same seat. Running tools are not interrupted.
       </p>
       <label className="field">
-        <span>Why (optional)</span>
+        <span>Reason (optional)</span>
         <input value={reason} maxLength={2_000} onChange={(event) => setReason(event.target.value)} />
       </label>
       {trouble !== null && <Problem problem={trouble} />}
@@ -305,29 +327,15 @@ function AskHandoff({ session, onClose, again }: { session: SessionDetail; onClo
   )
 }
 
-const HANDOFF_TEXT: Readonly<Record<HandoffShown['state'], string>> = {
-  requested: 'The agent is asked for a brief.',
-  written: 'The brief is written and will be checked.',
-  checked: 'The brief is checked.',
-  review: 'The brief waits for a review.',
-  waiting: 'Everything is ready. It waits for the end of the turn.',
-  clearing: 'A fresh session is being begun.',
-  confirmed: 'A fresh session has begun.',
-  started: 'The fresh session has the brief.',
-  done: 'Handed over.',
-  failed: 'It failed.',
-  cancelled: 'It was called off.',
-}
-
 /** The running handoff of a session, its state, and a button to cancel it. */
 function HandoffStrip({
   session,
   handoff,
-  again,
+  refetch,
 }: {
   session: SessionDetail
-  handoff: HandoffShown
-  again: () => void
+  handoff: HandoffView
+  refetch: () => void
 }) {
   const waits = handoffWaitText(handoff)
   const [asking, setAsking] = useState(false)
@@ -335,29 +343,29 @@ function HandoffStrip({
   const cancel = (): void =>
     act(async () => {
       await call('cancelHandoff', { id: session.session_id })
-      toast('The handoff is called off')
+      toast('The handoff is cancelled')
       setAsking(false)
-      again()
+      refetch()
     })
   return (
-    <div className="strip">
+    <div className="strip" data-handoff={handoff.state} data-waits-for={handoff.hindered_by ?? undefined}>
       <p>
-        <strong>Handoff {handoff.number}</strong> {HANDOFF_TEXT[handoff.state]}{' '}
-        {waits !== null && `It waits: ${waits}. `}
+        <strong>Handoff {handoff.number}</strong> {handoffSentence(handoff)} {waits !== null && `It waits: ${waits}. `}
         <span className="quiet">
           since <RelativeTime at={handoff.state_at} />
         </span>
       </p>
       <div className="row">
         {handoff.brief_id !== null && <Link href={briefHref(handoff.brief_id)}>Read the brief</Link>}
-        <button type="button" className="button" onClick={() => setAsking(true)}>
-          Call it off
+        <button type="button" className="button" data-act="cancel-handoff" onClick={() => setAsking(true)}>
+          Cancel the handoff
         </button>
       </div>
       <Confirm
         open={asking}
-        title="Call the handoff off?"
-        yes="Call it off"
+        title="Cancel the handoff?"
+        yes="Cancel the handoff"
+        no="Keep the handoff"
         busy={busy}
         onYes={cancel}
         onClose={() => {
@@ -365,7 +373,7 @@ function HandoffStrip({
           reset()
         }}
       >
-        <p>The session goes on as it is. A brief that was written stays in the list and is not used.</p>
+        <p>The session continues as it is. A brief that is already written stays in the list and is not used.</p>
         {trouble !== null && <Problem problem={trouble} />}
       </Confirm>
     </div>

@@ -1,4 +1,4 @@
-import type { LossShown } from '../../../../src/contract/api/sessions.js'
+import type { LossView } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { bytesText, groupedText, percentText, plural, shortId } from '../../parts/format.js'
 import { TRIGGER } from '../archive/archive-labels.js'
@@ -17,7 +17,7 @@ export interface CompactionItem {
   start: Event | null
   /** Null while the compaction runs. */
   complete: Event | null
-  loss: LossShown | null
+  loss: LossView | null
   recoveries: readonly Event[]
 }
 
@@ -32,7 +32,7 @@ const HIDDEN_EVENTS: ReadonlySet<Event['type']> = new Set([
 const COMPACTION_EVENTS: ReadonlySet<Event['type']> = new Set(['loss_report', 'recovery_delivered'])
 
 /** Returns the timeline's entries, newest first. `all` includes internal events. */
-export function itemsOf(events: readonly Event[], losses: readonly LossShown[], options: { all: boolean }): Item[] {
+export function itemsOf(events: readonly Event[], losses: readonly LossView[], options: { all: boolean }): Item[] {
   const items: Item[] = []
   const compactions = new Map<string, CompactionItem>()
   const warned = new Set(events.flatMap((event) => (event.type === 'context_warning' ? levelsOf(event) : [])))
@@ -79,9 +79,9 @@ function levelsOf({ data, at }: Event): string[] {
 }
 const minute = (at: string): string => at.slice(0, 16)
 
-const lossOf = (losses: readonly LossShown[], startedAt: string): LossShown | null =>
+const lossOf = (losses: readonly LossView[], startedAt: string): LossView | null =>
   losses.find((loss) => loss.compaction_started_at === startedAt) ?? null
-const lossBefore = (losses: readonly LossShown[], at: string): LossShown | null =>
+const lossBefore = (losses: readonly LossView[], at: string): LossView | null =>
   losses.findLast((loss) => loss.compaction_started_at <= at) ?? null
 
 /** Merges fetched and live events without duplicates, in the order of their ids. */
@@ -116,9 +116,11 @@ export function eventText({ type, data }: Event): EventText {
         text(data.source),
       ])
     case 'cycle_started':
-      return say(`Cycle ${text(data.cycle) ?? ''} began`, [text(data.reason)])
+      return say(`Cycle ${text(data.cycle) ?? ''} started`, [text(data.reason)])
     case 'level_crossed':
-      return say(`Crossed ${text(data.level) ?? 'a level'}`, [ofPoint(data.compaction_percent)])
+      return say(data.level ? `Crossed level ${text(data.level)}` : 'Crossed a level', [
+        ofPoint(data.compaction_percent),
+      ])
     case 'archive_created':
       return say('Transcript kept', [
         TRIGGER[data.trigger as keyof typeof TRIGGER] ?? text(data.trigger),
@@ -128,20 +130,20 @@ export function eventText({ type, data }: Event): EventText {
     case 'loss_report':
       return say('Loss report', [`${text(data.facts_kept)} of ${text(data.facts)} facts kept`])
     case 'recovery_delivered':
-      return say('Facts told again', [typeof data.facts === 'number' ? plural(data.facts, 'fact') : null], 'good')
+      return say('Facts put back', [typeof data.facts === 'number' ? plural(data.facts, 'fact') : null], 'good')
     case 'handoff_requested':
-      return say('Handoff asked for', [
+      return say('Handoff requested', [
         data.cause === 'level' ? `by level ${text(data.level)}` : `by ${text(data.cause)}`,
         text(data.reason),
       ])
     case 'handoff_started':
-      return say('Handoff began', [way(data.way)])
+      return say('Handoff started', [way(data.way)])
     case 'handoff_completed':
       return say('Handed over', [way(data.way), chain(data)], 'good')
     case 'handoff_failed':
       return say('Handoff failed', [text(data.reason)], 'bad')
     case 'handoff_cancelled':
-      return say('Handoff called off', [text(data.reason)])
+      return say('Handoff cancelled', [text(data.reason)])
     case 'message_queued':
       return say('Message queued', [text(data.category), text(data.mode)])
     case 'message_delivered':
@@ -150,12 +152,12 @@ export function eventText({ type, data }: Event): EventText {
         data.repeated === true ? 'repeated' : null,
       ])
     case 'message_cancelled':
-      return say('Message called off', [text(data.reason)])
+      return say('Message cancelled', [text(data.reason)])
     case 'guard_tripped':
-      return say(`Guard ${text(data.guard) ?? ''} held it back`, [text(data.reason)], 'bad')
+      return say(`Guard ${text(data.guard) ?? ''} stopped an action`, [text(data.reason)], 'bad')
     case 'silence_alarm':
       return say(
-        'No readings arrive',
+        'Baton receives no figures',
         [`${text(data.tool_calls)} tool calls, ${text(data.minutes)} min`, 'run baton doctor'],
         'bad',
       )
@@ -172,10 +174,10 @@ const text = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : null
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 const ofPoint = (value: unknown): string | null =>
-  typeof value === 'number' ? `${percentText(value)} of the point` : null
+  typeof value === 'number' ? `${percentText(value)} of the way to compaction` : null
 const way = (value: unknown): string | null =>
   value === 'start'
-    ? 'by the person’s own clear or start'
+    ? 'when you cleared or started the client'
     : value === 'mod'
       ? 'inside the client'
       : value === 'tmux'

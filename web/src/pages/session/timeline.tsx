@@ -1,5 +1,5 @@
 import { Suspense, useEffect, useId, useMemo, useRef, useState } from 'react'
-import type { LossShown, SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { LossView, SessionDetail } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { useCall } from '../../api/use-call.js'
 import {
@@ -28,7 +28,7 @@ const PAGE_SIZE = 100
 
 /** List of a session's events, newest first. */
 export function Timeline({ session, history }: { session: SessionDetail; history: SessionEvents }) {
-  const { events, problem, loading, again } = history
+  const { events, problem, loading, refetch } = history
   const [everything, setEverything] = useParameter('events')
   const [most, setMost] = useState(PAGE_SIZE)
   const all = everything === 'all'
@@ -39,11 +39,11 @@ export function Timeline({ session, history }: { session: SessionDetail; history
       title="Timeline"
       aside={
         <label className="check">
-          <input type="checkbox" checked={all} onChange={() => setEverything(all ? '' : 'all')} /> everything
+          <input type="checkbox" checked={all} onChange={() => setEverything(all ? '' : 'all')} /> show all events
         </label>
       }
     >
-      {problem !== null && <Problem problem={problem} again={again} />}
+      {problem !== null && <Problem problem={problem} retry={refetch} />}
       {loading && <Skeleton lines={6} />}
       {!loading && problem === null && items.length === 0 && <p className="quiet">Nothing has happened yet.</p>}
       <ol className="timeline">
@@ -64,7 +64,11 @@ function Entry({ item, day }: { item: Item; day: string | null }) {
   return (
     <>
       {day !== null && <li className="timeline-day">{day}</li>}
-      <li className="timeline-entry" data-kind={item.kind}>
+      <li
+        className="timeline-entry"
+        data-kind={item.kind}
+        data-type={item.kind === 'compaction' ? undefined : item.event.type}
+      >
         <time dateTime={item.at} title={exactText(item.at)}>
           {clockText(item.at)}
         </time>
@@ -105,7 +109,7 @@ function CompactionEntry({ item }: { item: CompactionItem }) {
 function CompactionRunning({ start }: { start: Event | null }) {
   const used = start?.data.contextUsedPercent
   return (
-    <p className="compaction-running" role="status">
+    <p className="compaction-running" role="status" data-used={typeof used === 'number' ? Math.round(used) : undefined}>
       <Spinner />
       <span>
         {start?.data.triggerReason === 'manual' ? 'Compaction' : 'Automatic compaction'} under way
@@ -119,8 +123,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   completed: 'Compacted',
   failed: 'Compaction failed',
   blocked: 'Compaction blocked',
-  thrashing: 'Compaction gave up',
-  unknown: 'Compaction ended unseen',
+  thrashing: 'Compaction failed repeatedly',
+  unknown: 'Compaction ended, outcome unknown',
 }
 
 function CompactionDone({ item, complete }: { item: CompactionItem; complete: Event }) {
@@ -162,9 +166,9 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
             data.idle === true
               ? 'while idle'
               : data.overflow === true
-                ? 'after a refusal'
+                ? 'after the API refused a request'
                 : data.triggerReason === 'manual'
-                  ? 'by hand'
+                  ? 'requested by the user'
                   : null,
             item.loss === null ? null : `${item.loss.facts_kept} of ${item.loss.facts} facts kept`,
           ]
@@ -182,7 +186,7 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
                 {data.summary}
               </div>
             ) : (
-              <p className="quiet">{isCompleted ? 'The client told no summary.' : 'Nothing was summarised.'}</p>
+              <p className="quiet">{isCompleted ? 'The client reported no summary.' : 'Nothing was summarised.'}</p>
             )}
           </section>
           {item.loss !== null && <LossReport loss={item.loss} />}
@@ -196,7 +200,8 @@ function CompactionDone({ item, complete }: { item: CompactionItem; complete: Ev
 function ContextWarning({ event: { data } }: { event: Event }) {
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
   const used = number(data.contextUsedPercent)
-  const sizes = `${groupedText(number(data.inputTokens))} input + ${groupedText(number(data.cacheTokens))} cache tokens, window ${groupedText(number(data.contextWindow))}`
+  const [input, cache, window] = [data.inputTokens, data.cacheTokens, data.contextWindow].map(number)
+  const sizes = `${groupedText(input)} input + ${groupedText(cache)} cache tokens, window ${groupedText(window)}`
   return (
     <p className="timeline-warning" title={sizes}>
       <LevelMark level={typeof data.level === 'string' ? data.level : 'warning'} percent={used} />
@@ -205,14 +210,18 @@ function ContextWarning({ event: { data } }: { event: Event }) {
   )
 }
 
+/** Number of lost facts shown until the user asks for all. */
+const SHOWN_FACTS = 8
+
 /** Facts that one compaction dropped, counted by kind and listed by importance. */
-function LossReport({ loss }: { loss: LossShown }) {
+function LossReport({ loss }: { loss: LossView }) {
+  const [all, setAll] = useState(loss.lost.length <= SHOWN_FACTS + 2)
   const lost = loss.facts - loss.facts_kept
   return (
     <section className="loss" aria-label="Loss report">
       <h3>
         {lost === 0 ? 'Nothing lost' : `${plural(lost, 'fact')} lost`}
-        {loss.put_back > 0 && <span className="good"> {loss.put_back} put back</span>}
+        {loss.put_back > 0 && <span className="good">, {loss.put_back} put back</span>}
       </h3>
       <ul className="loss-kinds">
         {Object.entries(loss.by_kind).map(([kind, { total, kept }]) => (
@@ -228,7 +237,7 @@ function LossReport({ loss }: { loss: LossShown }) {
         ))}
       </ul>
       <ul className="loss-facts">
-        {loss.lost.map((fact) => (
+        {loss.lost.slice(0, all ? loss.lost.length : SHOWN_FACTS).map((fact) => (
           <li key={`${fact.kind} ${fact.line} ${fact.text}`}>
             <span className="quiet">
               {fact.kind}
@@ -239,6 +248,11 @@ function LossReport({ loss }: { loss: LossShown }) {
           </li>
         ))}
       </ul>
+      {!all && (
+        <button type="button" className="button" onClick={() => setAll(true)}>
+          Show {loss.lost.length - SHOWN_FACTS} more
+        </button>
+      )}
     </section>
   )
 }
@@ -259,7 +273,7 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
     data: columns,
     problem,
     loading,
-    again,
+    refetch,
   } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })
   const live = useLiveReadings(session)
   const data = useMemo(() => curveData(columns, live), [columns, live])
@@ -267,14 +281,14 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
   const from = Date.parse(session.cycle_started_at) / 1_000
   return (
     <Section title="Context over time">
-      <div className="climb" data-empty={(!loading && data[0].length === 0) || undefined}>
+      <div className="curve-area" data-empty={(!loading && data[0].length === 0) || undefined}>
         {problem !== null && columns === null ? (
-          <Problem problem={problem} again={again} />
+          <Problem problem={problem} retry={refetch} />
         ) : loading ? (
           <Skeleton lines={4} label="Loading the curve" />
         ) : data[0].length === 0 ? (
-          <Empty title="No readings yet">
-            <p>The curve begins with the first answer of the model.</p>
+          <Empty id="no-readings" title="Not measured yet">
+            <p>The curve starts with the first answer of the model.</p>
           </Empty>
         ) : (
           <Suspense fallback={<Skeleton lines={4} />}>
@@ -283,7 +297,7 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
               marks={marks}
               levels={session.levels}
               cycleFrom={whole && session.cycle > 1 ? from : null}
-              label={`The climb of this session in ${data[0].length} readings, now at ${percentText(session.compaction_percent)} of the compaction point`}
+              label={curveLabel(data[0].length, session.compaction_percent)}
             />
           </Suspense>
         )}
@@ -291,6 +305,10 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
     </Section>
   )
 }
+
+/** Description of the chart for screen readers. */
+const curveLabel = (readings: number, percent: number | null): string =>
+  `Context used over time: ${plural(readings, 'reading')}, now ${percentText(percent)} of the way to compaction`
 
 /** Readings that arrived while the page was open, collected from the newest one in each row. */
 function useLiveReadings(session: SessionDetail): readonly Live[] {

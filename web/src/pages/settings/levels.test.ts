@@ -26,10 +26,12 @@ describe('levels on the gauge', () => {
       level('b', '70% of window', null),
       level('c', '150k', 150_000),
       level('d', '85 % of compaction', null),
+      level('e', '90% or 300k', null),
     ]
     expect(placeLevels(levels, null).map(({ level: { name }, percent }) => [name, percent])).toEqual([
       ['a', 50],
       ['d', 85],
+      ['e', 90],
     ])
   })
 

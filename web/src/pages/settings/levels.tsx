@@ -37,7 +37,7 @@ const COLUMNS: Column<Level>[] = [
   { id: 'from', head: 'Set in', cell: ({ from }) => <ConfiguredIn from={from} /> },
 ]
 
-/** Place of a level's configuration: `project file baton.yaml, levels[0]`. The full path is on hover. */
+/** Place of a level's configuration: `project file baton.yaml, levels[0]`; full path on hover. */
 function ConfiguredIn({ from }: { from: string }) {
   return (
     <span className="nowrap" title={from}>
@@ -58,10 +58,12 @@ export function Levels({
 }) {
   const used = useLive((live) => live.sessions.get(settings.session_id ?? '')?.used_tokens ?? null)
   return (
-    <Section title="Levels" aside={<SessionChoice session={session} onSession={onSession} />}>
-      <p className="settings-told">{limitsText(settings)}</p>
+    <Section id="levels" title="Levels" aside={<SessionChoice session={session} onSession={onSession} />}>
+      <p className="settings-note" data-point={settings.compaction_tokens ?? undefined}>
+        {limitsText(settings)}
+      </p>
       {settings.levels.length === 0 ? (
-        <p>There are no levels: nothing is said however full a session is.</p>
+        <p>No levels are configured: Baton warns nobody, however full a session is.</p>
       ) : (
         <>
           <LevelGauge settings={settings} used={used} />
@@ -109,11 +111,15 @@ function limitsText({
 }: Settings): string {
   if (point === null) {
     return session_id === null
-      ? 'Levels in percent get their place in tokens when a session is measured. Choose one to see where they stand in it.'
-      : 'Its window is not known yet: levels in percent cannot be placed.'
+      ? 'The place of a level in tokens depends on the context window of the session. Choose a session to see it.'
+      : 'The context window of this session is not known yet, so its levels have no place in tokens.'
   }
   const end =
-    mode === 'off' ? 'It refuses' : mode === 'reactive' ? 'It compacts when the API refuses, expected' : 'It compacts'
+    mode === 'off'
+      ? 'The session stops'
+      : mode === 'reactive'
+        ? 'The session compacts when the API refuses a request, which is expected'
+        : 'The session compacts'
   const size = window === null ? '' : ` in a window of ${groupedText(window)}`
   return `${end} at ${exact ? '' : 'about '}${groupedText(point)} tokens${size}: ${reason}.`
 }
@@ -143,7 +149,7 @@ function LevelGauge({ settings, used }: { settings: Settings; used: number | nul
     <div className="level-gauge" ref={ref}>
       <Gauge
         size="row"
-        label={point === null ? 'Levels as parts of the compaction point' : 'Levels up to the compaction point'}
+        label="Levels on the way to compaction"
         figures={{
           used_tokens: used ?? 0,
           compaction_tokens: scale,
@@ -203,7 +209,8 @@ interface PlacedLevel {
 
 /**
  * Returns the positions of levels on the gauge. Without a session the compaction point is
- * unknown, so that only levels configured in percent of it have a position.
+ * unknown, so that only levels configured in percent of it have a position. Of two places joined by
+ * `or` the percentage is shown: the other one comes first only in a large window.
  */
 export function placeLevels(levels: readonly LevelRule[], point: number | null): PlacedLevel[] {
   return levels
@@ -216,7 +223,7 @@ export function placeLevels(levels: readonly LevelRule[], point: number | null):
 
 function percentOf({ at_tokens: at, rule }: LevelRule, point: number | null): number | null {
   if (point !== null) return at === null || point === 0 ? null : (at / point) * 100
-  const percentRule = /^\s*(\d+(?:\.\d+)?)\s*%\s*(?:of compaction)?\s*$/i.exec(rule)
+  const percentRule = /^\s*(\d+(?:\.\d+)?)\s*%\s*(?:of compaction)?\s*(?:$|or )/i.exec(rule)
   return percentRule === null ? null : Number(percentRule[1])
 }
 

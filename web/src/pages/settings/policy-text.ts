@@ -18,33 +18,33 @@ export function policySections(settings: Settings): PolicySection[] {
   return [
     { title: 'Compaction', statements: compaction(settings) },
     { title: 'Handoff', statements: handoff(settings.handoff) },
-    { title: 'Guards of unattended handoffs', statements: guards(settings.guards) },
+    { title: 'Limits of automatic handoffs', statements: guards(settings.guards) },
     { title: 'Archive', statements: archive(settings.archive) },
   ]
 }
 
 /** Says whether Baton is on and what set it. Text between backticks is shown as code. */
 export function switchText({ enabled, enabled_by: by }: Pick<Settings, 'enabled' | 'enabled_by'>): string {
-  const quiet = ': it measures and says nothing.'
+  const quiet = '. It measures, but sends no messages.'
   if (by === 'configuration')
-    return enabled ? 'Baton is on.' : `Baton is off, because a file says \`enabled: false\`${quiet}`
+    return enabled ? 'Baton is on.' : `Baton is off, because a file contains \`enabled: false\`${quiet}`
   const [command, session] = by.split(/( for this session)$/) as [string, string | undefined]
-  const state = `Baton is ${enabled ? 'on' : 'off'}${session ?? ''}, because somebody ran \`${command}\``
+  const state = `Baton is ${enabled ? 'on' : 'off'}${session ?? ''}, because \`${command}\` was run`
   return enabled ? `${state}.` : `${state}${quiet} \`${command.replace('off', 'on')}\` turns it on.`
 }
 
 const COMPACTIONS: Record<Settings['compaction'], string> = {
-  allow: 'The client summarises as it likes.',
-  instruct: 'The client’s summariser is told what must survive.',
+  allow: 'The client compacts without instructions from Baton.',
+  instruct: 'Baton tells the client what its summary must keep.',
   'block-and-hand-off':
-    'A compaction is kept from coming about where a handoff can follow; elsewhere its summariser is told what must survive.',
+    'Baton blocks a compaction if a handoff can follow. Otherwise it tells the client what its summary must keep.',
 }
 
 function compaction({ compaction: value, must_survive: texts }: Settings): PolicyStatement[] {
   const text =
     texts.length === 0
-      ? 'Nothing must survive beyond what Baton names by itself.'
-      : `Must survive: ${texts.map((text) => `“${text}”`).join(', ')}.`
+      ? 'Baton chooses what a summary must keep. You have added nothing.'
+      : `You added what every summary must keep: ${texts.map((text) => `“${text}”`).join(', ')}.`
   return [
     { key: 'compaction', value, text: COMPACTIONS[value] },
     { key: 'must_survive', value: texts.length === 0 ? '[]' : '', text },
@@ -52,9 +52,9 @@ function compaction({ compaction: value, must_survive: texts }: Settings): Polic
 }
 
 const MODES: Readonly<Record<string, string>> = {
-  auto: 'The agent is asked for its brief and a fresh session goes on from it.',
-  ask: 'You are told when it is time, and /handoff begins it.',
-  off: 'No level begins a handoff.',
+  auto: 'Baton asks the agent for a brief and starts a fresh session with it.',
+  ask: 'Baton tells you when it is time. /handoff then starts the handoff.',
+  off: 'No level starts a handoff.',
 }
 
 function handoff({
@@ -71,30 +71,30 @@ function handoff({
       value: largeWindow,
       text:
         largeWindow === 'auto'
-          ? 'In a large window the early handoff level hands off as any other.'
+          ? 'In a large window the early handoff level starts a handoff.'
           : 'In a large window the early handoff level only offers a handoff.',
     },
     { key: 'handoff.review_seconds', value: String(review), text: reviewText(review) },
     {
       key: 'handoff.bar',
       value: String(bar),
-      text: `A brief that covers less than ${Math.round(bar * 100)}% of the facts is asked for once more.`,
+      text: `If a brief covers less than ${Math.round(bar * 100)}% of the facts, Baton asks the agent once more.`,
     },
     {
       key: 'handoff.fork',
       value: String(fork),
       text: fork
-        ? 'A brief the agent does not give is written by a fork of its session, which costs a request with the whole conversation in it.'
-        : 'A brief the agent does not give is written by Baton, without a model.',
+        ? 'If the agent gives no brief, a copy of its session writes it, at the cost of one whole-context request.'
+        : 'If the agent gives no brief, Baton writes it without a model.',
     },
   ]
 }
 
 function reviewText(review: Settings['handoff']['review_seconds']): string {
-  if (review === 'approval') return 'A brief is used once somebody approves it.'
+  if (review === 'approval') return 'A brief is used only after you approve it.'
   return review === 0
     ? 'A brief is used at once, without a review.'
-    : `A brief is used ${durationText(review * 1_000)} after it is ready, unless somebody objects.`
+    : `A brief is used ${durationText(review * 1_000)} after it is ready, unless you cancel it.`
 }
 
 function guards(guard: Settings['guards']): PolicyStatement[] {
@@ -102,7 +102,7 @@ function guards(guard: Settings['guards']): PolicyStatement[] {
     {
       key: 'guards.min_new_tokens',
       value: String(guard.min_new_tokens),
-      text: `At least ${groupedText(guard.min_new_tokens)} tokens of new work lie between two handoffs.`,
+      text: `Two handoffs are at least ${groupedText(guard.min_new_tokens)} tokens of new work apart.`,
     },
     {
       key: 'guards.max_unattended_per_hour',
@@ -114,13 +114,13 @@ function guards(guard: Settings['guards']): PolicyStatement[] {
       value: String(guard.cooldown_seconds),
       text:
         guard.cooldown_seconds === 0
-          ? 'There is no pause between two of them.'
-          : `There are at least ${durationText(guard.cooldown_seconds * 1_000)} between two of them.`,
+          ? 'There is no minimum time between two handoffs.'
+          : `Two handoffs are at least ${durationText(guard.cooldown_seconds * 1_000)} apart.`,
     },
     {
       key: 'guards.breaker_after',
       value: String(guard.breaker_after),
-      text: `${plural(guard.breaker_after, 'failure')} in a row end${guard.breaker_after === 1 ? 's' : ''} them until somebody looks.`,
+      text: `After ${plural(guard.breaker_after, 'failure')} in a row, a seat hands over only on request.`,
     },
   ]
 }
@@ -138,7 +138,7 @@ function archive({ enabled, at, keep_days: days, keep_bytes: bytes }: Settings['
     {
       key: 'archive.at',
       value: `[${at.join(', ')}]`,
-      text: moments.length === 0 ? 'Transcripts are kept only by hand.' : `Transcripts are kept ${list(moments)}.`,
+      text: moments.length === 0 ? 'Transcripts are kept only on request.' : `Transcripts are kept ${list(moments)}.`,
     },
     {
       key: 'archive.keep_days',

@@ -22,20 +22,20 @@ import { policySections, switchText } from './policy-text.js'
 /** The effective configuration and its files. Read-only: users change the files in an editor. */
 export default function SettingsPage() {
   const [session, setSession] = useParameter('session')
-  const asked = useCall('config', { query: { session: session || undefined } })
+  const request = useCall('config', { query: { session: session || undefined } })
   return (
     <>
       <PageHead title="Settings" label="Settings" />
-      {asked.problem !== null && asked.data === null ? (
-        <Problem problem={asked.problem} again={session === '' ? asked.again : () => setSession('')} />
-      ) : asked.data === null ? (
+      {request.problem !== null && request.data === null ? (
+        <Problem problem={request.problem} retry={session === '' ? request.refetch : () => setSession('')} />
+      ) : request.data === null ? (
         <Skeleton lines={8} />
       ) : (
         <>
-          <ConfigurationErrors errors={asked.data.errors} />
-          <Levels settings={asked.data} session={session} onSession={setSession} />
-          <Policy settings={asked.data} />
-          <ConfigurationFiles settings={asked.data} />
+          <ConfigurationErrors errors={request.data.errors} />
+          <Levels settings={request.data} session={session} onSession={setSession} />
+          <Policy settings={request.data} />
+          <ConfigurationFiles settings={request.data} />
         </>
       )}
       <Doctor />
@@ -79,7 +79,7 @@ function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) {
       <p>
         <strong>
           {errors.length === 1 ? 'The configuration has an error' : `The configuration has ${errors.length} errors`}, so
-          the last good one is in force.
+          the last valid one stays in use.
         </strong>
       </p>
       <ul>
@@ -117,9 +117,9 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
   const untrusted = project !== null && !project.trusted && project.ignored.length > 0 ? project : null
   return (
     <Section title="Files">
-      <p className="settings-told">
-        <TextWithCode text={switchText(settings)} /> What no file sets has its default. A project’s{' '}
-        <code>baton.yaml</code> wins over your own <code>config.yaml</code> once you trust it.
+      <p className="settings-note">
+        <TextWithCode text={switchText(settings)} /> Settings that no file contains have their defaults. Once you trust
+        it, a project’s <code>baton.yaml</code> overrides your own <code>config.yaml</code>.
       </p>
       <ul className="config-files">
         {files.map(({ path, exists }) => (
@@ -127,15 +127,15 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
             <span className="mono">{path}</span>{' '}
             <span className="quiet">
               {!exists
-                ? 'is not there: write it to change something'
+                ? 'does not exist yet: create it to change settings'
                 : path === untrusted?.path
-                  ? `is not trusted (${untrusted.reason}): only its new levels apply; ignored: ${keysOf(untrusted)}`
-                  : 'is read'}
+                  ? `is not trusted (${untrusted.reason}): only new levels apply. Ignored keys: ${keysOf(untrusted)}.`
+                  : 'is in use'}
             </span>
             {path === untrusted?.path && (
               <>
                 {' '}
-                <code>baton trust</code> <span className="quiet">accepts it.</span>
+                <code>baton trust</code> <span className="quiet">accepts the file.</span>
               </>
             )}
           </li>
@@ -147,12 +147,12 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
 
 /** Results of `baton doctor`, failed checks first, each with its fix. */
 function Doctor() {
-  const asked = useCall('doctor', {})
+  const request = useCall('doctor', {})
   const [fresh, setFresh] = useState<DoctorShown | null>(null)
   const [problem, setProblem] = useState<CallProblem | null>(null)
   const [busy, setBusy] = useState(false)
-  const report = fresh ?? asked.data
-  const again = async (): Promise<void> => {
+  const report = fresh ?? request.data
+  const checkAgain = async (): Promise<void> => {
     setBusy(true)
     setProblem(null)
     try {
@@ -167,7 +167,8 @@ function Doctor() {
   }
   return (
     <Section
-      title="Checks"
+      id="checks"
+      title="Checks of the installation"
       aside={
         <span className="row">
           {report !== null && (
@@ -175,14 +176,14 @@ function Doctor() {
               {summary(report)}, <RelativeTime at={report.checked_at} />
             </span>
           )}
-          <button type="button" className="button" disabled={busy || asked.loading} onClick={again}>
+          <button type="button" className="button" disabled={busy || request.loading} onClick={checkAgain}>
             {busy ? 'Checking…' : 'Check again'}
           </button>
         </span>
       }
     >
-      {(problem ?? asked.problem) !== null && <Problem problem={(problem ?? asked.problem)!} />}
-      {asked.loading && <Skeleton lines={8} label="Checking" />}
+      {(problem ?? request.problem) !== null && <Problem problem={(problem ?? request.problem)!} />}
+      {request.loading && <Skeleton lines={8} label="Checking" />}
       {report !== null && <Checks checks={report.checks} />}
     </Section>
   )
@@ -219,46 +220,52 @@ function Fix({ text }: { text: string }) {
 
 function summary({ checks }: DoctorShown): string {
   const failed = checks.filter(({ ok }) => !ok).length
-  return failed === 0 ? `all ${checks.length} are well` : `${plural(failed, 'check')} of ${checks.length} failed`
+  return failed === 0 ? `all ${checks.length} passed` : `${plural(failed, 'check')} of ${checks.length} failed`
 }
 
 /** The server's version, and when this browser's key expires. */
 function ThisBrowser() {
   const key = useKey()
-  const asked = useCall('access', {})
+  const request = useCall('access', {})
   const version = useLive((live) => live.version)
   const [open, setOpen] = useState(false)
-  const forget = (): void => {
+  const remove = (): void => {
     if (key !== null) dropKey(key)
     setOpen(false)
-    toast('The key of this browser is forgotten')
+    toast('The key of this browser is removed')
   }
   return (
     <Section title="This browser">
       <FactsList
         facts={[
-          ['Baton', asked.data?.version ?? version],
+          ['Baton', request.data?.version ?? version],
           [
             'Key',
-            asked.data?.expires_at ? (
-              <span key="key">
-                valid, ends <RelativeTime at={asked.data.expires_at} />
+            request.data?.expires_at ? (
+              <span key="key" data-key-ends={request.data.expires_at}>
+                valid until <RelativeTime at={request.data.expires_at} />
               </span>
             ) : (
-              'kept in this browser'
+              'stored in this browser'
             ),
           ],
         ]}
       />
       <div className="settings-access">
-        <button type="button" className="button" onClick={() => setOpen(true)}>
-          Forget this browser’s key…
+        <button type="button" className="button" data-act="remove-key" onClick={() => setOpen(true)}>
+          Remove this browser’s key…
         </button>
       </div>
-      <Confirm open={open} title="Forget the key" yes="Forget it" onYes={forget} onClose={() => setOpen(false)}>
+      <Confirm
+        open={open}
+        title="Remove this browser’s key?"
+        yes="Remove the key"
+        onYes={remove}
+        onClose={() => setOpen(false)}
+      >
         <p>
-          This browser is locked from then on. <code>baton open</code> lets it in again. Keys of other browsers stay;
-          deleting the file <code>token</code> in Baton’s data folder and restarting the server ends them all.
+          This browser is then locked until <code>baton open</code> unlocks it. Keys of other browsers stay valid until
+          the server is restarted.
         </p>
       </Confirm>
     </Section>
@@ -267,7 +274,7 @@ function ThisBrowser() {
 
 function KeyHelp() {
   return (
-    <Section title="Keys">
+    <Section title="Keyboard shortcuts">
       <ShortcutList />
     </Section>
   )

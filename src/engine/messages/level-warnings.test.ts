@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { presetLevels } from '../../config/presets.js'
+import { ADVICE } from '../../policy/texts.js'
 import { LEVELS, POINT, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 
 let app: TestApp
@@ -198,7 +199,7 @@ describe('a session that may be handed over', () => {
     const told = JSON.stringify(s.messages())
     expect(told).toContain('Context level')
     expect(asksForBrief(told)).toBe(true)
-    expect(told).not.toContain('write down goal')
+    for (const advice of Object.values(ADVICE)) expect(told).not.toContain(advice)
   })
 
   test('the level handoff asks again for a thin brief; the level critical uses the brief it got', () => {

@@ -70,7 +70,7 @@ export function trySendToSeat(deps: EngineDependencies, seatId: string): void {
   try {
     sendToSeat(deps, seatId)
   } catch (error) {
-    deps.log('warn', 'a message could not be brought on its way', { seat: seatId, reason: String(error) })
+    deps.log('warn', 'a message could not be sent', { seat: seatId, reason: String(error) })
   }
 }
 
@@ -97,7 +97,7 @@ export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: st
  * Returns a context for messages to a seat without a signal.
  * Null when the seat has no session, or when a job's runner speaks for it.
  */
-export function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
+function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
   const record = sitting(deps, seatId)
   return record === null || record.jobId !== null ? null : messageContext(deps, record)
 }
@@ -116,7 +116,7 @@ const NEWEST = 200
  * Messages of refused or late orders are queued again, and an idle session that can now be woken
  * is.
  */
-export function lookAtMessages(deps: EngineDependencies): Event[] {
+export function checkSentMessages(deps: EngineDependencies): Event[] {
   const { store } = deps
   const open = store
     .messages({ limit: NEWEST })
@@ -140,7 +140,7 @@ function checkSeat(deps: EngineDependencies, seatId: string): Event[] {
 }
 
 /** A prompt for the terminal of a session. */
-export interface TypedPrompt {
+interface TypedPrompt {
   seatId: string
   orderId: string
   sessionId: string

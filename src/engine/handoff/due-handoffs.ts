@@ -24,7 +24,7 @@ export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord)
     return
   }
   if (handoff.state === 'clearing' && handoff.way === 'tmux') {
-    // A driver gives up by itself; if there is none, `lookAtHandoffs` starts one.
+    // A driver gives up by itself; if there is none, `checkDueHandoffs` starts one.
     updateHandoff(context, handoff, { dueAt: new Date(Date.parse(context.at) + LOOK_MS).toISOString() })
     return
   }
@@ -32,14 +32,14 @@ export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord)
 }
 
 /**
- * Handles the state of an order to the mod inside the client:
+ * Handles the state of an order to the plugin module inside the client:
  *
  *   refused for now           it is given again with another id
  *   refused for good          the next way is tried
  *   begun                     the client's event follows; if it is overdue, the handoff fails, or
  *                             waits for the next start if the client is gone
  *   no answer and no order    its giver was killed before: it is given now
- *   the mod is gone           the next way is tried; a mod that does not notice an order within
+ *   the module is gone        the next way is tried; a module that does not notice an order within
  *                             seconds counts as gone
  *   not begun in time         the next way is tried; while the session works it gets more time
  */
@@ -68,13 +68,13 @@ function isNoticeOverdue({ at }: PolicyContext, { dueAt }: HandoffRecord): boole
   return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
 }
 
-/** True when the mod was removed while its client keeps running. */
+/** True when the plugin module was removed while its client keeps running. */
 function hasLostMod(context: PolicyContext): boolean {
   const { agent, deps, record } = context
   return agent.hasLostMod?.(deps.liveDir, record.sessionId) === true && isThere(context)
 }
 
-/** True while an order to the mod is open. */
+/** True while an order to the plugin module is open. */
 export function isOrdered({ state, way }: HandoffRecord): boolean {
   return state === 'clearing' && way === 'mod'
 }

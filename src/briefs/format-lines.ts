@@ -40,7 +40,8 @@ export function toQuotation(text: string, longest: number): string {
   const whole = sanitizeText(text).trim()
   if (whole.length <= longest) return whole.replace(/^/gm, '> ')
   const kept = whole.slice(0, longest).trimEnd()
-  return `${kept.replace(/^/gm, '> ')}…\n(cut here: ${whole.length - kept.length} more characters stand in the transcript)`
+  const omitted = whole.length - kept.length
+  return `${kept.replace(/^/gm, '> ')}…\n(cut here: the transcript has ${omitted} more characters)`
 }
 
 /** Returns the beginning and end of a text, because the middle of a long answer is needed least. */
@@ -49,5 +50,5 @@ export function beginningAndEnd(text: string, longest: number): string {
   if (whole.length <= longest) return whole
   const head = whole.slice(0, Math.floor(longest * 0.4)).trimEnd()
   const tail = whole.slice(-Math.floor(longest * 0.6)).trimStart()
-  return `${head}\n[… ${whole.length - head.length - tail.length} characters left out …]\n${tail}`
+  return `${head}\n[… ${whole.length - head.length - tail.length} characters omitted …]\n${tail}`
 }

@@ -25,7 +25,7 @@ const lastHandoff = (): HandoffRecord => app.store.handoffs().at(-1)!
 const file = () => join(app.liveDir, `${s.id}.order.json`)
 const order = (): Order | null => (existsSync(file()) ? (JSON.parse(readFileSync(file(), 'utf8')) as Order) : null)
 const endTurn = (answer: string) => s.endsTurn(answer)
-const checkHandoffs = () => app.engine.lookAtHandoffs()
+const checkHandoffs = () => app.engine.checkDueHandoffs()
 /** Answers the order as the mod does. */
 function answerOrder(state: 'begun' | 'refused', reason: string | null = null, { orderId } = lastHandoff()): void {
   const answer = { format: 1, orderId, session: s.id, state, reason, at: 1 }
@@ -105,7 +105,7 @@ describe('an order to clear the session', () => {
     checkHandoffs()
     expect(order()).toBeNull()
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
-    expect(said(s.prompt().answer).user).toContain('Type /clear')
+    expect(said(s.prompt().answer).user).toContain('/clear')
   })
 
   test('an order outlasts a turn longer than its time and is given once more at turn end', () => {
@@ -145,7 +145,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
     notice()
     expect(order()).toMatchObject({ orderId, until: Date.parse(dueAt!) - 5000 })
     rmSync(file())
-    app.secondEngine().lookAtHandoffs()
+    app.secondEngine().checkDueHandoffs()
     expect(order()).toMatchObject({ orderId })
     expect(lastHandoff()).toMatchObject({ state: 'clearing', orderId, dueAt })
   })

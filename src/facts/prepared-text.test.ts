@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
-import { prepareText } from './carries.js'
+import { prepareText } from './prepared-text.js'
 
 const forbidden = { state: 'forbidden' } as const
 const isCarried = (text: string, fact: Fact, among?: Fact[]): boolean => prepareText(text, among).contains(fact)
@@ -102,6 +102,43 @@ describe('what was said in sentences', () => {
     expect(isCarried(sentences.join(far), request)).toBe(true)
     expect(isCarried(sentences.slice(0, 2).join(far), request)).toBe(false)
   })
+})
+
+describe('answers in dialogs', () => {
+  const anAnswer = (answer: string, question: string): Fact =>
+    aFact('decision', `${answer} (asked: ${question})`, { detail: { by: 'user', how: 'dialog', question, answer } })
+
+  test.each([
+    ['No', 'Delete the old tables?', 'Done. There are no open questions.'],
+    ['No', 'Delete the old tables?', 'The old tables were deleted.'],
+    ['No', 'Delete the old tables?', 'No new tables were needed.'],
+    ['No', 'Delete the old tables?', '- Delete the old tables?\n*\n*\n- No dependency was added.'],
+    ['Yes', 'Delete the old tables?', 'Yes, all tests pass. The old tables are slow to delete.'],
+    ['SQLite', 'Which store should the cache use?', 'SQLite was updated.'],
+    ['SQLite', 'Which store should the cache use?', 'The cache does not use SQLite.'],
+    ['SQLite', 'Which store should the cache use?', 'I asked which store the cache should use.'],
+    ['Two passes', 'How many passes should the parser make?', 'How many passes the parser should make is open.'],
+    ['はい', '古いテーブルを削除しますか？', 'はい、テストは成功しました。'],
+    ['B', 'Which plan for the cache?', 'Group B failed.'],
+  ])('the answer %j to %j is not covered by %j', (answer, question, text) =>
+    expect(isCarried(text, anAnswer(answer, question))).toBe(false),
+  )
+
+  test.each([
+    ['No', 'Delete the old tables?', 'No (asked: `Delete the old tables?`)'],
+    ['No', 'Delete the old tables?', '- Delete the old tables? No.'],
+    ['No', 'Delete the old tables?', 'Delete the old tables?\n  - No.'],
+    ['No', 'Delete the old tables?', 'The old tables must not be deleted.'],
+    ['Yes', 'Delete the old tables?', 'The user said yes to deleting the old tables.'],
+    ['SQLite', 'Which store should the cache use?', 'The cache is kept in SQLite.'],
+    ['Use SQLite', 'Which store should the cache use?', 'The store is SQLite, not Redis.'],
+    ['Two passes', 'How many passes should the parser make?', 'Settled: two passes.'],
+    ['はい', '古いテーブルを削除しますか？', '古いテーブルを削除：はい。'],
+    ['英語で書く', 'どの言語で書きますか？', 'コミットは英語で書く。'],
+    ['B', 'Which plan for the cache?', 'For the cache the user took plan B.'],
+  ])('the answer %j to %j is covered by %j', (answer, question, text) =>
+    expect(isCarried(text, anAnswer(answer, question))).toBe(true),
+  )
 })
 
 describe('files', () => {

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readers } from '../../agents/readers.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { readFacts } from '../compaction/read-facts.js'
+import { giveBriefToSession, writeBriefNow } from './briefs-on-request.js'
 import { dropBrief } from './handoff-calls.js'
-import { takeUp, writeNow } from './own-briefs.js'
 
 const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
 let app: TestApp
@@ -16,7 +16,7 @@ beforeEach(() => {
   old.start()
   old.asks('Fix the login.')
   const read = readFacts(readers, 'claude-code', old.transcript, {})
-  briefId = writeNow(app.engine.deps, { sessionId: old.id, caller: null, read }).briefId
+  briefId = writeBriefNow(app.engine.deps, { sessionId: old.id, caller: null, read }).briefId
 })
 afterEach(() => app.remove())
 
@@ -25,7 +25,8 @@ function startSession(id: string): TestSession {
   session.start()
   return session
 }
-const giveBriefTo = ({ id }: TestSession) => takeUp(app.engine.deps, { briefId, sessionId: id, caller: null })
+const giveBriefTo = ({ id }: TestSession) =>
+  giveBriefToSession(app.engine.deps, { briefId, sessionId: id, caller: null })
 const brief = () => app.store.brief(briefId)!
 
 describe('a brief given to a running session', () => {
@@ -48,7 +49,7 @@ describe('a brief given to a running session', () => {
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
     expect(next.record().lastHandoffPath).toBe(brief().path)
-    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('was used')
+    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('in use by session cccccccc')
   })
 
   test('the user’s requests in a given brief are in the brief of the session that received it', () => {
@@ -57,7 +58,7 @@ describe('a brief given to a running session', () => {
     next.asks('Go on.')
     next.step(20_000)
     const read = readFacts(readers, 'claude-code', next.transcript, {})
-    const written = writeNow(app.engine.deps, { sessionId: next.id, caller: null, read })
+    const written = writeBriefNow(app.engine.deps, { sessionId: next.id, caller: null, read })
     expect(written.parentBriefId).toBe(briefId)
     expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
   })
@@ -65,8 +66,8 @@ describe('a brief given to a running session', () => {
   test('a brief given to a session cannot be given to another or dropped meanwhile', () => {
     const next = startSession('cccccccc-0003')
     giveBriefTo(next)
-    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('on its way to session cccccccc')
-    expect(() => dropBrief(app.engine.deps, { briefId, caller: null })).toThrow('on its way')
+    expect(() => giveBriefTo(startSession('dddddddd-0004'))).toThrow('session cccccccc')
+    expect(() => dropBrief(app.engine.deps, { briefId, caller: null })).toThrow('session cccccccc')
   })
 
   test('a brief can be given again when its session ends before receiving it, and that session loses it', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aFact } from '../testing/sample-fact.js'
-import { isNamedBy, keyOf } from './key-of.js'
+import { isNamedBy, keyOf } from './fact-key.js'
 
 const long = 'Never touch the tables of the shop. '.repeat(10)
 

@@ -3,10 +3,10 @@ import type { AttemptRecord, HookEvent, JobLevel, JobRecord } from '../contract/
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { JobDependencies } from './dependencies.js'
-import { hookListsFor, hooksFor } from './hooks/applies.js'
 import type { HookResult, HookRun } from './hooks/hook-result.js'
 import { type EndEvent, type EndHookPayload, type SessionStartHookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
+import { hookListsFor, hooksFor } from './hooks/select-hooks.js'
 import { jobEnvironment, jobFolder } from './start-session.js'
 
 /** Runs the hooks of one job and writes their results into its log. */
@@ -114,7 +114,7 @@ function hookLogLines(event: HookEvent, { results }: HookRun, verdict: Verdict |
 function logHooks(log: Log, job: string, { results }: HookRun, verdict: Verdict | null): void {
   for (const { name, error } of results)
     if (error !== null) log('warn', 'a hook failed', { job, hook: name, reason: error })
-  if (verdict !== null) log('info', 'hooks decided about a full session', { job, ...verdict })
+  if (verdict !== null) log('info', 'hooks decided how a full session continues', { job, ...verdict })
 }
 
 const DECISIONS = ['abort', 'handoff', 'continue'] as const
@@ -137,11 +137,10 @@ export function decisionOf({ results, stoppedBy }: HookRun): Verdict {
   if (stoppedBy) {
     return {
       decision: 'handoff',
-      reason: `the hook \`${stoppedBy.name}\` failed (${stoppedBy.error}): handed over the built-in way`,
+      reason: `the hook \`${stoppedBy.name}\` failed (${stoppedBy.error}): Baton's own handoff runs`,
     }
   }
-  if (results.length === 0)
-    return { decision: 'handoff', reason: 'no hook was meant for it: handed over the built-in way' }
+  if (results.length === 0) return { decision: 'handoff', reason: "no hook applies: Baton's own handoff runs" }
   const said = results.filter(({ ok }) => ok).flatMap((result) => decisionOfHook(result) ?? [])
   return said.at(-1) ?? { decision: 'abort', reason: 'no hook decided' }
 }
@@ -154,7 +153,7 @@ function decisionOfHook(result: HookResult): Verdict | null {
       ? last
       : textField(result.type === 'shell' ? last : result.output, 'decision')
   const decision = DECISIONS.find((known) => known === word?.toLowerCase())
-  return decision ? { decision, reason: `the hook \`${result.name}\` says ${decision}` } : null
+  return decision ? { decision, reason: `the hook \`${result.name}\` answered ${decision}` } : null
 }
 
 /** Limit of text before a prompt; more would distract from the task. */
@@ -173,7 +172,8 @@ export function contextOf({ results }: HookRun): string {
     .filter((text) => text !== '')
   const whole = parts.join('\n\n')
   if (whole.length <= MOST_CONTEXT) return whole
-  return `${whole.slice(0, MOST_CONTEXT)}\n[baton] ${whole.length - MOST_CONTEXT} characters of the hooks' output are left out here.`
+  const omitted = whole.length - MOST_CONTEXT
+  return `${whole.slice(0, MOST_CONTEXT)}\n[baton] ${omitted} characters of the hooks' output are omitted here.`
 }
 
 /** Returns the text under a key of a JSON object. Null when there is none. */

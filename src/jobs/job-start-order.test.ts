@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord, JobState } from '../contract/records/job.js'
 import { aJob } from '../testing/sample-job.js'
-import { mayStart } from './its-turn.js'
+import { mayStart } from './job-start-order.js'
 
 const runner = { pid: 1, startedAt: 'x' }
 const job = (jobId: string, state: JobState, minute: number, agentName: string | null = null): JobRecord =>

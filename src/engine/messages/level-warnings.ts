@@ -19,12 +19,12 @@ const HOUR = 3_600_000
  * Queues one message for all levels a signal crossed, with the current figure.
  * Replaces a waiting warning of a lower level.
  */
-export function warn(context: SignalContext, crossed: readonly Crossing[]): void {
+export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[]): void {
   if (crossed.length === 0) return
   const { record, policy } = context
   // The first answer of a fresh session may be above a level.
-  // That answer proves that the session works, so its own handoff is over and the next one is judged
-  // separately.
+  // That answer proves that the session works, so its own handoff is over and the next one is
+  // judged separately.
   const begun = openHandoff(context)
   if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)
   const open = openHandoff(context)
@@ -82,7 +82,8 @@ export function warn(context: SignalContext, crossed: readonly Crossing[]): void
 /** Offers a handoff to the user, who decides in `handoff.mode: ask`. */
 function offerHandoff(context: SignalContext): void {
   const { record } = context
-  const text = `[baton] Time to hand over to a fresh session: type /handoff, or run baton handoffs request ${record.sessionId.slice(0, 8)}.`
+  const command = `baton handoffs request ${record.sessionId.slice(0, 8)}`
+  const text = `[baton] It is time for a handoff to a fresh session · start it: /handoff or ${command}`
   queue(
     context,
     { category: 'context', mode: 'sequential', agent_text: null, user_text: text },
@@ -99,7 +100,8 @@ function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLe
 
 /**
  * Emits a warning with the answer's `inputTokens` and `cacheTokens`.
- * The mod and a job's queries report only their sum, often before the transcript holds the answer:
+ * The plugin module and a job's queries report only their sum, often before the transcript
+ * holds the answer:
  * then the event waits for the next read of the transcript.
  */
 function emitWarning(

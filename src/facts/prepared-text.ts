@@ -1,5 +1,5 @@
 import type { Fact } from '../contract/fact.js'
-import { FEW_WORDS, prepareMeaning } from './meaning.js'
+import { FEW_WORDS, prepareMeaning, splitSentences } from './meaning.js'
 import { denies, isUnspaced, meaningWords, normalizeText, trimTrailing } from './words.js'
 
 const FIRM = { firm: true }
@@ -25,7 +25,7 @@ export interface PreparedText {
 export function prepareText(text: string, among: readonly Fact[] = []): PreparedText {
   const whole = normalizeText(text)
   const runs = new Set(whole.match(/[\p{L}\p{N}]+/gu))
-  const says = (part: string): boolean => part !== '' && hasEveryWord(runs, part) && isNamed(whole, part)
+  const contains = (part: string): boolean => part !== '' && hasEveryWord(runs, part) && isNamed(whole, part)
   /** Returns true when the part occurs verbatim and is not the end of a denial. */
   const saysAs = (part: string): boolean =>
     part !== '' &&
@@ -34,29 +34,98 @@ export function prepareText(text: string, among: readonly Fact[] = []): Prepared
   const mentions = findMentions(whole, among)
   const means = prepareMeaning(text)
   const alike = meaningsByKind(among)
+  /** A question and its answer may be two sentences: "Delete the old tables? No." */
+  let replies: readonly ReadSentence[] | undefined
+  const saysAnswer = (answer: string, question: string): boolean => {
+    if (isTelling(answer)) {
+      return contains(normalizeText(answer)) || (means(answer, FIRM) && means(`${answer} ${question}`, FIRM))
+    }
+    replies ??= splitSentences(text.replace(QUESTION_END, ', ')).map(readSentence)
+    return replies.some(replyCheck(answer, question))
+  }
   return {
     contains(fact) {
       const words = normalizeText(fact.text)
       switch (fact.kind) {
         case 'file':
-          return mentions.file(fact.text) || says(words)
+          return mentions.file(fact.text) || contains(words)
         case 'commit':
-          return says(normalizeText(String(fact.detail.id ?? '').slice(0, 7))) || says(words) || means(fact.text)
+          return (
+            contains(normalizeText(String(fact.detail.id ?? '').slice(0, 7))) || contains(words) || means(fact.text)
+          )
         case 'branch':
-          return says(words)
+          return contains(words)
         case 'command': {
           const core = programPart(fact.text)
-          return says(words) || says(normalizeText(core)) || (meaningWords(core).size > FEW_WORDS && means(core, FIRM))
+          return (
+            contains(words) ||
+            contains(normalizeText(core)) ||
+            (meaningWords(core).size > FEW_WORDS && means(core, FIRM))
+          )
         }
         case 'request':
-          return says(words) || means(fact.text)
+          return contains(words) || means(fact.text)
         case 'constraint':
           return saysAs(words) || means(fact.text, { firm: true, denied: true, others: () => alike(fact.kind) })
+        case 'decision':
+          if (typeof fact.detail.answer === 'string') {
+            return contains(words) || saysAnswer(fact.detail.answer, String(fact.detail.question ?? ''))
+          }
+          return contains(words) || means(fact.text, { firm: true, others: () => alike(fact.kind) })
         default:
-          return says(words) || means(fact.text, { firm: true, others: () => alike(fact.kind) })
+          return contains(words) || means(fact.text, { firm: true, others: () => alike(fact.kind) })
       }
     },
   }
+}
+
+/** End of a question, up to the text that follows on the line or on the next one. */
+const QUESTION_END = /[?？][ \t]*(?:\n[ \t]*(?:[-*][ \t]+)?)?(?=\S)/g
+
+/** Fewest characters of an answer in a script without spaces that says something by itself. */
+const TELLING_LENGTH = 4
+
+/** True for an answer that identifies itself. "No" or "SQLite" can stand in any text. */
+const isTelling = (answer: string): boolean =>
+  isUnspaced(answer) ? [...normalizeText(answer)].length >= TELLING_LENGTH : meaningWords(answer).size > 1
+
+interface ReadSentence {
+  /** As `normalizeText` returns it. */
+  plain: string
+  runs: ReadonlySet<string>
+  words: ReadonlySet<string>
+}
+
+function readSentence(sentence: string): ReadSentence {
+  const plain = normalizeText(sentence)
+  return { plain, runs: new Set(plain.match(/[\p{L}\p{N}]+/gu)), words: meaningWords(sentence) }
+}
+
+/**
+ * Returns a check whether a sentence gives a short answer together with its question.
+ * A name such as "SQLite" needs one word of the question beside it. An answer without a meaning
+ * of its own, such as "No", needs half of them, and another denial may stand for a "No".
+ */
+function replyCheck(answer: string, question: string): (sentence: ReadSentence) => boolean {
+  const plain = trimTrailing(normalizeText(answer), '.!,;。！')
+  const own = meaningWords(answer)
+  const asked = [...meaningWords(question)].filter((word) => !own.has(word))
+  const needed = own.size > 0 && !isUnspaced(plain) ? 1 : Math.max(1, Math.ceil(asked.length / 2))
+  const denial = denies(plain)
+  const holds = ({ plain: sentence, runs, words }: ReadSentence): boolean => {
+    if (denial && own.size === 0) return denies(sentence)
+    if (own.size === 0 || isUnspaced(plain)) return hasEveryWord(runs, plain) && isNamed(sentence, plain)
+    const [word] = own
+    return words.has(word!) && (denial || !deniesWord(sentence, word!))
+  }
+  return (sentence) => asked.filter((word) => sentence.words.has(word)).length >= needed && holds(sentence)
+}
+
+/** True when the clause denies something before its word: "not SQLite". */
+function deniesWord(sentence: string, word: string): boolean {
+  return [...sentence.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}./:@#-]*/gu)]
+    .filter(([run]) => meaningWords(run).has(word))
+    .every(({ index }) => denies(clauseBefore(sentence, index)))
 }
 
 const ALIKE = new Set<Fact['kind']>(['todo', 'question', 'constraint', 'decision'])

@@ -3,8 +3,8 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive, ownIdentity } from '../lib/process-info.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
 import { whySessionTaken } from './first-session.js'
-import { mayStart } from './its-turn.js'
 import { NO_FAILURES, whyNotResumed } from './job.js'
+import { mayStart } from './job-start-order.js'
 
 const LOOK_MS = 300
 
@@ -16,7 +16,7 @@ export async function claimJob(deps: JobDependencies, jobId: string): Promise<vo
     if (!told) {
       const { jobs, perAgent } = deps.limits
       const bound = perAgent === null ? `${jobs}` : `${jobs}, of one agent ${perAgent}`
-      const detail = `as many jobs run as may at once (${bound}); it waits for its turn`
+      const detail = `the limit of running jobs is reached (${bound}); the job waits for its turn`
       recordJob(deps, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
     }
     told = true
@@ -62,18 +62,21 @@ export function takeOverToEnd(deps: JobDependencies, jobId: string): void {
 /** Returns why a job cannot be continued, as an error. Null when it can. */
 export function findRunObstacle({ store }: Pick<JobDependencies, 'store'>, jobId: string): BatonError | null {
   const job = store.job(jobId)
-  if (job === null) return new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
+  if (job === null)
+    return new BatonError(`There is no job ${jobId}.`, 'Run baton jobs list to see all jobs.', EXIT.notFound)
   const another = alreadyRunningError(job)
   if (another !== null) return another
-  const why = job.wanted === 'cancel' ? 'a person cancels it' : (whyNotResumed(job) ?? whySessionTaken(store, job))
+  const why =
+    job.wanted === 'cancel' ? 'the user is cancelling it' : (whyNotResumed(job) ?? whySessionTaken(store, job))
   return why === null
     ? null
-    : new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
+    : new BatonError(`Job ${jobId} cannot be resumed: ${why}.`, 'Run baton run to start another job.', EXIT.refused)
 }
 
 function requireFreeJob({ store }: JobDependencies, jobId: string): JobRecord {
   const job = store.job(jobId)
-  if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
+  if (job === null)
+    throw new BatonError(`There is no job ${jobId}.`, 'Run baton jobs list to see all jobs.', EXIT.notFound)
   const another = alreadyRunningError(job)
   if (another !== null) throw another
   return job
@@ -82,8 +85,8 @@ function requireFreeJob({ store }: JobDependencies, jobId: string): JobRecord {
 function alreadyRunningError({ jobId, runner }: JobRecord): BatonError | null {
   if (!runner || !isAlive(runner) || runner.pid === process.pid) return null
   return new BatonError(
-    `Job ${jobId} is run by process ${runner.pid} already.`,
-    'baton jobs logs --follow shows it.',
+    `Job ${jobId} already runs in process ${runner.pid}.`,
+    `Run baton jobs logs ${jobId} --follow to watch it.`,
     EXIT.refused,
   )
 }

@@ -3,7 +3,7 @@ import { reasonOf } from '../lib/errors.js'
 import { AttemptHost, type HostContext } from './attempt-host.js'
 import { freshAttempt } from './attempt-record.js'
 import { type JobDependencies, recordAttempt } from './dependencies.js'
-import { hooksFor } from './hooks/applies.js'
+import { hooksFor } from './hooks/select-hooks.js'
 import type { LiveSession } from './live-session.js'
 import { budgetLeftFor, startSession } from './start-session.js'
 
@@ -51,7 +51,10 @@ export class NextClient {
         money,
       }
     } catch (error) {
-      this.deps.log('warn', 'the next client could not be started ahead', { job: this.jobId, reason: reasonOf(error) })
+      this.deps.log('warn', 'the next client could not be started in advance', {
+        job: this.jobId,
+        reason: reasonOf(error),
+      })
       return null
     }
   }

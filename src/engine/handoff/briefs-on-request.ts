@@ -7,7 +7,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { briefMaterial } from '../compaction/brief-sources.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext, SignalContext } from '../context.js'
-import { trySendToSeat } from '../messages/bring-messages.js'
+import { trySendToSeat } from '../messages/deliver-to-seat.js'
 import { queue } from '../messages/messages.js'
 import { withdrawAnswers } from '../messages/ready-messages.js'
 import { knownSessionContext } from '../session-context.js'
@@ -23,7 +23,7 @@ import { keepOwnBrief } from './make-brief.js'
 const LONGEST = 8_500
 
 /** Writes a brief at once without a model. The session continues unchanged. */
-export function writeNow(
+export function writeBriefNow(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; read: ReadFacts },
 ): BriefRecord {
@@ -46,7 +46,7 @@ export function writeNow(
  * (`wake-idle-session.ts`).
  * If that session ends before it receives the brief, the brief can be given to another one.
  */
-export function takeUp(
+export function giveBriefToSession(
   deps: EngineDependencies,
   asked: { briefId: string; sessionId: string; caller: Caller },
 ): BriefRecord {
@@ -69,13 +69,13 @@ function giveBrief(
     const body = deps.sources().keeper.read(brief)
     if (body === null)
       throw new BatonError(
-        `The brief in ${brief.path} is gone or was changed.`,
-        'It is not given to an agent.',
+        `${brief.briefId} cannot be used: ${brief.path} is missing or was changed.`,
+        'Choose another brief: baton handoffs list',
         EXIT.refused,
       )
     withdrawFrom(deps, brief)
     const holder = holderOf(deps, brief)
-    const trouble = `session ${record.sessionId.slice(0, 8)} was given it`
+    const trouble = `session ${record.sessionId.slice(0, 8)} got its brief`
     if (holder !== null) applyEvent(context, holder, 'brief-given-elsewhere', { trouble })
     const given: BriefRecord = { ...brief, givenTo: record.sessionId }
     deps.store.putBrief(given)
@@ -97,7 +97,7 @@ function giveBrief(
 }
 
 /** Returns the running session that gets the brief with its next request. Null when none does. */
-export function sessionAwaitingBrief(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
+function sessionAwaitingBrief(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
   const record = undeliveredMessages(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
   const agent = deps.agents[record?.agent ?? '']
   return record && agent && isThere({ agent, record }) ? record : null
@@ -119,8 +119,8 @@ export function refuseAwaited(deps: EngineDependencies, brief: BriefRecord): voi
   const record = sessionAwaitingBrief(deps, brief)
   if (record === null) return
   throw new BatonError(
-    `${brief.briefId} is on its way to session ${record.sessionId.slice(0, 8)}, which has it with its next request.`,
-    `Its text: baton handoffs show ${brief.briefId}.`,
+    `${brief.briefId} is assigned to session ${record.sessionId.slice(0, 8)}, which gets it with its next request.`,
+    `Read it: baton handoffs show ${brief.briefId}`,
     EXIT.refused,
   )
 }
@@ -131,20 +131,20 @@ function refuseUnusable(context: SessionContext & Pick<SignalContext, 'enabled'>
   const why = (text: string, hint: string): BatonError => new BatonError(text, hint, EXIT.refused)
   if (brief.status === 'used')
     throw why(
-      `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} has it.`,
-      `Its text: baton handoffs show ${brief.briefId}.`,
+      `${brief.briefId} is in use by session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'}.`,
+      `Read it: baton handoffs show ${brief.briefId}`,
     )
   refuseAwaited(deps, brief)
   if (brief.status === 'cancelled')
-    throw why(`${brief.briefId} is cancelled.`, 'baton handoffs list shows those that can be used.')
+    throw why(`${brief.briefId} is cancelled.`, 'Choose another brief: baton handoffs list')
   const holder = holderOf(deps, brief)
   if (holder !== null && !isWaitingForStart(deps, holder))
     throw why(
       `${brief.briefId} waits for the next session of its own seat.`,
-      'It begins with it by itself: start one in its folder, or type /clear in the one the brief was written in.',
+      'Start a session in its folder, or type /clear in the session that wrote the brief.',
     )
-  if (!context.enabled) throw why(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`)
-  if (!isThere(context)) throw why(`Session ${id} has ended.`, 'Name one that runs: --session ID.')
+  if (!context.enabled) throw why(`Baton is off for session ${id}.`, `Turn it on: baton on ${id}`)
+  if (!isThere(context)) throw why(`Session ${id} has ended.`, 'Name a running session: --session ID')
 }
 
 function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecord): HandoffRecord | null {

@@ -1,0 +1,291 @@
+import type { Demand } from './constraint-english.js'
+import type { Language } from './language.js'
+
+/**
+ * A form in which people state a rule, with sentences that it must recognise and sentences that it
+ * must leave alone. `constraint-table.test.ts` runs them all.
+ */
+export interface ConstraintForm {
+  demand: Demand
+  pattern: RegExp
+  examples: readonly string[]
+  counterexamples: readonly string[]
+}
+
+/**
+ * Forms per language. English and Japanese were measured on real sessions; the other languages are
+ * built from examples alone.
+ */
+export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
+  en: [
+    {
+      demand: 'forbidden',
+      pattern: /\b(?:better|best|rather) not to\b/i,
+      examples: ['It is better not to keep tokens in the log.'],
+      counterexamples: ['The second one is better.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /\bso (?:that )?(?:we|you|it|they) (?:don't|dont|do not|won't|never) \w+/i,
+      examples: ['Look at the coverage so we dont break the export.'],
+      counterexamples: ['So we see it every time.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /\byou (?:don't|dont|do not|won't) have (?:access|permission|rights)\b/i,
+      examples: ['You dont have access to the cluster here.'],
+      counterexamples: ['You have access to the cluster.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: new RegExp(
+        String.raw`^(?:(?:ok|okay|please|and|also|but)[, ]+)*ignore (?!case\b)\w+|\b(?:leave|` +
+          String.raw`skip) (?:the )?(?:others?|rest)\b|\bexcept (?:for )?\w+`,
+        'i',
+      ),
+      examples: [
+        'Ignore the missing icons.',
+        'Rename this one, leave the others.',
+        'Fix them all except for the parser.',
+      ],
+      counterexamples: ['The tool ignores hidden files.', 'It throws an exception.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:we|you|it|they|this|that|users?|there) should (?!(?:be (?:able|fine|ok|okay|good|` +
+          String.raw`enough|there|done)|work|have been|have (?:seen|worked)|see|know|help|do it)\b)(?:\w+)`,
+        'i',
+      ),
+      examples: ['If the name is missing we should just show a dash.', 'They should keep the old order.'],
+      counterexamples: ['That should work now.', 'It should be fine.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\bwe (?:really |still |also )?want to (?!(?:see|know|check|look|understand|discuss|find|` +
+          String.raw`talk|try|work on)\b)\w+`,
+        'i',
+      ),
+      examples: ['In this folder we want to commit the generated files.'],
+      counterexamples: ['We want to see what happens.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\bi want (?:it|this|that|them|the [\w ]{2,30}|all [\w ]{2,30}) (?:to (?:be|stay|remain|` +
+          String.raw`keep|have)\b|\w+ed\b|kept\b|left\b)`,
+        'i',
+      ),
+      examples: ['I want the arguments retained.'],
+      counterexamples: ['I want the report.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:write|add|run|do|fix|rebase|test|start with|finish|commit|update|` +
+          String.raw`read)\b.{0,60}\bfirst[.!]?$|\bbefore (?:we|you) (?:start|begin|continue|move|merge|` +
+          String.raw`commit|push|proceed|go)\b`,
+        'i',
+      ),
+      examples: ['Write the failing case first.', 'Rebase onto trunk before we start.'],
+      counterexamples: ['The first one fails.', 'It ran before.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:directive|principle|priority|guideline|policy|aim) is\b|\beverything else (?:is|` +
+          String.raw`comes) (?:secondary|later|second|after)\b|\b(?:main|most important|top) (?:thing|` +
+          String.raw`priority|goal) is\b`,
+        'i',
+      ),
+      examples: ['The top priority is to stay out of the way.', 'Everything else is secondary.'],
+      counterexamples: ['The main file is large.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:minimal|minimum|smallest|fewest|as few|as small) (?:possible |` +
+          String.raw`number of )?(?:set of )?(?:modifications?|changes?|diff|edits?|code)\b|\bas (?:few|` +
+          String.raw`little|small) (?:\w+ )?as possible\b`,
+        'i',
+      ),
+      examples: ['Make minimal changes.', 'Touch as few files as possible.'],
+      counterexamples: ['The changes are small.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`(?<![\w)\x60])(?!(?:i|we|you) )[\w)\x60]{1,60} needs? to (?!(?:know|see|understand|look|check|` +
+          String.raw`be (?:fixed|updated|done|investigated))\b)\w+`,
+        'i',
+      ),
+      examples: ['The change from open to closed needs to flush the buffer.'],
+      counterexamples: ['He needs to know why.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\blet (?:the|this|that|those|each) [\w ]{1,40}\bbe\b|\b(?:works?|behaves?|` +
+          String.raw`stays?) (?:exactly |just )?(?:as|like) (?:before|it (?:does|did|was|is))\b`,
+        'i',
+      ),
+      examples: [
+        'Let the schema changes be a step of their own.',
+        'The plain call just works as before: it stays as it was.',
+      ],
+      counterexamples: ['Let me see.'],
+    },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\bi(?:'|’)?ll (?:then )?(?:instruct|tell you|let you know|decide|do (?:that|this|it)|` +
+          String.raw`handle|take care|deploy|merge|push|test (?:it|that|this))\b`,
+        'i',
+      ),
+      examples: ['Update the page, then I’ll tell you what is next.', "I'll do that by hand."],
+      counterexamples: ["I'll be back."],
+    },
+    {
+      demand: 'required',
+      pattern: /\b(?:just|only) (?:\w+ ){1,8}(?:and|but|then) (?:leave|drop|keep|skip|ignore)\b/i,
+      examples: ['Just define the list there and drop the second one.'],
+      counterexamples: ['It just stops.'],
+    },
+  ],
+  ja: [
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        '(?:ほしい|欲しい)(?:かも|です|な|けど|。|、|$)|(?<!み)(?:し|に)たい(?:です|んだ|な|。|$)|理想(?:だ|です|的)|(?:する|動く|' +
+          String.raw`できる)はず(?:。|です|$)|(?:残し|その|今の)(?:た)?まま|ように(?:[.。！、\s]|$|お願い)|で(?:いい|良い|よい|OK)(?:です|よ|。|` +
+          '$)',
+        '',
+      ),
+      examples: [
+        '表を出す機能もほしいかも',
+        'サブの項目を必須にしたい',
+        'それは残したままでいい',
+        '規格に対応するように',
+      ],
+      counterexamples: ['鳥みたいに飛ぶ', 'これは何ですか'],
+    },
+    {
+      demand: 'forbidden',
+      pattern:
+        /[\p{L}]しない(?:。|！|で|こと|$)|(?:いら|要ら)ない|不要(?:です|。|$)|(?:あと|後)(?:で|回し)(?:で)?(?:いい|良い)/u,
+      examples: ['順位付けしない', 'それはいらない', 'ブラウザはあとででいい'],
+      counterexamples: ['まだ終わらない'],
+    },
+  ],
+  zh: [
+    {
+      demand: 'required',
+      pattern: /每(?:一?次|完成)[^，。]{1,20}(?:都|就|要|請|请)|希望|想要|(?:秒|毫秒|行|个|分钟)(?:以内|以下|之内)/,
+      examples: ['每次实现完都要提交', '希望参数保留', '控制在五十秒以内'],
+      counterexamples: ['每个人都知道了'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /(?:先|暂时)(?:不|别)|其他(?:的)?(?:不动|保留)|除了[^，。]{1,20}(?:以外|之外)/,
+      examples: ['先不处理日志', '其他的不动'],
+      counterexamples: ['先处理日志'],
+    },
+  ],
+  ko: [
+    {
+      demand: 'forbidden',
+      pattern: /하지\s?(?:마|말)|(?:않게|않도록|안\s?되게)|금지|제외(?:하고|해)|빼고|건드리지/u,
+      examples: ['높이에는 영향을 주지 않게', '설정은 건드리지 마'],
+      counterexamples: ['높이를 알려줘'],
+    },
+    {
+      demand: 'required',
+      pattern: /반드시|꼭|해야\s?(?:해|한|합|돼|된)|하도록|(?:으로|로)만|이내|미만|이하|유지(?:해|하)|먼저|면\s?좋겠/u,
+      examples: ['반드시 테스트를 먼저 작성해', '오십 초 미만으로', '한국어로만 써줘'],
+      counterexamples: ['왜 실패했어'],
+    },
+  ],
+  de: [
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:ich|wir) (?:möchte|hätte|will|wollen|möchten|wünsche)n?\b.{1,80}\b(?:bleib|behalt|` +
+          String.raw`erst|nur|immer|lieber)|\b(?:zuerst|als erstes)\b|\bsolange\b.{1,60}\bnicht\b|` +
+          String.raw`\bhat (?:vorrang|priorität)\b`,
+        'i',
+      ),
+      examples: ['Ich möchte, dass die Reihenfolge bleibt.', 'Schreib zuerst den Test.'],
+      counterexamples: ['Ich möchte den Bericht sehen.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: new RegExp(
+        String.raw`\b(?:lieber|besser) (?:nicht|kein\p{L}*)|\baußer (?:bei|in|für|dem|der|den)\b|` +
+          String.raw`\bden rest\b.{0,20}\b(?:lassen|lass|nicht)`,
+        'iu',
+      ),
+      examples: ['Das speichern wir lieber nicht lokal.', 'Alles außer dem Parser.'],
+      counterexamples: ['Das ist besser.'],
+    },
+  ],
+  fr: [
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:je (?:veux|voudrais|souhaite|préfère)|on veut|nous voulons) (?:que|garder|` +
+          String.raw`conserver|rester)\b|\b(?:d['’]abord|en premier|avant de (?:commencer|continuer))\b`,
+        'i',
+      ),
+      examples: ["Écris d'abord le test.", 'Je veux que les paramètres restent.'],
+      counterexamples: ['Je veux voir le rapport.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: new RegExp(
+        String.raw`\b(?:mieux vaut|plutôt) ne pas\b|\bsauf (?:le|la|les|pour)\b|\bon ignore\b|` +
+          String.raw`\bignore(?:z)? (?:le|la|les|l['’])`,
+        'i',
+      ),
+      examples: ['Mieux vaut ne pas toucher au cache.', 'Tout sauf le parseur.'],
+      counterexamples: ['Le reste est bon.'],
+    },
+  ],
+  es: [
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:quiero|queremos|prefiero|preferimos) (?:que|mantener|conservar)\b|\b(?:primero|` +
+          String.raw`antes de (?:empezar|seguir|continuar))\b`,
+        'i',
+      ),
+      examples: ['Escribe primero la prueba.', 'Quiero que se conserve el orden.'],
+      counterexamples: ['Quiero ver el informe.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /\b(?:mejor|preferiblemente) no\b|\bsalvo (?:el|la|los|las)\b|\bexcepto\b|\bignora (?:el|la|los|las)\b/i,
+      examples: ['Mejor no guardar eso.', 'Todo excepto el analizador.'],
+      counterexamples: ['Es mejor así.'],
+    },
+  ],
+  ru: [
+    {
+      demand: 'required',
+      pattern: /(?<!\p{L})(?:сначала|в первую очередь|хочу, чтобы|хотим, чтобы|прежде чем)(?!\p{L})/iu,
+      examples: ['Сначала напиши тест.'],
+      counterexamples: ['Это хороший тест.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /(?<!\p{L})(?:лучше не|кроме|остальное не)(?!\p{L})/iu,
+      examples: ['Лучше не хранить это локально.'],
+      counterexamples: ['Так лучше.'],
+    },
+  ],
+}
+
+/** Returns the demand of the first form that the sentence has. Null when it has none. */
+export function demandByForm(sentence: string, language: Language): Demand | null {
+  return CONSTRAINT_FORMS[language].find(({ pattern }) => pattern.test(sentence))?.demand ?? null
+}

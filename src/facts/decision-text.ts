@@ -1,0 +1,29 @@
+import type { Fact } from '../contract/fact.js'
+import { quoteAsData, sanitizeName } from '../lib/quote.js'
+
+/** Most characters of a dialog's question beside its answer. */
+const LONGEST_QUESTION = 120
+
+/**
+ * Formats a choice of the user that contains text of the agent: an answer in a dialog, or a
+ * verdict on a plan. Only the answer is the user's; the question and the plan's title are quoted.
+ * Null for every other fact.
+ */
+export function formatChoice({ kind, text, detail }: Fact, longest: number): string | null {
+  if (kind !== 'decision' || typeof detail.how !== 'string') return null
+  const { how } = detail
+  if (how.startsWith('plan ')) {
+    const verdict = ` (${how})`
+    const title = text.endsWith(verdict) ? text.slice(0, -verdict.length) : text
+    return `${quoteAsData(cut(title, longest - verdict.length))}${verdict}`
+  }
+  if (how !== 'dialog') return null
+  if (typeof detail.answer !== 'string' || typeof detail.question !== 'string') return quoteAsData(cut(text, longest))
+  const question = cut(detail.question, LONGEST_QUESTION)
+  const answer = sanitizeName(cut(detail.answer, longest - question.length))
+  return `${answer} (asked: ${quoteAsData(question)})`
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, Math.max(0, longest - 1)).trimEnd()}…`
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { readers } from '../../../src/agents/readers.js'
+import { writeBriefByCode } from '../../../src/briefs/mechanical-brief.js'
+import { firstRecoveryText, reportLoss, secondRecoveryText } from '../../../src/compaction/recovery.js'
+import { DEFAULT_AGENT } from '../../../src/contract/agent-ids.js'
+import type { Fact } from '../../../src/contract/fact.js'
+import { type ReadFacts, readFacts } from '../../../src/engine/compaction/read-facts.js'
+import { weightOf } from '../../../src/facts/rank.js'
+
+/** The texts that a successor would get from a session. Null where the session has no such text. */
+export interface SessionTexts {
+  end: ReadFacts
+  briefAtBoundary: string | null
+  briefAtEnd: string
+  /** The client's own summary at the boundary. Null when the boundary is no compaction. */
+  summary: string | null
+  recovery: string | null
+  /** Facts that the loss report names at the boundary. Empty when there is no summary. */
+  lost: Fact[]
+}
+
+/** Number of last lines before a compaction that count as kept. */
+const LIKELY_KEPT = 12
+
+/**
+ * Writes every text of a session as the engine does, with `boundary` as the last line before it.
+ */
+export function textsOf(file: string, boundary: number | null): SessionTexts {
+  const end = factsUpTo(file, null)
+  const briefAtEnd = briefOf(end)
+  if (boundary === null) return { end, briefAtBoundary: null, briefAtEnd, summary: null, recovery: null, lost: [] }
+  const before = factsUpTo(file, boundary)
+  const briefAtBoundary = briefOf(before)
+  const summary = summaryNear(file, boundary)
+  if (summary === null) return { end, briefAtBoundary, briefAtEnd, summary, recovery: null, lost: [] }
+  const { facts, sinceLine, lines } = before
+  const first = firstRecoveryText(facts, { brief: null, archived: true })
+  const keptLines = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
+  const { lost } = reportLoss(facts, { summary, kept: '', keptLines, sinceLine })
+  const lastRequest = facts.reduce((last, { kind, line }) => (kind === 'request' ? Math.max(last, line) : last), 0)
+  const second = secondRecoveryText(lost, first.keys, (fact) => weightOf(fact, lastRequest))
+  return { end, briefAtBoundary, briefAtEnd, summary, recovery: `${first.text}\n\n${second.text}`, lost }
+}
+
+function briefOf(read: ReadFacts): string {
+  return writeBriefByCode(read.facts, null, { lastAnswer: read.lastAnswer })
+}
+
+/** Reads the facts of a transcript, up to and without the line `before` when it is given. */
+function factsUpTo(file: string, before: number | null): ReadFacts {
+  const read = readFacts(readers, DEFAULT_AGENT, file, before === null ? {} : { bytes: offsetOfLine(file, before) })
+  if (read.trouble !== null) throw new Error(`${file}: ${read.trouble}`)
+  return read
+}
+
+function offsetOfLine(file: string, line: number): number {
+  const bytes = readFileSync(file)
+  let offset = 0
+  for (let number = 1; number < line; number++) {
+    const end = bytes.indexOf(10, offset)
+    if (end < 0) return bytes.length
+    offset = end + 1
+  }
+  return offset
+}
+
+/** Lines behind a boundary in which the summary stands. */
+const NEAR = 10
+
+function summaryNear(file: string, boundary: number): string | null {
+  let found: string | null = null
+  readers[DEFAULT_AGENT]!.conversation(file, {
+    withoutFiles: true,
+    onEntry: (entry) => {
+      if (entry.kind === 'compacted' && Math.abs(entry.line - boundary) <= NEAR) found ??= entry.summary
+    },
+  })
+  return found
+}
