@@ -15,7 +15,10 @@ export interface KnownSession {
   /** The context window that the client last reported by its status line, from earlier signals. */
   window: number | null
   process: { pid: number; startedAt: string } | null
-  /** Folder for live reports of the plugin module in the client. Null when it reports nowhere. */
+  /**
+   * Folder to which the plugin module in the client writes live reports.
+   * Null when it reports nowhere.
+   */
   liveDir: string | null
   /** Timestamp of the last live report that was processed. Absent when none was stored. */
   liveStamp?: number | null
@@ -42,30 +45,35 @@ export interface Say {
   agentFile?: string | null
 }
 
-/** Delivers a prompt to an idle client in which no plugin module runs. Terms as with orders. */
+/**
+ * Delivers a prompt to an idle client without a plugin module, through a hook that waits beside it.
+ * `session`, `orderId`: the session and the order, as in `OrderChannel`.
+ */
 export interface Waiter {
   /**
-   * Returns `asleep` when a waiter runs beside the client, and `known` when the client has waiters
-   * and the next may be about to start.
-   * Null when the client has no waiters.
+   * Returns `asleep` when a waiting hook runs beside the client.
+   * Returns `known` when the client has waiting hooks, and the next may be about to start.
+   * Returns null when the client has no waiting hooks.
    */
   of(liveDir: string, clientPid: number): 'asleep' | 'known' | null
-  /** Stores a text for the waiter and notifies it. Throws when the text cannot be written. */
+  /**
+   * Stores a text for the waiting hook and notifies the hook.
+   * Throws when the text cannot be written.
+   */
   say(liveDir: string, spoken: { clientPid: number; session: string; orderId: string; text: string }): void
-  /** Withdraws a text. Returns true when the text was withdrawn and will never be delivered. */
+  /** Withdraws a stored text. Returns true when the text will never be delivered. */
   unsay(liveDir: string, session: string, orderId: string): boolean
-  /** Returns when the waiter picked the text up, in milliseconds. Null when it did not. */
+  /** Returns when the waiting hook took the text, in milliseconds. Null when no hook took it. */
   said(liveDir: string, session: string, orderId: string): number | null
-  /** Removes files of waiters and clients that no longer run. */
+  /** Removes the files of waiting hooks and clients that no longer run. */
   tidy(liveDir: string, now: Date, runs: (pid: number) => boolean): void
 }
 
 /**
  * Everything Baton knows about one coding agent, split by capability.
  * An agent that omits an optional capability does not have it.
- * Every hook loads this interface.
- * `AgentClient`, `AgentInstaller`, `AgentRuntimes` and `TranscriptReader` are needed only by longer
- * work, so each has its own registry.
+ * Every hook loads this interface, so rarely needed parts have registries of their own:
+ * `AgentClient`, `AgentInstaller`, `AgentRuntimes` and `TranscriptReader`.
  * No method throws on bad input.
  */
 export interface Agent
@@ -83,31 +91,33 @@ export interface Agent
   /**
    * Returns the client's own registry of its processes.
    * Null when the client keeps no registry.
-   * `env` is as in the signal, `transcriptPath` as stored before the signal.
-   * Absent when no client of this agent keeps a registry.
+   * `env` is the environment in the signal, `transcriptPath` the path stored before the signal.
+   * The method is absent when no client of this agent keeps a registry.
    */
   registry?(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null
   /**
    * Returns whether the client continues by itself after a usage limit, by its settings.
-   * Null when the settings do not say.
-   * Absent when no client of this agent has such a setting.
+   * Null when the client's settings do not say.
+   * The method is absent when no client of this agent has such a setting.
    */
   continuesAfterLimit?(session: { transcriptPath: string | null; project: string | null }): boolean | null
   /** Returns whether the process that ran a session still runs. */
   alive(process: { pid: number; startedAt: string }): boolean
 }
 
-/** Turns a client's payloads into signals and figures. */
+/** Turns a client's hook payloads into signals and token figures. */
 interface MeasuringAgent {
   /** Environment variables the hook program passes along with a signal. */
   readonly environment: readonly string[]
-  /** For this event, the hook program may skip the rest of the payload after the text `behind`. */
+  /**
+   * For this event, the hook program may omit everything in the payload after the text `behind`.
+   */
   readonly unread: { event: string; behind: string }
   /** Decodes a payload. Null when it is undecodable or has no session id. */
   open(raw: RawSignal): Signal | null
   /**
    * Reads transcript, live report, settings and process, and writes nothing.
-   * The work is bounded, whatever the size of the transcript.
+   * Limits its work, whatever the size of the transcript.
    */
   observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation
   /** Lists the transcripts of a session's subagents. `name` distinguishes them. */
@@ -116,7 +126,9 @@ interface MeasuringAgent {
    * Returns the variables for a signal of a job's session, in place of those its client would set.
    */
   jobEnvironment(process: { pid: number } | null): Record<string, string>
-  /** The client's names of the events that a job's runner reports because no hook does. */
+  /**
+   * The client's names of the start and end events, which a job's runner reports in place of hooks.
+   */
   readonly jobEvents: { start: string; end: string }
 }
 
@@ -124,7 +136,7 @@ interface MeasuringAgent {
 interface AnsweringAgent {
   /**
    * Returns the hook's output for this event, '' for none.
-   * Drops a text for the agent if the event cannot deliver one (see `carries`).
+   * Drops a text for the agent if this event cannot pass it on (see `carries`).
    */
   answer(event: string, say: Say): string
   /**
@@ -156,36 +168,42 @@ interface CompactionSteering {
   insist(event: string, text: string, user?: string | null): string | null
 }
 
-/** Sends orders to the plugin module that runs inside the client. */
+/** Sends orders (clear the session, submit a prompt) to the plugin module inside the client. */
 interface OrderChannel {
   /**
    * Returns whether the plugin module runs in the client and executes orders.
-   * `process` is the client's process.
+   * `process` is the process of the client.
    */
   takesOrders(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
   /**
-   * Returns whether the module was removed from a running client, so that orders stay undone.
-   * False when nothing is known about it.
+   * Returns whether the plugin module was removed from a running client, so no order is executed.
+   * Returns false when nothing is known about the plugin module.
    */
   hasLostMod(liveDir: string, sessionId: string): boolean
-  /** Gives an order to the plugin module. Throws when the order cannot be written. */
+  /**
+   * Gives the plugin module an order to clear the session or submit a prompt. Throws when the order
+   * cannot be written.
+   */
   order(liveDir: string, order: Order): void
-  /** Returns whether the order is stored where the plugin module reads it. */
+  /** Returns whether the order is stored in the file that the plugin module reads. */
   hasOrder(liveDir: string, sessionId: string, orderId: string): boolean
   /**
-   * Withdraws an order.
-   * True when it will never be executed, even if it is written after this call.
-   * False when its execution has started.
+   * Withdraws an order to the plugin module.
+   * True when the order will never be executed, even if another process writes it after this call.
+   * False when the plugin module has begun to execute the order.
    */
   withdraw(liveDir: string, sessionId: string, orderId: string): boolean
-  /** Returns the result of an order. Null when its execution has not started. */
+  /** Returns the plugin module's answer to an order. Null when its execution has not started. */
   orderAnswer(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
   /**
-   * Returns the reason why an order is not executed yet.
+   * Returns the reason why the plugin module has not executed an order yet.
    * Null when the plugin module has not confirmed that it knows the order.
    */
   hindrance(liveDir: string, sessionId: string, orderId: string): string | null
-  /** Returns whether the plugin module reports such reasons. Earlier versions do not. */
+  /**
+   * Returns whether the plugin module reports why it does not execute an order.
+   * Old versions do not.
+   */
   tellsHindrance(liveDir: string, sessionId: string): boolean
   /** Marks a plugin module that ignores orders as removed until it reports again. */
   giveUpOn(liveDir: string, sessionId: string): void
@@ -194,7 +212,7 @@ interface OrderChannel {
 /** Reads commands that the user types inside the client. */
 interface UserRequests {
   /**
-   * Returns the user's request by a command inside the client, until it is dropped.
+   * Returns the user's handoff request, typed in the client, until it is dropped.
    * Null when the user has requested nothing.
    * `at` distinguishes two requests.
    */
@@ -213,9 +231,9 @@ export interface AgentClient {
   readonly program: string
   /** The variable that names the session to the commands that the agent runs. */
   readonly sessionVariable: string
-  /** Variables that the client sets for the commands that the agent runs. */
+  /** Variables by which a command can tell that an agent's client started it. */
   readonly signs: readonly string[]
-  /** Variables with the client's folders. A server keeps them across restarts. */
+  /** Variables with the paths of the client's folders. A server keeps them across restarts. */
   readonly places: readonly string[]
   /** Returns the environment without the variables that a client sets for its commands. */
   withoutClient(env: Env): Record<string, string>
@@ -237,7 +255,7 @@ export interface AgentClient {
 /**
  * A client that Baton types into.
  * `configDir` is that client's own configuration folder.
- * The folder of the typing process may differ, because users can have several.
+ * Users can have several such folders, so the typing process may use another one.
  */
 export interface TypedClient {
   pid: number
@@ -249,7 +267,9 @@ interface LiveFiles {
   folders(liveDir: string): string[]
   /** Removes the files in `liveDir` that quote a session. */
   forget(liveDir: string, sessionId: string): void
-  /** Ends every program that waits for one of these files, and removes the files. */
+  /**
+   * Ends the programs that wait for a file in `liveDir` (waiting hooks), and removes these files.
+   */
   removeAll(liveDir: string): void
 }
 
@@ -273,14 +293,14 @@ export interface ForkableClient {
 /** Starts a copy of a session that answers one prompt and changes nothing. */
 interface ForkStarter {
   /**
-   * Returns the session's client, as the model for starting the fork.
-   * A string says why there is none, as a half sentence.
+   * Returns the session's client, whose program and settings the fork copies.
+   * Returns a half sentence as a string when the session has no such client.
    */
   client(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string
   arguments(of: ForkOf, settingsFile: string): string[]
   settings(of: ForkOf): Record<string, unknown>
   environment(env: Env): Record<string, string>
-  /** Reads the client's output: its answer, or the reason why there is none. */
+  /** Reads what the forked client printed: its answer, or the reason why there is none. */
   answer(printed: string): { answer: string | null; why: string }
 }
 
@@ -290,8 +310,8 @@ export interface SdkReport extends Partial<Signal> {
   /** Idempotency key: the report counts once under it, whoever sends it. */
   once?: string | null
   /**
-   * Returns the client's own window for a model name.
-   * Only the session's record says which model runs.
+   * Returns the client's own context window for a model name.
+   * The model that runs is known only from the session's record.
    */
   windowOf?: (model: string | null) => number | null
 }
@@ -309,12 +329,12 @@ export interface AnswerUsage {
   cache_creation_input_tokens?: number | null
   /** The API's name for `cache_read`. */
   cache_read_input_tokens?: number | null
-  /** The answer's own id, if known: the same answer then counts once, whoever reports it. */
+  /** The answer's own id, if known. An answer with the same id counts once, whoever reports it. */
   answer_id?: string
 }
 
 export interface MeasuredAnswer {
-  /** Null when the answer had no input, which says nothing about the window. */
+  /** Null when the answer had no input tokens, which says nothing about the window. */
   reading: Reading | null
   spend: Usage & { answers: number }
 }
@@ -322,7 +342,7 @@ export interface MeasuredAnswer {
 interface SdkReader {
   /**
    * Reads a report from an SDK message.
-   * Null when the message has no figures.
+   * Null when the message has no token figures.
    * `current` is the session for messages that name none.
    * `counted` is the output already counted for answers of the running turn, by session.
    */
@@ -337,9 +357,9 @@ interface SdkReader {
 /** Runs sessions of an agent for jobs. */
 export interface AgentRuntimes {
   /**
-   * Opens a runtime.
+   * Opens the runtime of this name.
    * Null when this agent has no runtime of that name.
-   * `binary` is its program, null when not found.
+   * `binary` is the path of the agent's program, null when the program was not found.
    */
   open(
     name: Exclude<RuntimeName, 'scripted'>,

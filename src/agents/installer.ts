@@ -17,15 +17,15 @@ export interface ModFile {
 }
 
 /**
- * The containers that Baton added to a settings file.
- * Only these containers are removed when they become empty.
+ * The JSON objects and lists that Baton added to a settings file.
+ * Only these are removed again when they become empty.
  */
 export interface Created {
   hooks: boolean
   events: string[]
   statusLine: boolean
   /**
-   * The added part of the rule that allows `baton handoff`.
+   * The part of the rule for `baton handoff` that Baton added.
    * Absent when the rule was not wanted or existed before.
    */
   rule?: 'rule' | 'allow' | 'permissions' | undefined
@@ -40,7 +40,7 @@ export interface WantedEntries {
    * Null when there is no such status line, or this file has its own.
    */
   inherited: string | null
-  /** True when a waiter should run beside idle sessions. */
+  /** True when a waiting hook should run beside idle sessions. */
   waiter: boolean
   /** True when `baton handoff` should be allowed without a question. */
   rule: boolean
@@ -51,19 +51,19 @@ export interface InsertedEntries {
   text: string
   created: Created
   former: string | null
-  /** The former command as the file spelled it. */
+  /** The former status line's command as the file spelled it. */
   formerLiteral: string | null
   notes: string[]
 }
 
-/** The additions that an earlier install recorded. */
+/** The entries that an earlier install recorded as added. */
 export interface RememberedEntries {
   created: Created
   former: string | null
   formerLiteral: string | null
 }
 
-/** Signals in the client's format, of a session that does not exist. */
+/** Sample signals in the client's format, of a session that does not exist. */
 export interface Sample {
   sessionId: string
   /** Tokens the status line reports. */
@@ -85,7 +85,7 @@ export interface AgentInstaller {
   modFiles(options: { liveDir: string; version?: string; requestPrompt?: string; briefSkill?: string }): ModFile[]
   /** Returns why this version of the client does not load the plugin module. Null when it does. */
   whyNoMod(version: string | null): string | null
-  /** Returns whether a waiter can wake this version of the client. */
+  /** Returns whether a waiting hook can wake this version of the client. */
   supportsWaiters(version: string | null): boolean
   launcher(input: { bash: string; home: Home; node: string; engine: string }): string
   /**
@@ -171,7 +171,7 @@ export interface CheckContext {
   rehearse(target: SettingsTarget): { files: { path: string; action: string }[]; notes: string[] }
   /**
    * Returns a fault that running install again fixes.
-   * `what` says what it then does, as the end of a sentence.
+   * `purpose` says what install then does, as the end of a sentence.
    */
   byInstall(detail: string, purpose: string, target?: SettingsTarget): Fault
   /**

@@ -10,7 +10,7 @@ export interface TranscriptReader {
    * A line that cannot be read is counted and never stops the read.
    */
   conversation(transcriptPath: string, options: ConversationOptions): ConversationRead
-  /** Returns the entries of a single line, as far as they do not depend on the lines around it. */
+  /** Returns the entries of a single line, without those that depend on neighbouring lines. */
   entriesOfLine(line: string, number: number, chain: 'main' | 'subagent'): Entry[]
   /**
    * Returns the entries of a line that the client wrote to a job's log, without those of subagents.
@@ -20,13 +20,14 @@ export interface TranscriptReader {
   /** Returns the folder in which the session worked. Null when the line does not name it. */
   folderOfLine(line: string): string | null
   /**
-   * Lists the transcripts that clients keep, whether Baton knows them or not.
-   * `from` is a folder with copies, or null for the client's own folder.
+   * Lists the transcripts that clients keep, whether Baton knows their sessions or not.
+   * `from` is a folder with copies of transcripts, or null for the client's own folder.
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
   /**
-   * Returns the working folder of a transcript's session, null when not named, whether the session
-   * was a headless run, and its first request, shortened, null when it begins with none.
+   * Returns the working folder of a transcript's session, null when the transcript names none.
+   * `headless` is true when nobody attended the session.
+   * `title` is the shortened first request, null when the transcript begins with none.
    */
   originOfTranscript(path: string): { folder: string | null; headless: boolean; title: string | null }
   /**
@@ -39,9 +40,7 @@ export interface TranscriptReader {
 /** The time after which a client deletes transcripts that are no longer written. */
 export interface CleanupPeriod {
   days: number
-  /**
-   * The settings file in which the user or an administrator set it. Null for the client's default.
-   */
+  /** The settings file that sets this period. Null for the client's default. */
   setBy: string | null
 }
 
@@ -55,24 +54,24 @@ export interface StoredTranscript {
 }
 
 export interface ConversationOptions {
-  /** Start position: the end of an earlier read. Absent to start at the beginning. */
+  /** Position to start at, the end of an earlier read. Absent to start at the beginning. */
   from?: Reached
-  /** End position in bytes. Absent to read to the end of the file. */
+  /** Position in bytes at which to stop. Absent to read to the end of the file. */
   to?: number
   /** `subagent` when the transcript is a subagent's own. */
   chain?: 'main' | 'subagent'
   /**
-   * True to omit the text of files that were read. Faster for callers that need only the actions.
+   * True to omit the contents of files that the agent read. Faster when only actions are needed.
    */
   withoutFiles?: boolean
   /** Time limit in milliseconds, after which the read stops early. Absent for no limit. */
   withinMs?: number
   onEntry: (entry: Entry) => void
   /**
-   * Called once, after the last line that was read and before the entries that only the end
-   * produces (a prompt that still waits).
+   * Called once, after the last line and before entries that only the end produces.
+   * (An entry of that kind is a prompt that still waits.)
    * Another read can continue from a copy of this value.
-   * Not called when the read has a problem.
+   * The callback is not called when the read has a problem.
    */
   onReached?: (reached: Reached) => void
 }
@@ -86,15 +85,18 @@ interface Reached {
 }
 
 export interface ConversationRead {
-  /** Start of the next read, after the last whole line, and the number of lines before it. */
+  /** Position where the next read starts, after the last whole line, and the lines before it. */
   offset: number
   lines: number
   /** Number of lines that could not be read. */
   unread: number
-  /** Number of lines too long to be read whole. Entries at their beginning were reported. */
+  /** Number of lines too long to be read whole. Only entries at their beginning were reported. */
   cut: number
   /** True when the time limit ended the read at `offset`. */
   gaveUp: boolean
-  /** Null when the file was read. Otherwise the reason: it is missing or not a regular file. */
+  /**
+   * The reason why the file was not read: it is missing or not a regular file.
+   * Null when it was read.
+   */
   problem: string | null
 }

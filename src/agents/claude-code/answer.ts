@@ -6,8 +6,8 @@ import type { Say } from '../agent.js'
 export const LONGEST_TEXT = 9_900
 
 /**
- * Events whose answer is added to the model's next request.
- * Stop also would, but only by forcing another turn.
+ * Events whose hook answer is added to the model's next request.
+ * The answer to Stop also reaches the model, but only by forcing another turn.
  */
 const TO_AGENT = new Set([
   'SessionStart',
@@ -17,7 +17,7 @@ const TO_AGENT = new Set([
   'PostToolUseFailure',
   'PostToolBatch',
 ])
-// PreCompact is missing: the client passes its hook's output, even the user's, to the summariser.
+// PreCompact is missing: the client passes its hook's output to the summariser, even the user's.
 const TO_USER = new Set([...TO_AGENT, 'Stop', 'PostCompact'])
 
 export function carries(event: string): { agent: boolean; user: boolean } {
@@ -39,7 +39,7 @@ export function answer(event: string, say: Say): string {
 }
 
 /**
- * Returns the output that prevents what the event announces.
+ * Returns the hook output that prevents the action that the event announces.
  * A blocked compaction is announced again before every later request.
  * A blocked prompt is not sent, and the user reads the reason.
  */
@@ -48,8 +48,8 @@ export function block(event: string, reason: string): string | null {
 }
 
 /**
- * Returns the output that makes the agent continue at the end of a turn.
- * The client ignores it after the eighth time in a turn.
+ * Returns the hook output that makes the agent continue at the end of a turn.
+ * The client ignores such output after the eighth time in a turn.
  */
 export function insist(event: string, text: string, user: string | null = null): string | null {
   if (event !== 'Stop') return null
@@ -79,8 +79,8 @@ const MB = 1024 * 1024
 const LOOK_BACK = 64 * MB
 const CHUNK = MB
 /**
- * Length of the searched beginning: enough to identify a text.
- * A long text may have been cut on its way.
+ * Number of leading characters that are searched, enough to identify a text.
+ * Later characters of a long text may have been cut before it reached the transcript.
  */
 const LONGEST_NEEDLE = 500
 

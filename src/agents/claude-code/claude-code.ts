@@ -59,7 +59,7 @@ export const claudeCode: Agent = {
   jobEvents: { start: 'SessionStart', end: 'SessionEnd' },
   jobEnvironment: (process) => ({
     ...(process ? { CLAUDE_PID: String(process.pid) } : {}),
-    // Treat the job as an SDK program, because other hooks may also be asked about its compactions.
+    // Report the job as an SDK program, because others may hear of its compactions.
     CLAUDE_CODE_ENTRYPOINT: 'sdk-baton',
     CLAUDE_CODE_SESSION_ATTENDED: '0',
   }),
@@ -77,7 +77,7 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
   const from = known.cursor
   const forks = signal.start?.source === 'fork'
   const forkedAt = (args.fork ? info?.startedAtMs : null) ?? (forks ? signal.at : null)
-  // A fork's transcript begins with lines of its own, followed by a copy of the past.
+  // A fork's transcript begins with lines of its own. A copy of its parent's transcript follows.
   const unread = from?.answerId === undefined
   const read =
     signal.transcriptPath === null
@@ -96,17 +96,17 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
     live: live?.reading ?? null,
     takesOrders: live !== null,
     liveCostUsd: live?.costUsd ?? null,
-    // Content of a transcript that is read for the first time is the past.
+    // A transcript that is read for the first time only tells about the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
     mayBeForbidden: mayBeForbidden(input.settings, raw.env.CLAUDE_CODE_ENTRYPOINT),
     summary: justReported(signal, known),
     limits,
-    // Status lines are too frequent to repeat what hooks already read.
+    // Status lines are too frequent to read the branch again, which hooks have read.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
     title: read.title,
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
-    // The command line describes the session at the process's start, not later ones.
+    // The command line describes only the first session of the process, not later ones.
     forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
 }
@@ -119,9 +119,7 @@ function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypo
   return askedToCompact > 1 || plugins === true || (entrypoint.startsWith('sdk-') && entrypoint !== 'sdk-cli')
 }
 
-/**
- * Tolerance between the times of client and Baton: the same clock, but read at different moments.
- */
+/** Tolerance when times of the client and of Baton are compared. Both read the same clock. */
 const SLACK_MS = 2_000
 
 function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
@@ -130,7 +128,7 @@ function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession
 }
 
 /**
- * Returns whether a compaction followed a refusal.
+ * Returns whether a compaction happened because the API refused a prompt as too long.
  * The transcript does not record the refusal, but a reactive model compacts only then.
  */
 function isOverflow(found: TranscriptEvent, limits: Limits): found is TranscriptEvent & { type: 'compaction' } {
@@ -176,7 +174,7 @@ function isEmpty(fields: object): boolean {
 }
 
 /**
- * Returns whether a live report is older than a switch of the model.
+ * Returns whether a live report was written before the user switched the model.
  * The plugin module learns of a switch only with the next turn, the status line earlier.
  * A processed report about another model than the known one was written before the switch.
  */
@@ -193,7 +191,7 @@ function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): bool
 
 /**
  * Derives a subagent's limits, which the client does not report.
- * On its parent's model it has the same window; on another model only the name tells.
+ * With its parent's model a subagent has the parent's window. Otherwise the model's name decides.
  */
 function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<typeof deriveLimits> {
   const own = parent.models.find((name) => typeof name === 'string' && name !== '')
@@ -209,8 +207,8 @@ function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<t
 
 /**
  * Returns the branch checked out in the session's folder.
- * Null outside a repository, on a detached head, and in another user's repository, as with git.
- * Starts no process.
+ * Null outside a repository, on a detached head, and in another user's repository.
+ * Reads files only and starts no process.
  */
 export function readBranch(cwd: string | null): string | null {
   return cwd === null ? null : remembered(cwd, () => findBranch(cwd))

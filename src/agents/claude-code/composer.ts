@@ -1,11 +1,12 @@
 /**
- * The content of the client's composer, read from its screen alone (`tmux capture-pane -p -e`).
+ * The content of the client's composer (its input line), read from its screen alone
+ * by `tmux capture-pane -p -e`.
  *
- *   ──────────────────────────        a rule over the whole width, sometimes with a name in it
- *   ❯ fix the login                   the prompt sign in the first column, text from the third
- *     and the logout▮                 more lines below, the caret as an inverse cell
- *   ──────────────────────────
- *     ⏸ manual mode on                status line, hints
+ * ──────────────────────────        a rule over the whole width, sometimes with a name in it
+ * ❯ fix the login                   the prompt sign in the first column, text from the third
+ * and the logout▮                 more lines below, the caret as an inverse cell
+ * ──────────────────────────
+ * ⏸ manual mode on                status line, hints
  *
  * Text by the client itself (placeholders, completions) is dim except for the cell under the caret.
  * A dialog, the transcript view or the history search replace the composer.
@@ -14,8 +15,8 @@
 export type Composer =
   | { state: 'empty' }
   /**
-   * `text` is as shown on the screen, wrapped lines as lines.
-   * `caret` is the position of the next key in it, null when not visible.
+   * `text` is the draft as shown on the screen, wrapped lines as lines.
+   * `caret` is the position of the caret in the text, null when the caret is not visible.
    */
   | { state: 'draft'; text: string; caret: number | null; menu: string | null }
   | { state: 'unknown'; why: string }
@@ -30,7 +31,7 @@ const PROMPT = 2
 const SIGNS = ['❯', '>', '!']
 
 /**
- * Reads the composer.
+ * Reads the composer (the client's input line) from a screen.
  * `cursor` is the terminal's, counted from the top: the only caret of a client without focus.
  */
 export function readComposer(screen: string, cursor: { x: number; y: number } | null = null): Composer {
@@ -81,15 +82,15 @@ function caretIn(body: Cell[][]): { row: number; column: number } | null {
 }
 
 /**
- * Returns the text that the user typed in one row.
- * The cell under the caret is never dim, so the next cell decides about it.
+ * Returns the text that the user typed in one row of the screen.
+ * The cell under the caret is never dim, so the next cell decides whether the text is dim.
  */
 function typed(row: Cell[]): string {
   const own = row.map((cell, at) => (cell.dim || (cell.inverse && row[at + 1]?.dim) ? ' ' : cell.char))
   return own.join('').replaceAll('\u00a0', ' ').trimEnd()
 }
 
-/** Joins the lines. Trailing blanks are invisible, but those before the caret were typed. */
+/** Joins the lines of a draft. Trailing blanks are dropped, except those typed before the caret. */
 function pad(lines: string[], caret: { row: number; column: number }, signs: number): { value: string; caret: number } {
   const column = caret.column - PROMPT + (caret.row === 0 ? signs : 0)
   const padded = lines.map((line, at) => (at === caret.row ? line.padEnd(column) : line))
@@ -109,7 +110,10 @@ function chosen(above: Cell[][]): string | null {
   return null
 }
 
-/** Parses rows of cells with the attributes dim and inverse. Attributes continue over line ends. */
+/**
+ * Parses rows of screen cells with the attributes dim and inverse.
+ * Attributes continue over line ends.
+ */
 function toCells(screen: string): Cell[][] {
   const rows: Cell[][] = [[]]
   let [dim, inverse] = [false, false]
@@ -146,7 +150,7 @@ function codesIn(attributes: string): number[] {
 export interface Pasted {
   before: string
   after: string
-  /** Number of BSpace presses right after the text that delete it. */
+  /** Number of Backspace presses right after the text that delete it. */
   keys: number
 }
 
@@ -169,12 +173,13 @@ export function findPasted(draft: string, text: string): Pasted | null {
 }
 
 /**
- * Minimum number of matching characters at the end. Three rows of the narrowest pane hold as many.
+ * Minimum number of characters that must match at the end.
+ * Three rows of the narrowest pane hold them.
  */
 const LEAST_END = 24
 
 /**
- * Finds the end of a text.
+ * Finds the end of a pasted text in a draft.
  * A low pane shows only the last rows of a long draft, so all visible rows must match the end.
  */
 function findEnd(draft: string, text: string, keys: number): Pasted | null {
@@ -185,15 +190,15 @@ function findEnd(draft: string, text: string, keys: number): Pasted | null {
   if (end.length < LEAST_END || at < LEAST_END || shown.indexOf(end, at) >= 0) return null
   if (!draft.includes('\n') || at >= whole.length || !whole.endsWith(shown.slice(0, at))) return null
   const after = draft.slice(placeOf(draft, at))
-  // A line end may be typed or drawn by the client; no key deletes the latter.
+  // A line end in the draft may be drawn by the client, and no key deletes such a line end.
   return after.includes('\n') ? null : { before: '', after, keys }
 }
 
-/** Returns the index after the given number of non-blank characters. */
+/** Returns the index in the text after the given number of non-blank characters. */
 function placeOf(text: string, signs: number): number {
   let seen = 0
   return [...text.matchAll(/\S/g)].find(() => ++seen === signs)!.index + 1
 }
 
-/** Removes blanks, because lines are wrapped at blanks and trailing ones are invisible. */
+/** Removes blanks, because the client wraps lines at blanks and trailing blanks are invisible. */
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, '')

@@ -5,7 +5,8 @@ import { parseUserText } from './conversation-user.js'
 import { type Fields, list, object, text } from './fields.js'
 
 /**
- * Number of recent lines that a compaction can name as kept. Limits memory, far above any window.
+ * Number of recent lines whose ids are remembered, because a compaction can name them as kept.
+ * Limits memory, and is far above the number of lines in any context window.
  */
 const MOST_IDS = 50_000
 
@@ -20,8 +21,8 @@ interface Call {
 }
 
 /**
- * State after the lines read so far, without their ids.
- * After a restore, a compaction can no longer name kept lines from before.
+ * State after the lines read so far, without the ids of lines.
+ * After a restore, a compaction can no longer name kept lines from before the restore.
  */
 export interface EntryBuilderState {
   calls: Map<string, Call>
@@ -34,12 +35,12 @@ export interface EntryBuilderState {
   untoldBranch: string | null
 }
 
-/** Errors that stand for a plan's result and that no user typed. */
+/** Errors that the client writes as a plan's result. No user typed them. */
 const PLAN_ERROR = /^(?:Error: |<tool_use_error>|You are not in plan mode|Exit code )/
 
 /**
  * Returns what the user typed when declining a call. Null when nothing was typed.
- * Claude Code 2.1.34 gives words about a plan as the whole result.
+ * Claude Code 2.1.34 writes the user's text about a plan as the whole result.
  */
 function textInstead(outcome: Pick<ResultEntry, 'ok' | 'refused' | 'interrupted' | 'text'>, act: ToolAction | null) {
   if (outcome.refused) return TOLD_INSTEAD.exec(outcome.text)?.[1]?.trim() ?? null
@@ -53,7 +54,7 @@ export class EntryBuilder {
   private recent: { id: string; line: number }[] = []
   private readonly calls: Map<string, Call>
   private readonly background: Map<string, string>
-  /** A compaction that waits for its summary, which is a few lines below. */
+  /** A compaction whose summary is not read yet. The summary follows a few lines below. */
   private compacted: CompactionEntry | null
   /** Prompts that wait for the agent. Reported at the end if the agent never received them. */
   private queued: EntryBuilderState['queued']
@@ -77,7 +78,7 @@ export class EntryBuilder {
     this.untoldBranch = before.untoldBranch
   }
 
-  /** Returns the live state, not a copy: the next line changes it. */
+  /** Returns the builder's own state, not a copy: the next line changes it. */
   state(): EntryBuilderState {
     const { calls, background, compacted, queued, ran, statuses, branch, untoldBranch } = this
     return { calls, background, compacted, queued, ran, statuses, branch, untoldBranch }
@@ -95,7 +96,7 @@ export class EntryBuilder {
     else if (entry.type === 'system' && entry.subtype === 'compact_boundary') this.boundary(entry, when)
   }
 
-  /** Reports what is left at the end of the transcript. */
+  /** Reports the prompts that still wait at the end of the transcript. */
   end(): void {
     this.flush()
     for (const { text: words, line, at } of this.queued) {
@@ -131,7 +132,7 @@ export class EntryBuilder {
 
   private assistant(entry: Fields, when: { line: number; at: number | null }): void {
     const message = object(entry.message)
-    // Texts by the client in the model's place (errors of the API) are not the agent's.
+    // Texts that the client writes in the model's place (API errors) are not the agent's.
     const by = message?.model === '<synthetic>' || entry.isApiErrorMessage === true ? 'other' : 'agent'
     const content =
       typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
@@ -157,7 +158,7 @@ export class EntryBuilder {
     this.out(called)
   }
 
-  /** Keeps a task's status when an update does not name one. */
+  /** Keeps the status of a todo when an update does not name one. */
   private keepStatus(todos: Todo[], input: Fields): void {
     for (const todo of todos) {
       if (todo.id === null) continue
@@ -184,7 +185,10 @@ export class EntryBuilder {
     }
   }
 
-  /** Reports a prompt of several blocks as one. Blocks that the client added are not the user's. */
+  /**
+   * Reports a prompt of several blocks as one entry.
+   * Blocks that the client added are not the user's.
+   */
   private blocks(entry: Fields, texts: string[], when: { line: number; at: number | null }): void {
     const own = texts.flatMap((words) => {
       const said = parseUserText(entry, words)
@@ -243,7 +247,7 @@ export class EntryBuilder {
     if (attachment?.type === 'queued_command') {
       this.words({ ...attachment, cwd: entry.cwd }, textOf(attachment.prompt), when)
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
-      // For a file that the user named with @, the client itself read it for the agent.
+      // The user named this file with @, so the client itself read it for the agent.
       const callId = `file:${when.line}`
       const called: CallEntry = {
         kind: 'called',
@@ -268,9 +272,9 @@ export class EntryBuilder {
   }
 
   /**
-   * Claude Code 2.0.76 to 2.1.74 gives a prompt to the agent in the middle of a turn and writes
-   * only `remove` without its text; no other line holds the prompt. Later versions name the text
-   * and write the prompt as an attachment.
+   * Claude Code 2.0.76 to 2.1.74 gives a queued prompt to the agent in the middle of a turn.
+   * These versions write only `remove` without the prompt's text, which no other line holds.
+   * Later versions name the text and write the prompt as an attachment.
    */
   private removeQueued(words: string | null, when: { line: number; at: number | null }): void {
     if (words === null) {
@@ -282,7 +286,10 @@ export class EntryBuilder {
     if (found >= 0) this.queued.splice(found, 1)
   }
 
-  /** Removes a delivered prompt from the queue, whose own records may lag or be missing. */
+  /**
+   * Removes a delivered prompt from the queue.
+   * The client's own records of it may be late or missing.
+   */
   private forgetQueued(words: string): void {
     const found = this.queued.findIndex((waiting) => waiting.text.trim() === words.trim())
     if (found >= 0) this.queued.splice(found, 1)

@@ -3,7 +3,7 @@ import { EntryBuilder } from './conversation-entries.js'
 import { type Fields, object, parseObject, text } from './fields.js'
 
 /**
- * Returns the entries of one line, without what it refers to in other lines.
+ * Returns the entries of one line, without data from other lines that it refers to.
  * Empty when the line cannot be parsed.
  */
 export function entriesOfLine(json: string, line: number, chain: 'main' | 'subagent'): Entry[] {

@@ -8,7 +8,7 @@ type Outcome = Pick<
   'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'answered' | 'refused' | 'declined' | 'todos'
 >
 
-/** Interprets a tool result. `told` is the client's own record beside it, of any shape. */
+/** Interprets a tool result. `told` is the client's own record of the result, of any shape. */
 export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
   const words = textOf(block.content)
   const record = object(told)
@@ -56,7 +56,7 @@ function exitCodeOf(
   if (printed) return Number(printed[1])
   if (failed || interrupted) return null
   // The client explains some exit statuses as usual (grep without a match).
-  // Such a status is not 0, and its value is not given.
+  // An explained status is not 0, and the client does not give its value.
   if (record !== null && text(record.returnCodeInterpretation) !== null) return null
   const background = (act.type === 'command' && act.background) || text(record?.backgroundTaskId) !== null
   return background ? null : 0
@@ -68,13 +68,13 @@ function answersOf(record: Fields | null, words: string): string[] {
   return /^User has (?:answered|approved)/.test(words) ? [words] : []
 }
 
-/** Answers in a dialog that the user left to talk about its questions. */
+/** Answers given in a dialog that the user left to talk about its questions. */
 const PARTIAL_PAIR = /^- "(.+)"\n {2}Answer: (.+)$/gm
 const ANSWERED = /^(?:User has answered|Your questions have been answered)/
 
 /**
- * Returns the questions of a dialog that the user answered, with the answers. The client lists the
- * answers that were already given when the user leaves a dialog to talk about its questions.
+ * Returns the questions of a dialog that the user answered, with the answers.
+ * When the user leaves a dialog to talk about it, the client lists the answers given before.
  */
 function answeredQuestions(
   record: Fields | null,
@@ -102,7 +102,7 @@ function answersInText(words: string, questions: readonly string[]): { question:
     .sort((a, b) => a.at - b.at)
   return found.map(({ question, mark, at }, i) => {
     const rest = words.slice(at + mark.length, found[i + 1]?.at)
-    // The client's sentence behind the last answer differs by version and holds no quote.
+    // The client's sentence after the last answer differs by version and has no quotation mark.
     const end = rest.lastIndexOf('"')
     return { question, answer: rest.slice(0, end < 0 ? undefined : end).trim() }
   })
@@ -139,7 +139,9 @@ export function endFromNotice(words: string): BackgroundEnd | null {
   }
 }
 
-/** Parses the end of a task from output that the agent requested, also with older tools. */
+/**
+ * Parses the end of a background task from output that the agent requested, also with older tools.
+ */
 export function endFromOutput(tool: string, input: Fields, words: string): BackgroundEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
   const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
@@ -149,7 +151,7 @@ export function endFromOutput(tool: string, input: Fields, words: string): Backg
   return { taskId, callId: null, exitCode: code, ok: code === null ? status === 'completed' : code === 0 }
 }
 
-/** Returns the text of a message or result: a string, or its text blocks. */
+/** Returns the text of a message or tool result, which is a string or a list of text blocks. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   const parts: string[] = []

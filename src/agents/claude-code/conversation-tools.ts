@@ -57,7 +57,7 @@ export function wholeTodo(value: unknown): Todo[] {
   return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: statusOf(todo.status) }]
 }
 
-/** Parses an update of a task. The text is '' when it does not change. */
+/** Parses an update of a todo. The text is '' when the update does not change it. */
 function changedTodo(input: Fields): Todo[] {
   const id = idOf(input.taskId)
   if (id === null || (input.status === undefined && text(input.subject) === null)) return []

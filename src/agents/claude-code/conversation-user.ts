@@ -42,8 +42,8 @@ export function parseUserText(entry: Fields, words: string): UserText | null {
 }
 
 /**
- * Returns whether a prompt was not typed: finished background tasks, other sessions, plugins, and
- * texts only for the model.
+ * Returns whether a user message was not typed by the user.
+ * Such messages: finished background tasks, other sessions, plugins, texts only for the model.
  */
 function others(entry: Fields): boolean {
   const origin = text(object(entry.origin)?.kind)

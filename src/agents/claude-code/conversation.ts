@@ -6,15 +6,15 @@ import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
 /**
- * Maximum length of a parsed line; of a longer one only the beginning is read.
+ * Maximum length of a parsed line. Of a longer line only the beginning is read.
  * Only lines with images reach this length.
  */
 const LONGEST_LINE = 16 * MB
 
 /**
  * Reports the entries of a transcript in order, with bounded memory.
- * Never throws for the file's content: a line that cannot be parsed is counted and skipped.
- * Errors of `onEntry` are passed on.
+ * Never throws because of the file's content: an unreadable line is counted and skipped.
+ * Errors of the callback `onEntry` are passed on.
  */
 export function readConversation(path: string, options: ConversationOptions): ConversationRead {
   const from = options.from ?? { offset: 0, lines: 0 }
@@ -71,7 +71,7 @@ function parse(json: string): Fields | null {
   }
 }
 
-/** Parses the start of an overlong line: the returned call's id or the speaker, and some words. */
+/** Parses the start of an overlong line: the call's id or the speaker, and the first words. */
 function fromBeginning(json: string): Fields | null {
   const ids = /^\{[^[]{0,2000}?"type":"(user|assistant)"/.exec(json)
   if (ids === null) return null
@@ -104,12 +104,12 @@ const BOOKKEEPING = Buffer.from('{"type":"')
 const QUEUE = Buffer.from('{"type":"queue-operation"')
 const ATTACHMENT = '"attachment":{"type":"'
 const TOLD = ['queued_command"', 'file"']
-/** Offset by which an entry's kind appears, after its ids. */
+/** Number of leading bytes that contain an entry's kind, which follows the entry's ids. */
 const NEAR = 200
 
 /**
  * Returns whether a line may belong to the conversation, by its first bytes.
- * Most lines do not and are not parsed.
+ * Most lines of a transcript do not belong to it and are not parsed.
  */
 function isWanted(bytes: Buffer): boolean {
   if (begins(bytes, BOOKKEEPING, 0))
@@ -121,7 +121,7 @@ function isWanted(bytes: Buffer): boolean {
 
 const RECORD = Buffer.from(',"toolUseResult":{')
 const BEHIND_RECORD = Buffer.from(',"sourceToolAssistantUUID":"')
-/** Beginnings of records about reading and changing files, which are not needed. */
+/** Beginnings of the client's records about reading and changing files, which are skipped. */
 const OF_FILES = ['"type":"text","file":', '"filePath":', '"type":"create"', '"type":"update"'].map((words) =>
   Buffer.from(words),
 )
@@ -129,9 +129,9 @@ const OUTPUT = Buffer.from('"stdout":"')
 const BEHIND_OUTPUT = Buffer.from('","stderr":"')
 
 /**
- * Returns the text of a line without the client's own copy of a tool result (the file, the output),
- * which is half of most transcripts.
- * Quotes inside strings are escaped, so these bytes match only keys.
+ * Returns the text of a line without the client's second copy of a tool result (file, output).
+ * Such copies are half of most transcripts.
+ * Quotes inside strings are escaped, so the searched bytes match only JSON keys.
  */
 function textOfLine(bytes: Buffer, withoutFiles: boolean): string | null {
   if (!isWanted(bytes)) return null
@@ -150,7 +150,7 @@ const WORTH_CUTTING = 1000
 const CONTENT = Buffer.from('"type":"tool_result","content":"')
 const BEHIND_CONTENT = Buffer.from('"}]},"uuid":"')
 
-/** Returns a line with a read file as a result without the file's text. */
+/** Returns the line of a file read, without the content of the file. */
 function withoutFile(bytes: Buffer, record: number): string {
   const start = bytes.indexOf(CONTENT)
   const end = start < 0 ? -1 : bytes.indexOf(BEHIND_CONTENT, start + CONTENT.length)
@@ -181,7 +181,7 @@ const NEWLINE = 10
 const CHUNK = 1024 * 1024
 /**
  * Maximum number of bytes without a line end.
- * A longer file is not a transcript, so reading stops.
+ * A file with a longer line is not a transcript, so reading stops.
  * An image in a transcript has at most 20 MB.
  */
 export const MOST_WITHOUT_LINE_END = 128 * 1024 * 1024
@@ -192,16 +192,18 @@ interface NumberedLine {
   /** Line number, from 1. */
   number: number
   text: string
-  /** False when `text` is only the beginning of a line longer than `longest`. */
+  /** False when `text` is only the beginning of a line, which was longer than `longest`. */
   whole: boolean
 }
 
 interface LinesRead {
-  /** Start of the next read, after the last whole line. */
+  /** Position where the next read starts, after the last whole line. */
   next: number
   /** Number of lines before `next`. */
   lines: number
-  /** True when `goesOn` returned false, or a line was longer than any in a transcript. */
+  /**
+   * True when the callback `goesOn` returned false, or a line was longer than any in a transcript.
+   */
   stopped: boolean
 }
 
@@ -209,8 +211,8 @@ interface LinesRead {
  * Visits the lines of [from, to) with their numbers, with memory bounded by `longest`.
  * An unfinished last line is left for the next read.
  * `wanted` converts a line's bytes into text.
- * Lines for which it returns null are only counted.
- * `goesOn` is called before each line and read, because a line can have gigabytes.
+ * Lines for which `wanted` returns null are only counted.
+ * `goesOn` is called before each line and before each read, because a line can have gigabytes.
  */
 export function readLines(
   fd: number,

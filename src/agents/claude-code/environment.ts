@@ -45,7 +45,7 @@ export function pidFrom(value: string | undefined): number | null {
 
 /**
  * Returns whether a user attends the session.
- * The TUI sets 1, `-p` and SDK runs set 0; older clients set only the entry point.
+ * The terminal client sets 1, `-p` and SDK runs set 0. Older clients set only the entry point.
  */
 export function attendedFrom(env: Record<string, string>): boolean | null {
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '1') return true
@@ -71,7 +71,7 @@ const OWN = [
   'CLAUDE_EFFORT',
 ]
 
-/** Returns an environment for a separate client. */
+/** Returns an environment for another client, without the variables of this one. */
 export function withoutClient(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN.includes(name))
   return Object.fromEntries(kept) as Record<string, string>

@@ -1,6 +1,6 @@
 /**
- * JSON of unknown shape.
- * The functions below narrow it, never throw, and return null for other types.
+ * JSON object of unknown shape.
+ * The functions below narrow its values, never throw, and return null for other types.
  */
 export type Fields = Record<string, unknown>
 

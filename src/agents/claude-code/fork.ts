@@ -10,15 +10,15 @@ import { configDirOf, readFlag } from './settings/read-settings.js'
 
 /**
  * Returns the client that shows a session.
- * The process is only a hint from a signal.
+ * The process in a signal is only a hint.
  * The process is accepted if it is this user's and the client's own registry confirms the session.
  * Program, environment and folder are then read from the process, never from a signal.
- * A string says why there is none, as a half sentence.
+ * Returns a half sentence as a string when there is no such client.
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
   if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client no longer runs'
   const environment = environmentOfProcess(hint.pid)
-  // With another environment, the conversation would be sent elsewhere, with another key.
+  // With another environment, the client might send the conversation elsewhere or use another key.
   if (environment === null) return 'the environment of its client is unknown'
   const configDir = configDirOf(environment)
   const listed = configDir === null ? null : liveClient(configDir, hint.pid)
@@ -28,14 +28,16 @@ export function forkableClient(hint: ProcessIdentity | null, sessionId: string):
   return { program, environment, folder: listed.cwd }
 }
 
-/** Maximum number of requests. The answer may follow a denied tool, but not a second one. */
+/**
+ * Maximum number of requests to the model. An answer may follow one denied tool, but not a second.
+ */
 const MOST_REQUESTS = 2
 
 const REFUSED = 'This copy of the session only writes its brief, without tools. Answer with the brief.'
 
 /**
  * Returns the arguments for a client that answers one prompt on its stdin as a fork of a session.
- * Nothing is written to disk, no tool runs, nothing is compacted.
+ * Such a client writes nothing to disk, runs no tool and compacts nothing.
  * Tools are refused instead of removed, so that the conversation's prefix stays the same.
  */
 export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
@@ -56,7 +58,7 @@ export function forkArguments({ sessionId, client }: ForkOf, settingsFile: strin
 }
 
 /**
- * Returns the session's settings with those of a fork.
+ * Returns the session's settings, merged with those of a fork.
  * The settings may hold secrets, so they belong in a private file, not on a command line.
  */
 export function forkSettings({ client, folder }: ForkOf): Record<string, unknown> {
@@ -72,13 +74,15 @@ export function forkSettings({ client, folder }: ForkOf): Record<string, unknown
   }
 }
 
-/** Returns an environment outside any terminal and seat, in which Baton's own hooks are silent. */
+/**
+ * Returns an environment without terminal and BATON_SEAT, in which Baton's own hooks do nothing.
+ */
 export function forkEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const { TMUX: _, TMUX_PANE: __, ...rest } = withoutClient(env)
   return { ...rest, BATON_DISABLE: '1' }
 }
 
-/** Reads the client's output: its answer, or the reason why there is none. */
+/** Reads what the forked client printed: its answer, or the reason why there is none. */
 export function forkAnswer(printed: string): { answer: string | null; why: string } {
   const result = parseObject(printed.trim())
   if (result === null) return { answer: null, why: 'the client printed nothing readable' }

@@ -58,7 +58,7 @@ const claudeCodeDemo: DemoClient = {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // Otherwise a client in a terminal clones its plugin marketplace from the network.
+    // Without this variable, a client in a terminal clones its plugin marketplace from the network.
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_AUTOUPDATER: '1',
@@ -74,8 +74,8 @@ export const claudeCodeInstaller: AgentInstaller = {
   settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
   environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
   inheritedFrom: ({ env, project }) => [projectSettings(project).shared, userSettings(env)],
-  // The client loads modules beside the settings of either scope.
-  // If both exist, it loads the user's.
+  // The client loads modules beside the user's and the project's settings.
+  // If both exist, the client loads the user's.
   modFolder: (settings) => join(dirname(settings), 'skills', MOD_NAME),
   modFiles,
   whyNoMod: (version) =>
@@ -175,7 +175,7 @@ function checkClient(context: CheckContext): Finding {
 }
 
 /**
- * Judges the installed client.
+ * Judges the installed client by its version.
  * `seen` is the version reported by a session, null when there was none.
  */
 export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {

@@ -7,7 +7,9 @@ import script from './launcher.sh?raw'
  */
 interface LauncherInput {
   bash: string
-  /** The paths at install time. BATON_HOME in a client's environment overrides them. */
+  /**
+   * The paths at install time. The variable BATON_HOME in a client's environment overrides them.
+   */
   home: Pick<Home, 'root' | 'config' | 'log'>
   node: string
   engine: string
@@ -38,7 +40,7 @@ export function launcherText(input: LauncherInput): string {
     LINES: `"${names.map((name) => `\${${name}:+${name}=$${name}$newline}`).join('')}"`,
   }
   const program = withoutComments(script.slice(script.indexOf('\n') + 1))
-  // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must have no effect here.
+  // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must not affect the launcher.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
 ${program.replace(/@([A-Z]+)@/g, (_, name: string) => values[name]!)}`

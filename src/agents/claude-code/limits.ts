@@ -18,7 +18,7 @@ export interface ReportedLimits {
 export interface LimitsInput {
   /** Names of the model, best first: from the client, command line, environment, settings. */
   models: (string | null | undefined)[]
-  /** Model of the newest answer. Older clients write it without `[1m]`. */
+  /** Model of the newest answer. Older clients write its name without `[1m]`. */
   answered: string | null
   /** The window of this model as the client's status line reported it. */
   window: number | null
@@ -34,16 +34,17 @@ const LARGE = 1_000_000
 const LEAST_SET = 100_000
 const MOST_SET = 1_000_000
 /**
- * Tokens kept free above the reserve for the answer: by proactive compaction, and before a refusal.
+ * Tokens kept free above the reserve for the answer:
+ * by proactive compaction, and before the API refuses a prompt.
  */
 const COMPACT_MARGIN = 13_000
 const REFUSE_MARGIN = 3_000
 
 /**
- * Returns window and compaction point of one session.
- * The client reports them only to a plugin module and to its own query.
- * Otherwise both follow from the model's name, settings, environment and command line by the
- * client's own arithmetic, and are marked as not exact.
+ * Returns context window and compaction point of one session.
+ * The client reports both only to a plugin module and to its own query.
+ * Otherwise both follow from the model's name, settings, environment and command line.
+ * They are computed like the client does, and marked as not exact.
  */
 export function deriveLimits(input: LimitsInput): Limits {
   if (input.told !== null) {
@@ -78,7 +79,7 @@ export function deriveLimits(input: LimitsInput): Limits {
 
 function fromReported(told: ReportedLimits, input: LimitsInput): Limits | null {
   const name = chooseModel(input)
-  // With a smaller configured window, the one used for compaction is not the model's own.
+  // With a smaller configured window, the window used for compaction is not the model's own.
   const own = told.by === 'env' || told.by === 'settings' ? windowFacts(name, input).window : told.effective
   const window = told.window ?? input.window ?? own
   if (window === null) return null
@@ -106,7 +107,7 @@ function fromReported(told: ReportedLimits, input: LimitsInput): Limits | null {
 
 /**
  * Applies CLAUDE_AUTOCOMPACT_PCT_OVERRIDE.
- * The override only lowers the point, only under proactive compaction, and is never reported.
+ * The client never reports it. It only lowers the compaction point, under proactive compaction.
  */
 function overridden(limits: Limits, usable: number, env: Record<string, string>): Limits {
   const percent = Number(env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE)
@@ -139,7 +140,7 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
   const facts = modelFacts(name ?? '')
   const { env } = input
   if (input.window !== null) {
-    // A small model with a large window was requested as `[1m]`: it compacts after a refusal.
+    // A small model with a large window was requested as `[1m]`, so it compacts after a refusal.
     const by = facts.window === SMALL && input.window === LARGE ? 'auto' : facts.by
     return { window: input.window, by, reserve: facts.reserve, reason: 'window told by the status line' }
   }
@@ -158,8 +159,8 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
 }
 
 /**
- * Returns the configured window.
- * Environment outranks command line, which outranks settings. Refused values are ignored.
+ * Returns the configured context window.
+ * Environment outranks command line, which outranks settings. Invalid values are ignored.
  */
 function setWindow(input: LimitsInput): { tokens: number; from: string } | null {
   const fromEnv = tokens(input.env.CLAUDE_CODE_AUTO_COMPACT_WINDOW)

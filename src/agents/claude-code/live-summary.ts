@@ -7,7 +7,7 @@ import { summaryText } from './summary-text.js'
 
 /** The plugin module's note about a session's newest compaction. */
 export interface LiveSummary {
-  /** Summary as the client uses it, without the analysis before it. */
+  /** Summary as the client uses it, without the analysis that the summariser wrote before it. */
   summary: string
   /** Null while the compaction still runs, as are `tokensAfter` and `kept`. */
   tokensBefore: number | null
@@ -21,22 +21,22 @@ export interface LiveSummary {
 /** The messages that the client kept after the summary. */
 interface KeptTail {
   messages: number
-  /** Texts, tool inputs and tool results, oldest first. */
+  /** Texts, tool inputs and tool results that were kept, oldest first. */
   text: string
-  /** False when `text` contains only the end. */
+  /** False when `text` contains only the end of the kept messages. */
   whole: boolean
 }
 
 const LARGEST_SUMMARY = 1024 * 1024
 
 /**
- * Reads the note of a session.
- * Null without a module, without a note since `sinceMs` (module's clock), or for a foreign file.
+ * Reads the plugin module's note about a session's newest compaction.
+ * Null without a module, for a foreign file, or without a note since `sinceMs` (module's clock).
  */
 export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
-  // The client writes in place, so a note that is incomplete is read a second time.
+  // The client does not write atomically, so an incomplete note is read a second time.
   const read = () => parseSummary(readNamedText(path, { owner: 'this-user', most: LARGEST_SUMMARY }) ?? '', sessionId)
   const found = read() ?? read()
   return found !== null && found.at >= sinceMs ? found : null

@@ -14,48 +14,47 @@ export interface LiveReport {
   costUsd: number | null
   /** URL of the module's program. Null when not reported. */
   mod: string | null
-  /** True when the module reports which orders it has seen. */
+  /** True when the plugin module reports which orders it has seen. */
   tellsSeen: boolean
 }
 
-/** The format that this version's module writes. Other formats are ignored. */
+/** The format of live reports that this version's plugin module writes. Others are ignored. */
 export const LIVE_FORMAT = 1
 const LARGEST_REPORT = 64 * 1024
 /** Tolerance between the clocks of the process table and the file system. */
 const CLOCK_SLACK_MS = 2000
 
 /**
- * Reads the live report.
- * Null without a module, when it was removed or abandoned, for a foreign file, and for a report by
- * an earlier process of the session.
+ * Reads the plugin module's live report about a session.
+ * Null when there is no report, the module was removed or abandoned, or the file is foreign.
+ * Null also for a report by an earlier process of the session.
  */
 export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
   return report === null || isAway(report) || isAbandoned(dir!, sessionId, report) ? null : report
 }
 
-/**
- * Returns whether the session's module was removed or abandoned. False when nothing can be read.
- */
+/** Returns whether the session's plugin module was removed or abandoned. False when not known. */
 export function isModGone(dir: string, sessionId: string): boolean {
   const report = readReport(dir, sessionId, null)
   return report !== null && (isAway(report) || isAbandoned(dir, sessionId, report))
 }
 
 /**
- * Returns whether the session's module reports which orders it has seen. Earlier versions do not.
+ * Returns whether the session's plugin module reports which orders it has seen.
+ * Old versions do not.
  */
 export function tellsSeen(dir: string, sessionId: string): boolean {
   return readReport(dir, sessionId, null)?.tellsSeen === true
 }
 
-/** Marks a module that ignores orders as gone until it reports again, such as a crashed one. */
+/** Marks a plugin module that ignores orders (a crashed one) as gone until it reports again. */
 export function abandonMod(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
   try {
     if (report !== null) writeFileSync(abandonedFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
   } catch {
-    // Without the mark, the module counts as gone when the order times out.
+    // Without the mark, the plugin module counts as gone when the order times out.
   }
 }
 
@@ -67,8 +66,8 @@ function isAbandoned(dir: string, sessionId: string, { reading }: LiveReport): b
 const abandonedFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
 /**
- * Returns whether the module's files are gone.
- * The client then unloads it, at the latest with its next turn, but its last report stays.
+ * Returns whether the plugin module's files are gone.
+ * The client then unloads the module with its next turn, but the module's last report stays.
  */
 function isAway({ mod }: LiveReport): boolean {
   try {
@@ -84,7 +83,7 @@ function readReport(dir: string | null, sessionId: string, processStartedAtMs: n
   const looked = lookAtNamedFile(path, 'this-user')
   if ('refused' in looked) return null
   if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
-  // The client writes in place, so a report that is incomplete is read a second time.
+  // The client does not write atomically, so an incomplete report is read a second time.
   const read = () => parseLive(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
   return read() ?? read()
 }
@@ -94,7 +93,7 @@ export function parseLive(json: string, sessionId: string): LiveReport | null {
   if (report === null || report.format !== LIVE_FORMAT || report.session !== sessionId) return null
   const stamp = number(report.at)
   if (stamp === null) return null
-  // A module that has only failed knows nothing, which differs from a session without a figure.
+  // A module that has reported only a problem differs from a session without token figures.
   if (text(report.problem) !== null && count(report.tokens) === null) return null
   const model = text(report.model)
   const compaction = object(report.compaction)

@@ -1,7 +1,7 @@
 /**
  * Facts about a model's window that follow from its name, as the client resolves it.
- * Models with `by` `auto` compact only after the API refused a prompt, unless a window was set; the
- * others compact proactively.
+ * `by` is `auto` for models that compact only after the API refused a prompt.
+ * All other models, and all with a configured window, compact proactively.
  */
 interface ModelFacts {
   /**
@@ -74,8 +74,8 @@ export function asksForLarge(name: string): boolean {
 }
 
 /**
- * Returns the same value for every spelling of one model: dated, of a cloud provider, with `[1m]`.
- * Unknown names are their own family.
+ * Returns the model's family, the same for every spelling: dated, of a cloud provider, with `[1m]`.
+ * A model with an unknown name is its own family.
  */
 export function familyOf(name: string): string {
   const bare = name.replace(LARGE_SUFFIX, '').toLowerCase()

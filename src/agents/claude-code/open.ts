@@ -75,8 +75,8 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
 
 /**
  * Returns the transcript's path.
- * Null for a folder, pipe or device: once stored, it would replace the session's transcript.
- * A missing file is fine, because the client creates it with the first prompt.
+ * Null for a folder, pipe or device: a stored one would replace the session's transcript.
+ * A missing file is accepted, because the client creates it with the first prompt.
  */
 function transcriptAt(path: string | null): string | null {
   if (path === null) return null
@@ -93,11 +93,11 @@ function terminalFrom(env: Record<string, string>): { configDir: string; pane: s
 function openEvent(signal: Signal, body: Fields): Signal {
   const kind = KINDS[signal.event] ?? (isPermissionPrompt(signal.event, body) ? 'waiting' : 'other')
   const command = kind === 'prompt' ? commandIn(text(body.prompt)) : null
-  // This prompt starts no turn.
+  // A prompt that is a Baton command starts no turn.
   if (command !== null) return { ...signal, kind: 'other', command }
   if (kind === 'subagent-end' && isCompactionsOwn(body)) return { ...signal, kind: 'other' }
   const agentId = text(body.agent_id)
-  // Only a compaction's summariser has no type. Its failure says nothing about the turn.
+  // Only a compaction's summariser has no agent type. Its failure says nothing about the turn.
   const summariser = kind === 'turn-failed' && agentId !== null && (text(body.agent_type) ?? '') === ''
   const toolUseIds = kind === 'tool-batch' ? toolUses(body) : []
   return {
@@ -141,15 +141,15 @@ function isPermissionPrompt(event: string, body: Fields): boolean {
 }
 
 /**
- * Returns whether a SubagentStop belongs to a compaction's summariser: no type, and a transcript
- * that was never written.
+ * Returns whether a SubagentStop belongs to a compaction's summariser, which has no agent type.
+ * The transcript of a summariser was never written.
  */
 function isCompactionsOwn(body: Fields): boolean {
   const path = text(body.agent_transcript_path)
   return body.agent_type === '' && (path === null || !existsSync(path))
 }
 
-/** Returns the start's source. An unknown one counts as a resume, which resets nothing. */
+/** Returns the source of the session's start. An unknown source counts as a resume. */
 function startSource(value: unknown): StartSource {
   return typeof value === 'string' && START_SOURCES.has(value) ? (value as StartSource) : 'resume'
 }

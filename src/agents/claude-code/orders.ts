@@ -6,25 +6,26 @@ import { readNamedText } from '../../lib/named-file.js'
 import { number, parseObject, text } from './fields.js'
 
 /**
- * Orders to the plugin module, as files in the live folder:
+ * Orders to the plugin module (clear the session, submit a prompt), as files in the live folder:
  *
- *   <session>.order.json               the one order of a session; a newer one replaces it
- *   <session>.<order>.answer.json      written by the module; exists once the order was started
- *   <session>.<order>.seen.json        written by the module: the order is known, and its obstacle
- *   <session>.request.json             the user typed /handoff
+ * <session>.order.json               the one order of a session; a newer one replaces it
+ * <session>.<order>.answer.json      written by the module; exists once the order was started
+ * <session>.<order>.seen.json        written by the module: the order is known, and its obstacle
+ * <session>.request.json             the user typed /handoff
  *
- * The module can neither rename nor remove a file. Therefore both sides first leave a mark and then
- * check for the other's mark. The module writes its answer and checks that the order still exists.
+ * The module can neither rename nor remove a file.
+ * Therefore both sides first leave a mark and then check for the other's mark.
+ * The module writes its answer and checks that the order still exists.
  * Baton removes the order and checks for an answer. At least one of them sees the other.
  * For an order that Baton has withdrawn, Baton writes the answer: `refused`, `withdrawn`.
  */
 
-/** A request that the user typed as /handoff. */
+/** A handoff request that the user typed as /handoff. */
 export interface HandoffRequest {
   session: string
   /** Time by the client's clock, in milliseconds. */
   at: number
-  /** The text after the command, '' when there is none. */
+  /** The text that the user typed after /handoff, '' when there is none. */
   words: string
 }
 
@@ -32,7 +33,7 @@ const NAME = /^[\w-]{1,100}$/
 const LARGEST = 1024 * 1024
 const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
 
-/** Writes an order. Throws when it cannot be written. */
+/** Writes an order for the plugin module. Throws when it cannot be written. */
 export function giveOrder(liveDir: string, order: Order): void {
   for (const name of [order.session, order.orderId])
     if (!NAME.test(name)) throw new RangeError(`not a valid file name: ${name}`)
@@ -40,26 +41,26 @@ export function giveOrder(liveDir: string, order: Order): void {
   removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
 }
 
-/** Returns whether the order is stored for the module to find. */
+/** Returns whether the order is stored where the plugin module finds it. */
 export function hasOrder(liveDir: string, session: string, orderId: string): boolean {
   return NAME.test(session) && parseOrderId(readSmall(orderFile(liveDir, session))) === orderId
 }
 
 /**
- * Withdraws an order.
- * True when it will never be executed, even if another process writes it after this call.
- * False when it was started; its answer says what happened.
+ * Withdraws an order to the plugin module.
+ * True when the order will never be executed, even if another process writes it after this call.
+ * False when the module has started the order. Its answer then says what happened.
  */
 export function withdrawOrder(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
   takeAway(orderFile(liveDir, session), orderId)
   const withdrawn: OrderAnswer = { format: 1, orderId, session, state: 'refused', reason: 'withdrawn', at: Date.now() }
   try {
-    // An order with an answer is never started again.
+    // The plugin module never starts an order that has an answer.
     writeFileSync(answerFile(liveDir, session, orderId), JSON.stringify(withdrawn), { flag: 'wx', mode: 0o600 })
     return true
   } catch {
-    // The answer exists already, or cannot be written.
+    // The answer exists already, or it cannot be written.
   }
   const answer = readOrderAnswer(liveDir, session, orderId)
   if (answer === null) return true
@@ -74,14 +75,14 @@ function takeAway(file: string, orderId: string): void {
   } catch {
     return
   }
-  // Restore a newer order that was written between the read and the rename.
+  // Restore a newer order that was written between the check and the rename.
   if (parseOrderId(readSmall(away)) !== orderId) renameSync(away, file)
   rmSync(away, { force: true })
 }
 
 /**
- * Reads an order's answer.
- * Null when the order was not started.
+ * Reads the plugin module's answer to an order.
+ * Null when the module has not started the order.
  * An answer that cannot be parsed (yet) counts as `begun`, because its existence is decisive.
  */
 export function readOrderAnswer(liveDir: string, session: string, orderId: string): OrderAnswer | null {
@@ -89,33 +90,34 @@ export function readOrderAnswer(liveDir: string, session: string, orderId: strin
   const file = answerFile(liveDir, session, orderId)
   const begun = statSync(file, { throwIfNoEntry: false })
   if (begun === undefined) return null
-  // The client writes in place, so an answer that is incomplete is read a second time.
+  // The client does not write atomically, so an incomplete answer is read a second time.
   const read = () => parseAnswer(readSmall(file), session, orderId)
   return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
 }
 
-/** Returns the module's last reason for not executing an order. Null when it reported none. */
+/** Returns the plugin module's last reason for not executing an order. Null when it gave none. */
 export function readHindrance(liveDir: string, session: string, orderId: string): string | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const seen = seenFile(liveDir, session, orderId)
   if (!existsSync(seen)) return null
-  // The client writes in place, so the existence of the file is decisive.
+  // The client does not write atomically, so the existence of the file is decisive.
   return text(parseObject(readSmall(seen) ?? '')?.by) ?? 'unknown'
 }
 
 /**
- * Returns the user's request, until it is dropped. Null when there is none, or not of this session.
+ * Returns the user's handoff request, until it is dropped.
+ * Null when there is none, or it is of another session.
  */
 export function readRequest(liveDir: string, session: string): HandoffRequest | null {
   return NAME.test(session) ? parseRequest(readSmall(requestFile(liveDir, session)), session) : null
 }
 
-/** Drops the request of that time. A later one stays. */
+/** Drops the user's handoff request of that time. A later request stays. */
 export function dropRequest(liveDir: string, session: string, at: number): void {
   if (readRequest(liveDir, session)?.at === at) rmSync(requestFile(liveDir, session), { force: true })
 }
 
-/** Removes all orders, answers and requests of a session, because prompts are conversation text. */
+/** Removes all orders, answers and requests of a session, because they quote the conversation. */
 export function forgetOrders(liveDir: string, session: string): void {
   if (!NAME.test(session)) return
   removeOldAnswers(liveDir, session, Number.POSITIVE_INFINITY)

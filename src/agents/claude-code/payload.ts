@@ -1,9 +1,11 @@
 import { type Fields, parseObject } from './fields.js'
 
-/** Size above which a body is only scanned, because a full parse would dominate a signal's cost. */
+/**
+ * Size above which a body is only scanned, because parsing it would take most of a signal's time.
+ */
 const PARSE_WHOLE = 64 * 1024
 const KEEP_VALUE = 16 * 1024
-/** Members that are read at any size, because the event is about them. */
+/** Members that are read at any size, because the event is about their content. */
 const ALWAYS = new Set(['compact_summary', 'last_assistant_message'])
 
 /**
@@ -27,7 +29,8 @@ export function openPayload(body: string): Fields | null {
 export const BEFORE_CALLS = ',"tool_calls":['
 
 /**
- * Parses a body cut off within its tool calls: earlier members, and calls with a readable id.
+ * Parses a body that was cut off within its tool calls:
+ * the members before the calls, and the calls with a readable id.
  * Null when the body has no tool calls.
  */
 export function openBeginning(body: string): Fields | null {
@@ -54,7 +57,7 @@ function value(body: string, [start, end]: Span): unknown {
 /**
  * Scans large JSON text without building it: a tool result of several megabytes costs hops from
  * quote to quote instead of a parse.
- * Positions past a truncated end are -1, and complete members before it are kept.
+ * Positions past a truncated end are -1. Complete members before that end are kept.
  */
 const QUOTE = 34
 const BACKSLASH = 92

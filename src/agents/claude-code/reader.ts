@@ -24,8 +24,8 @@ const MOST_MANAGED = 100
 
 /**
  * Returns after how many days the client deletes a transcript.
- * Only the user's settings beside the transcript and an administrator's count as set: a repository
- * must not be able to delete archives by its `.claude/settings.json`.
+ * Only settings of the user (beside the transcript) or an administrator count.
+ * A repository must not be able to delete archives by its `.claude/settings.json`.
  * `managed` is a parameter for tests.
  */
 export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED): CleanupPeriod {
@@ -41,9 +41,9 @@ export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED):
 }
 
 /**
- * Reads the period from a file.
- * Null when the file does not set it.
- * The client refuses less than a day.
+ * Reads the period from a settings file.
+ * Null when the file does not set a period.
+ * Less than a day counts as not set, because the client refuses it.
  */
 function daysIn(file: string): number | null {
   const written = readNamedText(file, { owner: 'this-user-or-root', most: LARGEST_FILE })
@@ -56,7 +56,7 @@ const MOST_NAMES = 50_000
 /** Names of session files. Older clients kept those of subagents beside them as `agent-….jsonl`. */
 const SESSION_FILE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$/i
 /**
- * Bytes read from the start.
+ * Bytes read from the start of a transcript.
  * The first entries name folder and entry point, but a pasted image may precede them.
  */
 const HEAD_BYTES = 256 * 1024
@@ -87,8 +87,8 @@ const inside = (folder: string): string[] =>
     .map((name) => join(folder, name))
 
 /**
- * Returns folder, kind and title of a session, from the first lines of its transcript that name
- * them.
+ * Returns folder, kind and title of a session.
+ * Reads the first lines of the transcript that name them.
  */
 function originOfTranscript(path: string): { folder: string | null; headless: boolean; title: string | null } {
   const read = readNamedFile(path, { owner: 'this-user', most: HEAD_BYTES })

@@ -15,13 +15,15 @@ export interface LiveClient {
   /** Current session: changes with `/clear` and `/resume`. */
   sessionId: string
   cwd: string | null
-  /** `waiting` when a dialog is open, `unknown` for a status that this version does not know. */
+  /**
+   * `waiting` when a dialog is open, `unknown` for a status that Baton does not know.
+   */
   status: ClientStatus
   /** The reason for waiting, in the client's words. Null when it does not wait, or does not say. */
   waitingFor: string | null
   /** The tmux pane of the client. Null outside tmux. */
   tmux: { session: string; window: string; pane: string } | null
-  /** `interactive` in a terminal. Print and SDK runs have other names. */
+  /** `interactive` in a terminal. Print and SDK runs have other kinds. */
   kind: string | null
   entrypoint: string | null
   version: string | null
@@ -34,16 +36,16 @@ export interface LiveClient {
 const LARGEST_ENTRY = 64 * 1024
 const MOST_ENTRIES = 10_000
 /**
- * Time in which a client that was stopped during a write continues.
- * After this time the client counts as stopped for good.
+ * Time within which a client that the system paused during a write continues.
+ * After this time, the client counts as stopped for good.
  */
 const WRITING_MS = 1000
 const PAUSE_MS = 2
 const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
 
 /**
- * Returns the registries that may list a client of this session: that of the folder the signal
- * names, and that of the transcript's folder.
+ * Returns the registries that may list a client of this session.
+ * They are in the folder that the signal names and in the folder of the transcript.
  * Null when neither registry exists, as with older clients.
  */
 export function registryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
@@ -76,9 +78,9 @@ export function liveClient(configDir: string, pid: number): LiveClient | null {
 }
 
 /**
- * Reads an entry until it is complete.
- * The client writes it in place, so a read during a write is incomplete and repeated.
- * On a busy machine a client can be stopped during the write, mostly when a turn ends.
+ * Reads a client's entry until it is complete.
+ * The client does not write atomically, so an incomplete entry is read again.
+ * On a busy machine the system can pause a client during the write, mostly when a turn ends.
  */
 export function readUntilComplete<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
   for (;;) {
@@ -130,7 +132,9 @@ function toClient(entry: Fields, pid: number): LiveClient | null {
   }
 }
 
-/** Parses `work:@3.%7`. The name of a tmux session contains neither colon nor full stop. */
+/**
+ * Parses a pane such as `work:@3.%7`. The name of a tmux session has neither colon nor full stop.
+ */
 function placeFrom(value: string | null): LiveClient['tmux'] {
   const found = /^(.*):(@\d+)\.(%\d+)$/.exec(value ?? '')
   return found ? { session: found[1]!, window: found[2]!, pane: found[3]! } : null

@@ -7,7 +7,7 @@ const NOTHING: Usage & { answers: number } = { input: 0, cacheCreation: 0, cache
 
 /**
  * Reads a message of the Agent SDK, or the reply to its context-usage query.
- * Null when the message has no figures.
+ * Null when the message has no token figures.
  */
 export function sdkReport(
   message: unknown,

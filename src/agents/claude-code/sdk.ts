@@ -31,8 +31,8 @@ export type SdkNews =
     }
 
 /**
- * Parses a message.
- * Null when the message has no figures: messages of subagents, synthetic answers, all others.
+ * Measures a message of the SDK.
+ * Null when the message has no token figures, as those of subagents and synthetic answers.
  */
 export function observeSdkMessage(value: unknown): SdkNews | null {
   const message = object(value)
@@ -72,7 +72,7 @@ export function sdkReader(): (message: unknown) => SdkNews | null {
   }
 }
 
-/** Returns the window of a model in a result, whose map also contains helper models. */
+/** Returns the window of a model, from the map in a result that also contains helper models. */
 export function windowIn(windows: Record<string, number>, model: string | null): number | null {
   if (model === null) return null
   return windows[model] ?? Object.entries(windows).find(([name]) => familyOf(name) === familyOf(model))?.[1] ?? null
@@ -84,12 +84,12 @@ export function windowIn(windows: Record<string, number>, model: string | null):
 export interface ContextUsage {
   reading: Reading
   limits: Limits
-  /** The client's estimate of the next request: the last answer's figure and all that follows. */
+  /** The client's estimate of the next request's tokens: the last answer's and all that follows. */
   estimate: number | null
 }
 
 /**
- * Parses the reply.
+ * Parses the reply to a context-usage query.
  * Null when the value is not such a reply.
  * `env` is the client's environment, for values that the reply lacks.
  */
@@ -168,7 +168,7 @@ function resultOf(message: Fields, sessionId: string | null): SdkNews {
 }
 
 /**
- * Returns the total output of a turn's answers on the main chain, from its result message.
+ * Returns the total output tokens of a turn's answers on the main chain, from its result message.
  * Null when the message is not a result.
  * Single answers have only a first count, because the SDK sends them while they still stream.
  */

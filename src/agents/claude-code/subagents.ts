@@ -5,13 +5,13 @@ import { namesInFolder, readNamedText, sizeOfNamedFile } from '../../lib/named-f
 import { parseObject, text } from './fields.js'
 import { readTranscript } from './transcript.js'
 
-/** Maximum number of subagents per signal. New ones come first. */
+/** Maximum number of subagents measured for one signal. New ones come first. */
 const MOST = 64
 const MAIN_MOMENTS = new Set(['tool-batch', 'turn-end', 'turn-failed', 'subagent-end', 'session-end'])
 
 /**
  * Measures the subagents that a signal may concern, each from its own transcript.
- * Their figures are never added to their parent's.
+ * A subagent's figures are never added to those of its parent.
  */
 export function observeSubagents(
   signal: Signal,
@@ -40,7 +40,7 @@ function subagentIds(folder: string, known: Record<string, Cursor>): string[] {
   return [...ids.filter((id) => known[id] === undefined), ...met.filter((id) => present.has(id))].slice(0, MOST)
 }
 
-/** Reads one subagent. Null when there is nothing new, or it is not readable. */
+/** Reads the transcript of one subagent. Null when it has nothing new or is not readable. */
 function observeOne(
   id: string,
   path: string,
@@ -64,7 +64,7 @@ function observeOne(
   }
 }
 
-/** Maximum size of a meta file. The client writes two short texts. */
+/** Maximum size of a subagent's meta file. The client writes two short texts into it. */
 const LARGEST_META = 1024 * 1024
 
 function readMeta(path: string): { type: string | null; description: string | null } {
@@ -72,10 +72,14 @@ function readMeta(path: string): { type: string | null; description: string | nu
   return { type: text(meta?.agentType), description: text(meta?.description) }
 }
 
-/** Maximum number of files. A session has at most a few hundred subagents, with two files each. */
+/**
+ * Maximum number of files listed. A session has at most a few hundred subagents, two files each.
+ */
 const MOST_FILES = 20_000
 
-/** Lists the transcripts of a session's subagents, which are beside its own. */
+/**
+ * Lists the transcripts of a session's subagents, which are in a folder beside its own transcript.
+ */
 export function subagentTranscripts(transcript: string): { name: string; path: string }[] {
   const folder = join(dirname(transcript), basename(transcript, '.jsonl'), 'subagents')
   return namesInFolder(folder, MOST_FILES)

@@ -1,7 +1,7 @@
 /**
- * Returns the summary as the client uses it.
+ * Returns the summary without the summariser's analysis, as the client uses it.
  * The summariser writes `<analysis>` before `<summary>`.
- * Claude Code 2.1.325 passes both to hooks and modules, but only the second to the model.
+ * Claude Code 2.1.325 passes both parts to hooks and modules, but only the second to the model.
  * Null when no text remains.
  */
 export function summaryText(written: string | null): string | null {

@@ -25,12 +25,12 @@ export type TranscriptLine =
       durationMs: number | null
       branch: string | null
     }
-  /** The turn ended because the API, or the client before it, refused the prompt as too long. */
+  /** The turn ended because the API or the client refused the prompt as too long. */
   | { type: 'refusal' }
   | { type: 'gave-up'; how: FailedCompaction }
   /**
    * The conversation's title, by the user (`named`) or the client.
-   * The client repeats the line, and the last one counts.
+   * The client writes the title several times, and the last one counts.
    */
   | { type: 'title'; text: string; by: 'client' | 'named' }
 
@@ -46,8 +46,8 @@ const TITLED = Buffer.from('"ai-title"')
 const LONGEST_TITLE = 2_000
 
 /**
- * Returns whether a line is worth parsing.
- * Quotes inside strings are escaped, so text about these words does not match.
+ * Returns whether a line may contain a measurement, so that it is worth parsing.
+ * Quotes inside strings are escaped, so text that mentions the searched keys does not match.
  */
 export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= LONGEST_TITLE && (holds(buffer, NAMED, start, end) || holds(buffer, TITLED, start, end)))
@@ -60,7 +60,7 @@ function holds(buffer: Buffer, marker: Buffer, start: number, end: number): bool
 }
 
 /**
- * Parses a line.
+ * Parses a line of a transcript.
  * Null for other line types, API errors, synthetic answers, the other chain and invalid JSON.
  */
 export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): TranscriptLine | null {
@@ -103,7 +103,7 @@ function callsOf(message: Fields): string[] {
   })
 }
 
-/** Returns the model's name with `[1m]`, which only the requested name has, not the API's. */
+/** Returns the model's name with `[1m]`. Only the requested name has it, not the API's. */
 function modelOf(entry: Fields, message: Fields): string | null {
   const answered = text(message.model)
   const asked = text(entry.requestedModel)
@@ -125,7 +125,7 @@ function compaction(entry: Fields): TranscriptLine {
   }
 }
 
-/** Returns a failed /compact. Only a manual compaction leaves a trace when it fails. */
+/** Returns a failed /compact. Only a manual compaction that fails is written to the transcript. */
 function command(entry: Fields): TranscriptLine | null {
   const failed = object(entry.commandOutcome)?.kind === 'failed'
   if (!failed || object(entry.commandRun)?.command !== 'compact') return null

@@ -11,11 +11,11 @@ const MOST = 8 * 1024 * KB
 
 /**
  * Returns whether the transcript already holds the entries that the signal refers to.
- * The client writes it up to a tenth of a second late: at a tool batch or the end of a turn the
- * newest answer may be missing, and before a compaction the newest tool results.
- * Other signals need not wait.
+ * The client writes the transcript up to a tenth of a second late.
+ * At a tool batch or the end of a turn, the newest answer may be missing.
+ * Before a compaction, the newest tool results may be missing. Other signals need not wait.
  * `read` are the newest calls already read, which saves reading the file.
- * `upTo` is the position up to which it was read; later bytes do not count.
+ * `upTo` is the position up to which the file was read. Later bytes do not count.
  */
 export function isSettled(
   signal: Signal,
@@ -38,7 +38,7 @@ export function isSettled(
 
 function withFile(path: string, upTo: number, look: (fd: number, size: number) => boolean): boolean {
   const opened = openNamedFile(path, 'this-user')
-  // A missing or forbidden transcript is not late.
+  // A missing or forbidden transcript is not late, so nothing is waited for.
   if ('refused' in opened) return opened.refused !== 'unreadable'
   try {
     return look(opened.fd, Math.min(opened.stats.size, upTo))
@@ -50,8 +50,8 @@ function withFile(path: string, upTo: number, look: (fd: number, size: number) =
 }
 
 /**
- * Returns whether the file contains one of the calls.
- * The calls of a batch belong to one answer, so any of them proves that it is written.
+ * Returns whether the transcript contains one of the tool calls.
+ * The calls of a batch belong to one answer, so any of them proves that the answer is written.
  */
 function holdsAny(fd: number, size: number, from: number | null, ids: string[]): boolean {
   const most = Math.min(size, MOST, Math.max(LOOK_BACK, from === null ? 0 : size - from + LOOK_BACK))

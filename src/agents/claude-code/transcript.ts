@@ -6,22 +6,25 @@ import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
 const MB = 1024 * 1024
-/** Size up to which a new file is read whole. From a longer one only the newest answer is read. */
+/**
+ * Size up to which a new transcript is read whole.
+ * From a longer one only the newest answer is read.
+ */
 const WHOLE = 4 * MB
-/** Maximum size of one read before it skips to the end of the file. */
+/** Maximum number of bytes in one read. A longer unread part is skipped up to the file's end. */
 const CATCH_UP = 64 * MB
 const LONGEST_LINE = 8 * MB
-/** Maximum distance from the end in which the newest answer is searched. */
+/** Maximum distance from the end of the file in which the newest answer is searched. */
 const LOOK_BACK = 64 * MB
 /**
- * Number of remembered calls.
+ * Number of remembered tool calls.
  * Any call of a batch proves that its answer is written, so a few are enough.
  */
 const MOST_CALLS = 4
 
 interface TranscriptOptions {
   chain: 'main' | 'subagent'
-  /** Answers before this time do not count as spent: a fork's copied history may be unmarked. */
+  /** Answers before this time are not counted as spent: a fork's copied history may be unmarked. */
   spentSince?: number | null
 }
 
@@ -48,8 +51,8 @@ function noSpend(): Usage & { answers: number } {
 
 /**
  * Reads a transcript from the cursor `from`.
- * The file only grows, line by line, so a read starts where the last one ended.
- * An unfinished last line is left for the next.
+ * The transcript only grows, line by line, so a read starts where the last one ended.
+ * An unfinished last line is left for the next read.
  * Work and memory are bounded, whatever the file holds.
  */
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
@@ -76,7 +79,7 @@ export function nothing(): TranscriptRead {
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   const goesOn = from !== null && from.path === path && from.offset <= size
   const start = goesOn ? from.offset : 0
-  // A file that shrank or moved was counted already.
+  // A file that shrank or was replaced has been counted already.
   // Read only its newest answer, with stamps above the old ones.
   const base = goesOn || from === null ? (from?.base ?? 0) : (from.base ?? 0) + from.offset
   const tooMuch = goesOn ? size - start > CATCH_UP : from !== null || size > WHOLE
@@ -103,7 +106,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
       if (at < start || !isCandidate(buffer, s, e)) return at < start
       const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
       if (line !== null && line.type !== 'gave-up' && line.type !== 'title') newest.push([line, at])
-      // A boundary is reported with the refusal before it, so read one more line.
+      // A compaction boundary is reported with the refusal before it, so read one more line.
       return line?.type === 'answer' || newest.length > 1
     },
   )
@@ -112,12 +115,15 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
   return gather.done(path, scanned, skipped + scanned.next - start)
 }
 
-/** Returns the position after one unfinished line. It is kept for later unless it is too long. */
+/** Returns the position after one unfinished line. The line is kept unless it is too long. */
 function withoutLines(start: number, size: number): ScanEnd {
   return size - start > LONGEST_LINE ? { next: size, midLine: true } : { next: start, midLine: false }
 }
 
-/** Selects the newest answer or boundary from reversed lines, and a refusal that explains it. */
+/**
+ * Selects the newest answer or compaction boundary from lines in reverse order.
+ * A refusal that explains the boundary is kept with it.
+ */
 function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][] {
   const stop = met.findIndex(([line]) => line.type !== 'refusal')
   if (stop < 0) return met.reverse()
@@ -126,7 +132,7 @@ function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][]
   return met.slice(0, explained).reverse()
 }
 
-/** Collects the content of lines, each answer once, however many lines repeat it. */
+/** Collects what lines contain. Each answer counts once, however many lines repeat it. */
 class Gathering {
   readonly observed: TranscriptEvent[] = []
   readonly spend = noSpend()
@@ -210,7 +216,7 @@ class Gathering {
   }
 
   /**
-   * Completes the output count.
+   * Completes the output count of an answer.
    * A client that writes lines of a streaming answer has the final count on the last line.
    */
   private finishOutput(id: string, output: number): void {

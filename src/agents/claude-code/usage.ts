@@ -7,9 +7,9 @@ export interface MeasuredUsage {
    * Null when all counts are zero or missing, which means unknown.
    */
   used: number | null
-  /** The counts behind `used`. */
+  /** The token counts that were added up to `used`. */
   usage: Usage
-  /** Total cost of the answer, also over several iterations. */
+  /** Total token cost of the answer, also over several iterations. */
   spent: Usage
   exact: boolean
 }
@@ -29,8 +29,8 @@ function fed(usage: Usage): number {
 
 /**
  * Measures the usage object of one answer.
- * With a server-side tool the API adds up several model calls within one answer.
- * In that case only the last iteration shows how full the window is.
+ * With a server-side tool, the API adds up several model calls within one answer.
+ * Then only the last of these calls shows how full the window is.
  */
 export function measureUsage(value: unknown): MeasuredUsage | null {
   const raw = object(value)

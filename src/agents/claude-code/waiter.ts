@@ -5,41 +5,41 @@ import { codeOf } from '../../lib/errors.js'
 
 /**
  * Wakes an idle session from outside. A hook with `asyncRewake: true` runs beside the session.
- * When such a hook exits with 2, the client starts a turn with its output.
- * The waiter is such a hook: the launcher, called as `hook waiter` (`launcher.sh`).
- * A waiter blocks in a read on its own pipe until it is notified.
+ * When such a hook exits with 2, the client starts a turn with the hook's output.
+ * Baton's waiting hook is such a hook: the launcher, called as `hook waiter` (`launcher.sh`).
+ * A waiting hook blocks in a read on its own pipe until Baton notifies it.
  * Files in the folder `waiters` beside the live one:
  *
- *   <client>.<waiter>        its pipe, named by both process ids. `look`: a text may be there;
- *                            any other word ends the waiter
- *   <client>.here            this client has waiters
- *   <session>.<order>.say    the text for the session. A withdrawal removes it, the waiter renames
- *                            it: only one of them can
- *   <session>.<order>.said   the waiter took it; empty once it was printed
+ * <client>.<waiter>        the hook's pipe, named by both process ids. `look`: a text may be there;
+ * any other word ends the hook
+ * <client>.here            this client has waiting hooks
+ * <session>.<order>.say    the text for the session. A withdrawal removes it, the hook renames
+ * it: only one of them can
+ * <session>.<order>.said   the hook took the text; empty once it was printed
  *
- * The file is written before a notification, and a starting waiter looks too, so no text is missed.
+ * The text is written before a notification, and a starting hook looks too, so no text is missed.
  *
  * Observed with 2.1.325:
- * - A waiter is needed at SessionStart, to wake a session without any prompt, and at every Stop,
- *   because a wake ends the waiter.
- * - A blocked waiter uses no CPU and 0.4 MB (3.2 MB resident, mostly bash). The session counts as
- *   idle. Without `exec` the client's `sh -c` stays beside the waiter.
- * - A waiter survives `/clear` and would write into the fresh session, so each new waiter ends the
- *   older ones of its client.
- * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it. A draft in the
- *   composer stays. The user sees only `rewakeSummary`, and the model learns that the text is not
- *   by the user.
- * - Output on stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing, but a
- *   client that knows only the former does not wait for the waiter.
- * - In `-p` and SDK runs the client waits for such a hook, so there the waiter ends at once.
- * - A client that exits ends its hooks. A killed client does not, so the waiter checks every five
- *   minutes whether it has another parent. This check is its only timer.
+ * - SessionStart needs a waiting hook, to wake a session without any prompt.
+ * - Every Stop needs a waiting hook, because a wake ends the last one.
+ * - A blocked hook uses no CPU and 0.4 MB (3.2 MB resident, mostly bash).
+ * - The session counts as idle. Without `exec` the client's `sh -c` stays beside the hook.
+ * - A waiting hook survives `/clear` and would write into the fresh session.
+ * Therefore each new waiting hook ends the older ones of its client.
+ * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it.
+ * - A draft in the composer stays. The user sees only `rewakeSummary`.
+ * - The model learns that the text is not by the user.
+ * - Output on stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing.
+ * - A client that knows only `async` does not wait for the hook.
+ * - In `-p` and SDK runs the client waits for such a hook, so there the hook ends at once.
+ * - A client that exits ends its hooks. A killed client does not.
+ * Therefore the hook checks every five minutes whether it has another parent, its only timer.
  */
 export const WAITER_EVENTS: readonly string[] = ['SessionStart', 'Stop']
 
 /**
- * Settings of the hook beside its command.
- * The timeout is in seconds; the next turn starts another waiter after it.
+ * Settings of the waiting hook beside its command.
+ * The timeout is in seconds. The next turn starts another waiting hook after it.
  */
 export const WAITER_KEYS = {
   async: true,
@@ -52,8 +52,8 @@ export const WAITER_KEYS = {
 const OLDEST = [2, 1, 143]
 
 /**
- * Returns whether a client supports waiters.
- * An unknown version counts as old: a client that waits for a waiter would never end a turn.
+ * Returns whether a client supports waiting hooks.
+ * A client of unknown version counts as old: without support, it would never end a turn.
  */
 export function supportsWaiters(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
@@ -69,16 +69,16 @@ const NAME = /^[\w-]{1,120}$/
 const MADE_HERE = /^(?:\.?\d+\.\d+|\d+\.here|[\w-]+\.[\w-]+\.(?:say|said))$/
 
 /**
- * Returns whether a file has a name that waiters use.
- * The folder or the home may be a link to files of the user.
+ * Returns whether a file has a name that waiting hooks use.
+ * Other files stay, because the folder may be a link to a folder with the user's files.
  */
 const isMadeHere = (name: string): boolean => MADE_HERE.test(name) || isLeftover(name)
 
 export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
 
 /**
- * Returns `asleep` when a waiter runs, and `known` when the client has waiters and one may start.
- * Null when the client has no waiters.
+ * Returns `asleep` when a waiting hook runs, and `known` when the client has such hooks.
+ * Null when the client has no waiting hooks.
  */
 export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
   const folder = waitersFolder(liveDir)
@@ -91,7 +91,9 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
   return statSync(join(folder, `${clientPid}.here`), { throwIfNoEntry: false }) ? 'known' : null
 }
 
-/** Writes the text for the session's waiter and notifies it. Throws when it cannot be written. */
+/**
+ * Writes the text for the session's waiting hook and notifies it. Throws when it cannot be written.
+ */
 export function sendByWaiter(
   liveDir: string,
   spoken: { clientPid: number; session: string; orderId: string; text: string },
@@ -104,7 +106,8 @@ export function sendByWaiter(
 }
 
 /**
- * Withdraws a text. True when nobody will deliver it. False when a waiter has it, or it is unknown.
+ * Withdraws a text. True when nobody will deliver it.
+ * False when a waiting hook has the text, or the text is unknown.
  */
 export function withdrawFromWaiter(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
@@ -116,14 +119,14 @@ export function withdrawFromWaiter(liveDir: string, session: string, orderId: st
   }
 }
 
-/** Returns when a waiter took the text, in milliseconds. Null when none did. */
+/** Returns when a waiting hook took the text, in milliseconds. Null when none did. */
 export function deliveredByWaiter(liveDir: string, session: string, orderId: string): number | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const path = join(waitersFolder(liveDir), `${session}.${orderId}.said`)
   return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? null
 }
 
-/** Ends every waiter and removes all its files. */
+/** Ends every waiting hook and removes all its files. */
 export function endWaiters(liveDir: string): void {
   const folder = waitersFolder(liveDir)
   for (const pipe of pipesIn(folder, '\\d+')) notifyWaiter(pipe, 'home')
@@ -137,7 +140,7 @@ export function endWaiters(liveDir: string): void {
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Removes the files of waiters and clients that no longer run. */
+/** Removes the files of waiting hooks and clients that no longer run. */
 export function tidyWaiters(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
   const folder = waitersFolder(liveDir)
   for (const name of namesIn(folder).filter(isMadeHere)) {
@@ -170,13 +173,13 @@ function notifyWaiter(pipe: string, word: 'look' | 'home'): void {
   try {
     writeSync(end, `${word}\n`)
   } catch {
-    // The pipe is full of unread words, so its reader will look anyway.
+    // The pipe is full of unread words, so the hook that reads it will look for the text anyway.
   } finally {
     closeSync(end)
   }
 }
 
-/** Opens a pipe without blocking. Null when nobody reads it, and then removes it. */
+/** Opens a pipe without blocking. Null when nobody reads the pipe, which is then removed. */
 function openForWriting(pipe: string): number | null {
   try {
     return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)

@@ -5,14 +5,14 @@ import { withTimeout } from '../../lib/within.js'
 
 /**
  * Time limit for one answer to the client.
- * A client that waits longer than its own limit ends the session, so this limit is far below it.
- * The limit is long enough for a question to a client on a busy machine.
+ * The client ends the session when it waits longer than its own limit. This limit is far below.
+ * On a busy machine, a question to the client still fits into this limit.
  */
 export const ANSWER_MS = 10_000
 
 /**
  * Returns a listener that never answers late and never throws.
- * Instead, the listener returns an empty answer and logs the reason.
+ * On a late or failed answer, the listener returns an empty answer and logs the reason.
  */
 export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER_MS): RuntimeListener {
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {

@@ -44,8 +44,8 @@ const DRAIN_MS = 500
 /**
  * Shell program that ends the client when Baton was killed.
  * Without Baton the client gets no answers: it keeps calling the model while every tool is refused.
- * The shell gets a line on its input when the client has ended.
- * If its input ends without a line, Baton is gone.
+ * When the client ends, Baton writes a line to this program's input.
+ * When the input ends without a line, Baton has been killed.
  */
 const GUARD = 'read _ && exit 0; kill -s TERM -- "-$1"; sleep 3; kill -s KILL -- "-$1"'
 
@@ -73,7 +73,8 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // The reason arrives later, and is reported with the exit if the process was started.
+  // The reason of a failure arrives later.
+  // If the process was started, it is reported with the exit.
   let failure: Error | null = null
   child.on('error', (error) => {
     failure = error
@@ -82,7 +83,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
   if (pid === undefined)
     throw new BatonError(`${program} cannot be started`, 'check that the file exists and is executable')
   const release = guard(pid)
-  // The client may end while we still write to it. Its exit is reported separately.
+  // The client may end while Baton still writes to it. The client's exit is reported separately.
   child.stdin.on('error', () => {})
 
   let stderr = Buffer.alloc(0)
@@ -113,7 +114,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
       if (!over) signalProcess(-pid, 'SIGTERM')
     },
     kill: () => {
-      // A client that has ended may have passed its pid on to another process.
+      // After its end, the client's pid may belong to another process.
       if (!over) signalProcess(-pid, 'SIGKILL')
       endStrays(sessionId)
     },

@@ -2,8 +2,9 @@ import { basename } from 'node:path'
 import { quoteForShell, shellWords } from '../../lib/shell-words.js'
 
 /**
- * Identifies the program behind a path: our launcher, one of a deleted home, an existing one of
- * another home, or a foreign program.
+ * Identifies the program behind a path:
+ * `ours` is our launcher, `gone` the launcher of a deleted home, `other-home` that of another home.
+ * `foreign` is any other program.
  */
 export type Identify = (path: string) => 'ours' | 'gone' | 'other-home' | 'foreign'
 
@@ -13,8 +14,8 @@ export interface Recognise {
 }
 
 /**
- * Returns the command for a hook.
- * Tests the file first: a launcher deleted without uninstalling must be silent and succeed.
+ * Returns the command that a hook runs.
+ * The command tests the launcher's file first, so that a deleted launcher causes no error.
  */
 export function hookCommand(launcher: string, event: string): string {
   return call(launcher, event)
@@ -22,7 +23,7 @@ export function hookCommand(launcher: string, event: string): string {
 
 /**
  * Returns the command for the status line.
- * The former command is below ours and runs only without a launcher, as `exec` does not return.
+ * The former command stands below ours. It runs only without a launcher, as `exec` does not return.
  * The former command has its own line: the shell starts the launcher before it parses that line.
  */
 export function statusLineCommand(launcher: string, key: string, former: string | null): string {
@@ -38,7 +39,7 @@ const call = (launcher: string, args: string) =>
   `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ` +
   `${quoteForShell(launcher)} ${args} 2>/dev/null`
 
-/** Returns the shell texts that earlier versions wrote. */
+/** Returns the shell texts by which earlier versions called the launcher. */
 const formerCalls = (launcher: string, args: string) => [
   `[ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args}`,
   `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ` +
@@ -55,7 +56,7 @@ export interface LauncherCall {
   launcher: string
   whose: 'ours' | 'gone' | 'other-home'
   args: string[]
-  /** True when the command has exactly the form that this version writes. */
+  /** True when the command has exactly the form that this version writes into settings. */
   current: boolean
 }
 
@@ -74,8 +75,8 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
   if (given.length < 1 || given.length > 2 || !given.every((w) => /^[\w-]+$/.test(w))) return null
   const current = command === call(launcher, given.join(' '))
   const exact = current || formerCalls(launcher, given.join(' ')).includes(command)
-  // Launchers of other homes are accepted only in the exact forms we write, because a foreign
-  // program may also be named hook.
+  // Launchers of other homes are accepted only in the exact forms that Baton writes.
+  // A foreign program may also be named hook.
   if (whose !== 'ours' && !exact) return null
   return { launcher, whose, args: given, current }
 }
@@ -89,8 +90,8 @@ export function mentionsUs(command: string, by: Recognise): boolean {
 }
 
 /**
- * Parses a status line of ours.
- * Null when the status line is not ours.
+ * Parses a status line command that Baton wrote.
+ * Null when the status line is not Baton's.
  * `former` is '' when there was no former line, or the command does not contain it.
  */
 export function readStatusLine(command: string, by: Recognise): (LauncherCall & { former: string }) | null {

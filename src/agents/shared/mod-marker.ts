@@ -1,5 +1,5 @@
 /**
- * Marker file that makes the folder ours and lists the files we wrote.
- * The client adds its own files.
+ * Marker file: the folder that holds it is Baton's, and the file lists what Baton wrote there.
+ * The client may add other files to the folder.
  */
 export const MARKER = '.baton.json'

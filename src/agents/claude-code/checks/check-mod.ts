@@ -48,7 +48,7 @@ export function checkMod(context: CheckContext): Finding {
 interface Found {
   fault?: Fault
   note?: string
-  /** Time of the module's install. Null when it is not installed. */
+  /** Time at which the plugin module was installed. Null when it is not installed. */
   since: number | null
 }
 
@@ -80,7 +80,7 @@ export interface Report {
 }
 
 function lookAtReports({ home }: CheckContext): Report[] {
-  // Orders, answers and summaries have names of two parts and are skipped.
+  // Files of orders, answers and summaries have two-part names and are skipped.
   const names = namesInFolder(home.live, MOST_REPORTS).filter((name) => /^[\w-]+\.json$/.test(name))
   return names.flatMap((name) => {
     try {

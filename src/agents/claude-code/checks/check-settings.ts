@@ -49,15 +49,15 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
     return damaged.map((detail) => context.byInstall(detail, `run baton install --scope ${scope} again`, target))
   } catch (error) {
     if (!(error instanceof InstallProblem)) throw error
-    // The launcher has a check of its own.
+    // Another check reports problems of the launcher.
     if (error.path !== context.home.launcher) return [{ detail: `${error.path}: ${error.reason}.`, fix: error.hint }]
     return []
   }
 }
 
 /**
- * Reports settings files of this user and folder that cannot be parsed.
- * The client loads nothing from them.
+ * Reports settings files for this user and folder that cannot be parsed.
+ * The client loads nothing from such a file.
  */
 function invalidSettings(context: CheckContext): Fault[] {
   return [userSettings(context.env), projectSettings(context.cwd).local].flatMap((path): Fault[] => {
@@ -137,7 +137,7 @@ function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
   const seen = new Set<string>()
   return files.flatMap(([rank, path]) => {
     const real = realTarget(path)
-    // In the user's home folder the project's file is the user's own.
+    // In the user's home folder, the project's settings file is the user's own.
     if (seen.has(real)) return []
     seen.add(real)
     const values = valuesIn(path)
@@ -230,7 +230,7 @@ export function checkStatusLine(context: CheckContext): Finding {
     if (fault) faults.push(fault)
     if (says) summaries.add(says)
   }
-  // The check of the settings reports what prevents it.
+  // The check of the settings reports what prevents the status line.
   return { summary: [...summaries].join(' ') || "Baton's status line is not installed. Run baton install.", faults }
 }
 

@@ -12,15 +12,13 @@ import { type LiveClient, liveClients } from '../registry.js'
 import { configFolder, entries, isBlank, openSettings, supportsMods } from '../settings/settings-file.js'
 import { supportsWaiters, waiterOf } from '../waiter.js'
 
-/**
- * The channel by which a running client can be switched to a fresh session and reached while idle.
- */
+/** The channel by which a running client is switched to a fresh session and reached while idle. */
 type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
 
 /** Maximum number of clients that are probed one by one. */
 const MOST_ASKED = 8
 
-/** Reports how sessions are handed over and woken here, proven with the clients that run now. */
+/** Reports how sessions are handed over and woken here. Asks the clients that run now. */
 export async function checkWays(context: CheckContext): Promise<Finding> {
   const faults: Fault[] = []
   const targets = context.targets()
@@ -98,10 +96,12 @@ function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
   }
 }
 
-/** Checks that a waiter is installed exactly if it is supported and the module is impossible. */
+/**
+ * Checks that a waiting hook is installed if it is supported and the plugin module is impossible.
+ */
 function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | null {
   const { version } = context.client
-  // Faults of the module or of the file have their own checks.
+  // Faults of the plugin module and of its file have their own checks.
   const place = existsSync(join(dirname(target.path), 'skills', MOD_NAME))
   const wanted = supportsWaiters(version) && (supportsMods(version) ? place && !hasMod(target) : true)
   if (version === null || wanted === hasWaiter(context, target) || !existsSync(target.path)) return null

@@ -1,7 +1,7 @@
 import program from './register.js?bundle'
 
 export interface ModFile {
-  /** Path relative to the module's folder. */
+  /** Path of the file, relative to the plugin module's folder. */
   path: string
   text: string
 }
@@ -12,9 +12,9 @@ export const MOD_NAME = 'baton'
 /**
  * Returns the files of the plugin that reports a session's figures and compactions into `liveDir`
  * and executes the orders stored there.
- * `requestPrompt` is the agent's prompt after /handoff; without it the request is only stored.
+ * `requestPrompt` is the agent's prompt after /handoff. Without it the request is only stored.
  * `briefSkill` teaches the agent to write a brief.
- * The client names it by the plugin, `baton:brief`, so it conflicts with no other skill.
+ * The client calls that skill `baton:brief`, so its name conflicts with no other skill.
  */
 export function modFiles(options: {
   liveDir: string

@@ -120,7 +120,7 @@ export class CliProtocol {
 
   /**
    * Sends a prompt.
-   * Priority `later` queues it after the running turn instead of adding it to the turn.
+   * Priority `later` queues the prompt after the running turn instead of adding it to the turn.
    */
   say(prompt: string, uuid: string): void {
     const message = { role: 'user', content: prompt }
@@ -132,7 +132,7 @@ export class CliProtocol {
     const value = parseObject(line)
     if (value?.type === 'control_response') this.replied(object(value.response) ?? {})
     else if (value?.type === 'control_request') void this.asked(value)
-    // A cancelled request needs no answer, and a late answer does no harm.
+    // A cancelled request needs no answer, and a late answer to it does no harm.
     else if (value?.type !== 'control_cancel_request' && value?.type !== 'keep_alive')
       this.ends.message(value ?? NOT_JSON)
   }

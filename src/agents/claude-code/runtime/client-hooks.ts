@@ -9,7 +9,7 @@ interface HookRegistration {
 }
 
 /**
- * Hooks that we register with the client.
+ * Hooks that Baton registers with the client.
  * SessionStart reaches a callback only after a compaction, SessionEnd never.
  */
 export const HOOKS: readonly HookRegistration[] = [
@@ -28,7 +28,7 @@ export const HOOKS: readonly HookRegistration[] = [
 
 /**
  * Events that are reported as they arrive.
- * Single calls are reported with their batch, and a compaction once it is not blocked.
+ * Single tool calls are reported with their batch, a compaction once it is not blocked.
  */
 const REPORTED = new Set([
   'UserPromptSubmit',
@@ -41,8 +41,8 @@ const REPORTED = new Set([
 ])
 
 /**
- * Seconds that the client waits for an answer.
- * Ours comes far earlier; a late answer for a batch would end the session.
+ * Seconds that the client waits for an answer to a hook.
+ * Baton answers far earlier, because a late answer for a batch would end the session.
  */
 export const HOOK_TIMEOUT_S = 600
 
@@ -51,8 +51,8 @@ export const HOOK_TIMEOUT_S = 600
  */
 export class ClientHooks {
   /**
-   * Calls of the running batch that succeeded.
-   * A refused or malformed call appears only in its batch.
+   * Tool calls of the running batch that succeeded.
+   * A refused or malformed call appears only in the report of its batch.
    */
   private readonly returned = new Set<string>()
 
@@ -95,7 +95,7 @@ export class ClientHooks {
   }
 
   private async afterBatch(input: Fields): Promise<Fields> {
-    // A subagent's batch does not end a batch of the main agent.
+    // The end of a subagent's batch does not end a batch of the main agent.
     if (text(input.agent_id) !== null) return {}
     const calls = list(input.tool_calls)
       .map((entry) => object(entry) ?? {})

@@ -7,7 +7,7 @@ import { measureUsage } from '../usage.js'
 /** The translation of one message. */
 export interface Taken {
   messages: RuntimeMessage[]
-  /** True when a prompt's turn ended, not one that the client started after a background task. */
+  /** True when the turn of a prompt ended. False for a turn that followed a background task. */
   promptDone: boolean
 }
 
@@ -28,7 +28,7 @@ export class ClientMessages {
     return { messages: this.translate(message), promptDone }
   }
 
-  /** Returns held-back messages at the end of the stream. */
+  /** Returns the messages that were held back until the end of the stream. */
   end(): RuntimeMessage[] {
     return this.closeAnswer()
   }
@@ -46,7 +46,7 @@ export class ClientMessages {
     return [{ kind: 'other', type }]
   }
 
-  /** Handles partial messages. Only the last counts and the end of an answer are used. */
+  /** Handles partial messages. Only usage counts and the end of an answer are used. */
   private streamed(event: Fields): RuntimeMessage[] {
     if (event.type === 'message_delta') this.open?.count(event.usage)
     return event.type === 'message_stop' ? this.closeAnswer() : []
@@ -91,7 +91,7 @@ export class ClientMessages {
     return [{ kind: 'other', type: `system ${subtype}` }]
   }
 
-  /** Handles `init`. Every turn begins with one, and only the first is new. */
+  /** Handles `init`. Every turn begins with an `init` message, and only the first is new. */
   private init(message: Fields): RuntimeMessage[] {
     if (this.started) return [{ kind: 'other', type: 'system init' }]
     this.started = true
@@ -127,7 +127,7 @@ function resultOf(message: Fields): RuntimeMessage {
   }
 }
 
-/** Sums the usage over all models, because helper models cost too. */
+/** Sums the token usage over all models, because helper models cost too. */
 function spentIn(message: Fields): Usage {
   const spent: Usage = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0 }
   for (const usage of Object.values(object(message.modelUsage) ?? {}).map(object)) {
@@ -180,7 +180,9 @@ function compactedOf(message: Fields): RuntimeMessage {
   }
 }
 
-/** Returns the ids of running tasks. The client's own watchers are no work. */
+/**
+ * Returns the ids of running background tasks. Tasks in which the client only watches are omitted.
+ */
 function tasksIn(message: Fields): string[] {
   return list(message.tasks)
     .map(object)
@@ -191,8 +193,8 @@ function tasksIn(message: Fields): string[] {
 type Answer = Extract<RuntimeMessage, { kind: 'answer' }>
 
 /**
- * Collects one answer.
- * The client sends a message for each of its blocks, and the last counts only at its end.
+ * Collects the messages of one answer.
+ * The client sends a message for each block of an answer, and the final usage only at its end.
  */
 class AnswerParts {
   private readonly texts: string[] = []

@@ -9,8 +9,8 @@ import { NO_COMPACTION } from './client-arguments.js'
 import { ClientMessages } from './client-messages.js'
 
 /**
- * Control of the client by one runtime.
- * Requests may hang or fail, so the session limits their time.
+ * Controls of the client that a runtime offers.
+ * A request may hang or fail, so the session limits the time for it.
  */
 interface ClientControl {
   /** Resolves when the client accepts input. */
@@ -27,12 +27,12 @@ interface ClientControl {
 /** Time limit for the start, which takes seconds on a busy machine. */
 const START_MS = 60_000
 const REQUEST_MS = 10_000
-/** Time limit for a usage query. Shorter than a listener's limit, because listeners call it. */
+/** Time limit for a usage query. Shorter than the limit of a listener that makes the query. */
 const USAGE_MS = 8_000
 const END_MS = 10_000
 const TERMINATE_MS = 3_000
 
-/** A running client, independent of the runtime that controls it. */
+/** A running client, independent of the runtime (CLI or SDK) that controls it. */
 export class ClientSession implements RunningSession {
   readonly process
   readonly messages: UnboundedQueue<RuntimeMessage> = new UnboundedQueue()
@@ -131,7 +131,7 @@ export class ClientSession implements RunningSession {
   }
 
   /**
-   * Closes the client when it is at rest.
+   * Closes the client when it is idle.
    * Answers use the same input as prompts, so closing it during a turn would block the client.
    */
   private async finish(): Promise<unknown> {

@@ -12,7 +12,7 @@ export const claudeCodeRuntimes: AgentRuntimes = {
   deniedEdits,
 }
 
-/** Modes in which the client edits files without asking. */
+/** Permission modes in which the client edits files without asking. */
 const ALLOWING = new Set(['acceptEdits', 'auto', 'bypassPermissions'])
 /** A permission rule of the client that allows edits: `Edit`, `Write(src/**)`. */
 const EDIT_RULE = /^(?:Edit|Write|MultiEdit|NotebookEdit)(?:\(|$)/
@@ -20,7 +20,7 @@ const EDIT_RULE = /^(?:Edit|Write|MultiEdit|NotebookEdit)(?:\(|$)/
 /**
  * Returns the warning shown before a job starts whose edits will be denied.
  * Null when edits are allowed.
- * Without a mode of its own, a job has that of the settings.
+ * A job without a permission mode has that of the settings.
  * Rules of the job or the settings that allow edits apply in every mode except `plan`.
  */
 export function deniedEdits(

@@ -25,7 +25,7 @@ interface SdkRuntimeOptions {
 
 /**
  * Opens the runtime with the Claude Agent SDK, which is loaded only here.
- * Never throws: `missing()` returns what is missing.
+ * Never throws: `missing()` returns what the runtime lacks.
  */
 export async function openSdkRuntime({
   project,
@@ -79,7 +79,7 @@ function start(
     prompt: prompts,
     options: sdkOptions({ sessionOptions, env, binary, spawn, hook: (input) => hooks.answer(input) }),
   })
-  // The SDK starts the client before it returns. A later version that does not cannot be used.
+  // The SDK must start the client before it returns. A version that does not cannot be used.
   const begun = started as { child: ClientChild; session: ClientSession } | null
   if (begun === null) throw new BatonError('this version of the Agent SDK cannot start a client', 'use --runtime cli')
   const { child, session } = begun
@@ -88,7 +88,7 @@ function start(
       for await (const message of query) session.take(message)
     } catch (error) {
       // The SDK throws at the end of a session whose last turn failed.
-      // The result has reported that already.
+      // The result message has already reported that error.
       log('debug', 'the Agent SDK ended with an error', { reason: reasonOf(error) })
     }
     child.child.stdin.end()
@@ -106,7 +106,7 @@ function start(
       stopTask: (taskId) => query.stopTask(taskId),
       close: () => {
         prompts.close()
-        // The SDK itself waits for a first result, which a session without a prompt never has.
+        // The SDK itself waits for a first result, but a session without a prompt never has one.
         child.child.stdin.end()
       },
     },
@@ -116,8 +116,8 @@ function start(
 }
 
 /**
- * Wraps the child as the SDK expects it.
- * All output passes through, so that every line can be stored.
+ * Wraps the child process as the SDK expects it.
+ * All output of the child passes through, so that every line can be stored.
  */
 function spawned(child: ClientChild, session: ClientSession): unknown {
   const inner = child.child
@@ -166,7 +166,7 @@ interface OptionsInput {
 }
 
 /**
- * Returns the options of `query()` for the same session as the command line of the runtime `cli`.
+ * Returns the options of `query()` for the same session that the runtime `cli` starts by arguments.
  */
 export function sdkOptions({ sessionOptions, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
   const settings = settingsOf(sessionOptions)
@@ -210,7 +210,7 @@ function beginning({ begin, sessionId }: SessionOptions): Record<string, unknown
 
 const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk'
 
-/** The part of the SDK that is used here. */
+/** The part of the SDK that this runtime uses. */
 interface Sdk {
   query(call: { prompt: AsyncIterable<unknown>; options: Record<string, unknown> }): SdkQuery
 }
@@ -229,13 +229,13 @@ export function findSdk(project: string): string | null {
     try {
       return createRequire(from).resolve(SDK_PACKAGE)
     } catch {
-      // The SDK is not here.
+      // The SDK is not installed in this folder.
     }
   }
   return null
 }
 
-/** Loads the SDK. Throws the package's own errors. */
+/** Loads the SDK. An error while loading is passed on unchanged. */
 async function loadSdk(path: string): Promise<Sdk> {
   return (await import(pathToFileURL(path).href)) as Sdk
 }

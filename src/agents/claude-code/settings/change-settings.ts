@@ -61,7 +61,7 @@ function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
 }
 
 /**
- * Returns the text without any entry of ours, and everything else byte for byte.
+ * Returns the settings text without any entry of Baton's. All other bytes stay the same.
  * `formerOf` returns the former status line by key, for forms that do not contain it.
  */
 export function stripBaton(
@@ -78,7 +78,7 @@ export function stripBaton(
   return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
 }
 
-/** Returns whether both texts hold the same entries of ours, whatever their layout. */
+/** Returns whether both texts hold the same entries of Baton's, whatever their layout. */
 export function sameEntries(one: string, other: string, by: Recognise): boolean {
   return JSON.stringify(listOurs(one, by)) === JSON.stringify(listOurs(other, by))
 }

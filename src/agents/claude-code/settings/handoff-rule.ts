@@ -2,11 +2,12 @@ import { addItem, addProperty, removePart } from '../../../lib/json-edit.js'
 import type { Created } from '../../installer.js'
 import { allowListOf, HANDOFF_RULE, isBlank, openSettings } from './settings-file.js'
 
-/** The containers that an install added for the rule. Only these are removed again. */
+/** The JSON objects and lists that an install added for the rule. Only these are removed again. */
 type MadeForRule = NonNullable<Created['rule']>
 
 /**
- * Adds the rule that allows `baton handoff`. `made` is null when it existed. Throws SettingsFault.
+ * Adds the rule that allows `baton handoff`.
+ * `made` is null when the rule existed before. Throws SettingsFault.
  */
 export function insertRule(text: string): { text: string; made: MadeForRule | null } {
   const root = openSettings(text)
@@ -17,7 +18,7 @@ export function insertRule(text: string): { text: string; made: MadeForRule | nu
   return { text: addProperty(text, root, 'permissions', { allow: [HANDOFF_RULE] }), made: 'permissions' }
 }
 
-/** Removes the rule if an install added it, and its containers if they become empty. */
+/** Removes the rule if an install added it, and the lists around it if they become empty. */
 export function stripRule(text: string, made: MadeForRule | null): string {
   if (made === null || isBlank(text) || !hasRule(text)) return text
   const { allow, at } = allowListOf(openSettings(text))
@@ -38,7 +39,10 @@ export function stripRule(text: string, made: MadeForRule | null): string {
   )
 }
 
-/** Returns whether the rule exists. False when the file has an invalid value there. */
+/**
+ * Returns whether the settings allow `baton handoff`.
+ * False when the file has an invalid value there.
+ */
 export function hasRule(text: string): boolean {
   try {
     return !isBlank(text) && allowListOf(openSettings(text)).at >= 0

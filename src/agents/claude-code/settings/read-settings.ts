@@ -17,11 +17,11 @@ export interface ClientSettings {
   /** The permission mode of sessions that name none. Absent for the client's own default. */
   permissionMode?: string
   /**
-   * Whether the client continues by itself after a usage limit has reset.
+   * Whether the client continues by itself after a usage limit has ended.
    * Absent for the client's own default.
    */
   autoContinue?: boolean
-  /** Rules of all layers that allow calls. Absent when there are none. */
+  /** Permission rules from all settings files that allow calls. Absent when there are none. */
   allowed?: string[]
 }
 
@@ -43,8 +43,8 @@ export const MANAGED =
     : '/etc/claude-code/managed-settings.json'
 
 /**
- * Merges user, project, local, `--settings` and managed settings: the later one wins by key, and
- * `env` is merged by name.
+ * Merges user, project, local, `--settings` and managed settings.
+ * For each key the later file wins, and `env` is merged by name.
  */
 export function readSettings(places: SettingsPlaces): ClientSettings {
   return remembered(JSON.stringify(places), () => mergeSettings(places))
@@ -73,7 +73,7 @@ export function configDirOf(env: Record<string, string>): string | null {
 }
 
 /**
- * Returns Claude Code's folder from a transcript's path
+ * Returns Claude Code's folder from the path of a transcript in it,
  * `<folder>/projects/<project>/<session>.jsonl`.
  * Null for other paths.
  */

@@ -13,8 +13,8 @@ import { SettingsFault } from '../../shared/install-problem.js'
 import { type LauncherCall, type Recognise, readCall } from '../../shared/launcher-call.js'
 
 /**
- * The client's events that Baton hooks, with their timeouts in seconds.
- * Without its own value SessionEnd would get 1.5.
+ * The client's events that Baton hooks, with the time limit of each hook in seconds.
+ * Without a limit of its own, a SessionEnd hook would get 1.5 seconds.
  */
 export const EVENTS: Record<string, number> = {
   SessionStart: 10,
@@ -31,7 +31,7 @@ export const EVENTS: Record<string, number> = {
 
 type Env = Record<string, string | undefined>
 
-/** Returns the folder with the user's files. */
+/** Returns the client's configuration folder of the user. */
 export function configFolder(env: Env, userHome: string): string {
   return env.CLAUDE_CONFIG_DIR || join(env.HOME || userHome, '.claude')
 }
@@ -62,8 +62,8 @@ export function statusLineCommandIn(text: string): string | null {
 }
 
 /**
- * Parses settings.
- * Throws SettingsFault when the client cannot use them either, or a change would be ambiguous.
+ * Parses the text of a settings file.
+ * Throws SettingsFault when the client cannot use the text, or a change would be ambiguous.
  */
 export function openSettings(text: string): JsonObject {
   const root = parse(text)
@@ -135,7 +135,9 @@ export function statusLineOf(root: JsonObject): StatusLine {
 /** The rule that lets the agent hand over its work without a question in every permission mode. */
 export const HANDOFF_RULE = 'Bash(baton handoff:*)'
 
-/** Finds the list of allowed calls. Throws SettingsFault when a rule could not be added. */
+/**
+ * Finds the list of allowed calls in settings. Throws SettingsFault when a rule cannot be added.
+ */
 export function allowListOf(root: JsonObject): { permissions: JsonObject | null; allow: JsonArray | null; at: number } {
   refuseTwins(root, 'permissions', 'permissions')
   const permissions = propertyOf(root, 'permissions')?.value ?? null
@@ -190,7 +192,7 @@ function callOf(hook: JsonNode, by: Recognise): LauncherCall | null {
 
 const MIN_CLIENT = [2, 1, 287]
 
-/** Returns whether a client loads plugin modules. An unknown version counts as new. */
+/** Returns whether a client loads plugin modules. A client of unknown version counts as new. */
 export function supportsMods(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(version ?? '')
