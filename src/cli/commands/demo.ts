@@ -1,13 +1,5 @@
 import { join } from 'node:path'
 import { loadConfig } from '../../config/load-config.js'
-import { type App, openApp } from '../../engine/open-engine.js'
-import * as rareWork from '../../engine/rare-work.js'
-import { formatCount } from '../../lib/counted.js'
-import { EXIT } from '../../lib/errors.js'
-import { findProgram } from '../../lib/find-program.js'
-import { type Model, startModel } from '../../model/model.js'
-import { formatTokens } from '../../policy/numbers.js'
-import type { Call, Cli, Command } from '../command.js'
 import {
   DEMO_PROMPT,
   DEMO_RULE,
@@ -16,9 +8,7 @@ import {
   JOB_PROMPT,
   LAST_WORDS,
   OFFERS_PROMPT,
-} from '../demo/script.js'
-import { type Act, Display, findClient, play, type Stage, setStage } from '../demo/stage.js'
-import { checkLines, JOB_OPENING, tell, tellJob } from '../demo/story.js'
+} from '../../demo/demo-script.js'
 import {
   type Carried,
   carried,
@@ -28,8 +18,18 @@ import {
   isInstructed,
   type Summary,
   summarise,
-} from '../demo/summary.js'
+} from '../../demo/demo-summary.js'
+import { type Act, Display, findClient, play, type Stage, setStage } from '../../demo/stage.js'
+import { type App, openApp } from '../../engine/open-engine.js'
+import * as rareWork from '../../engine/rare-work.js'
+import { formatCount } from '../../lib/counted.js'
+import { EXIT } from '../../lib/errors.js'
+import { findProgram } from '../../lib/find-program.js'
+import { type Model, startModel } from '../../model/model.js'
+import { formatTokens } from '../../policy/numbers.js'
+import type { Call, Cli, Command } from '../command.js'
 import { scoreText } from '../render/briefs.js'
+import { checkLines, JOB_OPENING, tell, tellJob } from '../render/demo-lines.js'
 import type { Paint } from '../render/screen.js'
 import { keptText } from '../render/session-page.js'
 import { bytesText, wrap } from '../render/text.js'

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { shownBy } from '../../app/sessions.js'
-import { FIRST_RECOVERY, SECOND_RECOVERY, SUMMARY_INSTRUCTIONS } from '../../compaction/recovery.js'
-import type { Event } from '../../contract/records/event.js'
-import type { App } from '../../engine/open-engine.js'
-import { viewCoverage } from '../../engine/views/brief-view.js'
-import { viewJob } from '../../jobs/view-job.js'
-import { copies, type LogEntry } from '../../model/log.js'
-import type { Model } from '../../model/model.js'
+import { shownBy } from '../app/sessions.js'
+import type { Story } from '../cli/render/demo-lines.js'
+import { FIRST_RECOVERY, SECOND_RECOVERY, SUMMARY_INSTRUCTIONS } from '../compaction/recovery.js'
+import type { Event } from '../contract/records/event.js'
+import type { App } from '../engine/open-engine.js'
+import { viewCoverage } from '../engine/views/brief-view.js'
+import { viewJob } from '../jobs/view-job.js'
+import { copies, type LogEntry } from '../model/log.js'
+import type { Model } from '../model/model.js'
 import {
   COMPLAINT,
   DECISION,
@@ -19,8 +20,7 @@ import {
   LAST_WORDS,
   PARTS,
   WHY,
-} from './script.js'
-import type { Story } from './story.js'
+} from './demo-script.js'
 
 export interface Handoff {
   handoff: HandedOver | null

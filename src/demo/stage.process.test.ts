@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findProgram } from '../../lib/find-program.js'
+import { findProgram } from '../lib/find-program.js'
 import { inTerminal } from './stage.js'
 
 const here = { PATH: process.env.PATH }

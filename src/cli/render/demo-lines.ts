@@ -3,11 +3,11 @@ import type { Event } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
 import { formatCount } from '../../lib/counted.js'
 import { formatTokens, percentText, shortenTokens } from '../../policy/numbers.js'
-import { scoreText } from '../render/briefs.js'
-import { bar } from '../render/gauge.js'
-import type { Paint } from '../render/screen.js'
-import { keptText } from '../render/session-page.js'
-import { bytesText } from '../render/text.js'
+import { scoreText } from './briefs.js'
+import { bar } from './gauge.js'
+import type { Paint } from './screen.js'
+import { keptText } from './session-page.js'
+import { bytesText } from './text.js'
 
 /** The state of one act of the demo, folded from Baton's own events. */
 export interface Story {

@@ -1,4 +1,4 @@
-import type { ScriptInput } from '../../model/script.js'
+import type { ScriptInput } from '../model/script.js'
 
 export const DEMO_MODEL = 'claude-opus-4-6'
 /** The rule that the user gives, and that the scripted summary leaves out. */

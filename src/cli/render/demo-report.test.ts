@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Summary } from '../../demo/demo-summary.js'
 import { reportLines } from '../commands/demo.js'
-import { plain } from '../render/screen.js'
-import type { Summary } from './summary.js'
+import { plain } from './screen.js'
 
 const summary = (missing: string[]): Summary => ({
   ok: missing.length === 0,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Event, EventType } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
-import { plain } from '../render/screen.js'
-import { type Briefs, checkLines, JOB_OPENING, OPENING, type Story, tell, tellJob } from './story.js'
+import { type Briefs, checkLines, JOB_OPENING, OPENING, type Story, tell, tellJob } from './demo-lines.js'
+import { plain } from './screen.js'
 
 const briefs: Briefs = () =>
   ({ coverage: { score: 0.82, missing: [{ kind: 'decision', text: 'One a line' }] } }) as ReturnType<Briefs>
