@@ -16,6 +16,7 @@ const WITHIN_LAYER: Record<string, string[]> = {
   archive: ['store'],
   briefs: ['store'],
   doctor: ['app', 'install'],
+  demo: ['app', 'install', 'doctor', 'model'],
   cli: ['server'],
   'index.ts': ['library'],
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shownBy } from '../app/sessions.js'
-import type { Story } from '../cli/render/demo-lines.js'
 import { FIRST_RECOVERY, SECOND_RECOVERY, SUMMARY_INSTRUCTIONS } from '../compaction/recovery.js'
 import type { Event } from '../contract/records/event.js'
 import type { App } from '../engine/open-engine.js'
@@ -21,6 +20,7 @@ import {
   PARTS,
   WHY,
 } from './demo-script.js'
+import type { Story } from './story.js'
 
 export interface Handoff {
   handoff: HandedOver | null

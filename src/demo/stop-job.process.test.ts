@@ -4,15 +4,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { BATON } from '../../test/harness/paths.js'
 import { withEnvironment } from '../../test/harness/processes.js'
 import { until } from '../../test/harness/wait.js'
-import type { Cli } from '../cli/command.js'
-import { JOB_OPENING, tellJob } from '../cli/render/demo-lines.js'
-import { screenOf } from '../cli/render/screen.js'
 import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { startModel } from '../model/model.js'
 import { JOB_CONVERSATIONS } from './demo-script.js'
-import { Display, findClient, play, setStage } from './stage.js'
+import { type DemoView, play } from './run-demo.js'
+import { findClient, setStage } from './stage.js'
+import { JOB_OPENING } from './story.js'
 
 function commandOf(pid: number): string {
   try {
@@ -23,19 +22,19 @@ function commandOf(pid: number): string {
 }
 
 test('stopping the demo during its job ends the command, its client and its tools', async () => {
-  const lines: string[] = []
-  const cli: Cli = {
-    env: { PATH: process.env.PATH },
-    cwd: process.cwd(),
-    program: dirname(BATON),
-    screen: screenOf({}, {}),
-    print: (text) => void lines.push(text),
-    note() {},
-    now: () => new Date(),
+  const shown: string[] = []
+  const context = { env: { PATH: process.env.PATH }, program: dirname(BATON), now: () => new Date() }
+  const view: DemoView = {
+    beginAct() {},
+    event: (_story, { type }) => void shown.push(type),
+    checks() {},
+    skipped() {},
+    gauge() {},
+    async end() {},
   }
   const hangs = JOB_CONVERSATIONS.map((one) => ({ ...one, steps: [{ bash: 'tail -f /dev/null', used: 20_008 }] }))
   const model = await startModel({ script: { steps: [], conversations: hangs } })
-  const stage = setStage(cli)
+  const stage = setStage(context)
   const app = openApp({ env: stage.env, loadConfig, rareWork: () => rareWork })
   onTestFinished(async () => {
     app.close()
@@ -44,13 +43,13 @@ test('stopping the demo during its job ends the command, its client and its tool
   })
   const all = (): number[] => withEnvironment(`HOME=${stage.env.HOME}`)
   const stopped = until(
-    () => `the tool runs: ${lines}`,
+    () => `the tool runs: ${shown}`,
     () => all().some((pid) => commandOf(pid).startsWith('tail\0')),
   ).then(() => {})
-  const child = stage.startJob(findClient(cli.env, cli.program), model.url)
-  const act = { child, opening: JOB_OPENING, tell: tellJob, awaited: [] }
-  await expect(play(act, app, new Display(cli, false), stopped)).rejects.toThrow('The demo was stopped.')
+  const child = stage.startJob(findClient(context.env, context.program), model.url)
+  const act = { child, opening: JOB_OPENING, awaited: [] }
+  await expect(play(act, { app, model, view, stopped })).rejects.toThrow('The demo was stopped.')
   await until('all has ended', () => all().length === 0)
   expect(app.store.jobs()).toMatchObject([{ state: 'cancelled' }])
-  expect(lines).toHaveLength(1)
+  expect(shown.filter((type) => type === 'session_started')).toHaveLength(1)
 })

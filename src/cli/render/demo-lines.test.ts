@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Event, EventType } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
-import { type Briefs, checkLines, JOB_OPENING, OPENING, type Story, tell, tellJob } from './demo-lines.js'
+import type { Summary } from '../../demo/demo-summary.js'
+import { advanceStory, JOB_OPENING, OPENING, type Story } from '../../demo/story.js'
+import { type Briefs, checkLines, jobLine, reportLines, sessionLine } from './demo-lines.js'
 import { plain } from './screen.js'
 
 const briefs: Briefs = () =>
@@ -19,9 +21,9 @@ const play = (...events: [EventType, Record<string, unknown>][]): { story: Story
       job_id: null,
       data,
     }
-    const told = tell(so, event, plain, briefs)
-    if (told.line !== null) lines.push(told.line)
-    return told.story
+    const line = sessionLine(so, event, plain, briefs, () => false)
+    if (line !== null) lines.push(line)
+    return advanceStory(so, event)
   }, OPENING)
   return { story, lines }
 }
@@ -66,7 +68,7 @@ test('the story mentions instructions to the summariser only if it received them
     job_id: null,
     data: { reason: 'compaction', cycle: 2 },
   }
-  const line = (isInstructed: boolean) => tell(OPENING, event, plain, briefs, () => isInstructed).line
+  const line = (isInstructed: boolean) => sessionLine(OPENING, event, plain, briefs, () => isInstructed)
   expect(line(true)).toContain('what must survive')
   expect(line(false)).not.toContain('summariser')
 })
@@ -126,9 +128,9 @@ test('the story of a job shows its sessions, briefs and end, and leaves out leve
       job_id: 'j',
       data,
     }
-    const told = tellJob(so, event, plain, jobBriefs)
-    if (told.line !== null) lines.push(told.line)
-    return told.story
+    const line = jobLine(so, event, plain, jobBriefs)
+    if (line !== null) lines.push(line)
+    return advanceStory(so, event)
   }, JOB_OPENING)
   expect(lines).toEqual([
     expect.stringContaining('session 1'),
@@ -150,4 +152,33 @@ test('a round of checks shows the failed checks and what happens next', () => {
     expect.stringContaining('told what failed'),
   ])
   expect(checkLines(checks, 2, plain)).toEqual([expect.stringContaining('again'), '  ✓ a', '  ✓ b'])
+})
+
+const summary = (missing: string[]): Summary => ({
+  ok: missing.length === 0,
+  missing,
+  client: '2.1.325',
+  model: 'claude-opus-4-6',
+  session_id: null,
+  compaction_tokens: null,
+  exact: false,
+  requests: 0,
+  readings: 0,
+  compactions: 0,
+  levels: [],
+  archives: [],
+  losses: [],
+  recovered: [],
+  rule_back: false,
+  handoff: null,
+  skipped: null,
+  job: null,
+  duration_ms: 1_000,
+})
+
+test('a failed demo says what to do next instead of offering to install', () => {
+  const failed = reportLines(summary(['no level was told']), 200, plain).join('\n')
+  expect(failed).toContain('Next: run baton demo again')
+  expect(failed).not.toContain('baton install')
+  expect(reportLines(summary([]), 200, plain).join('\n')).toContain('Next: run baton install')
 })

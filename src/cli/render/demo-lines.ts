@@ -1,140 +1,101 @@
+import { join } from 'node:path'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
+import { DEMO_RULE } from '../../demo/demo-script.js'
+import type { Carried, HandedOver, Summary } from '../../demo/demo-summary.js'
+import { isToAgent, type Story } from '../../demo/story.js'
 import { formatCount } from '../../lib/counted.js'
+import { findProgram } from '../../lib/find-program.js'
 import { formatTokens, percentText, shortenTokens } from '../../policy/numbers.js'
+import type { Cli } from '../command.js'
 import { scoreText } from './briefs.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
 import { keptText } from './session-page.js'
-import { bytesText } from './text.js'
-
-/** The state of one act of the demo, folded from Baton's own events. */
-export interface Story {
-  /** The first session of the act. Null before it has started. */
-  sessionId: string | null
-  used: number | null
-  point: number | null
-  percent: number | null
-  exact: boolean
-  cycle: number
-  /** Number of the job's current session. Null when the act is not a job. */
-  session: number | null
-  readings: number
-  compactions: number
-  levels: { name: string; cycle: number; used: number }[]
-  /** Number of messages that the client confirmed. */
-  delivered: number
-  /** Ids of messages to the agent. All others are only for the user. */
-  forAgent: readonly string[]
-}
-
-export const OPENING: Story = {
-  sessionId: null,
-  used: null,
-  point: null,
-  percent: null,
-  exact: false,
-  cycle: 1,
-  session: null,
-  readings: 0,
-  compactions: 0,
-  levels: [],
-  delivered: 0,
-  forAgent: [],
-}
+import { bytesText, wrap } from './text.js'
 
 /** Returns a brief by its id. */
 export type Briefs = (briefId: string) => BriefRecord | null
 
-interface StoryStep {
-  story: Story
-  line: string | null
-}
-
 /**
- * Applies an event to the story and returns a line if the user should see one.
+ * Renders an event of a session. Null when the user need not see it.
+ * `story` is the state before the event.
  * `isInstructed` returns true once the summariser was asked to keep the facts that must survive.
  */
-export function tell(
+export function sessionLine(
   story: Story,
-  event: Event,
+  { type, data }: Event,
   paint: Paint,
-  briefs: Briefs = () => null,
-  isInstructed: () => boolean = () => false,
-): StoryStep {
-  const { data } = event
-  switch (event.type) {
+  briefs: Briefs,
+  isInstructed: () => boolean,
+): string | null {
+  switch (type) {
     case 'session_started':
-      if (data.source === 'clear')
-        return {
-          story: { ...story, used: null, percent: null },
-          line: `${paint('■', 'cyan')} the session is cleared, and a fresh one starts with the brief`,
-        }
-      return {
-        story: { ...story, sessionId: story.sessionId ?? event.session_id },
-        line: `${paint('●', 'bold')} a session of the real Claude Code starts, with Baton's hooks`,
-      }
-    case 'reading':
-      return {
-        line: null,
-        story: {
-          ...story,
-          used: data.used_tokens as number,
-          point: data.compaction_tokens as number | null,
-          percent: data.compaction_percent as number | null,
-          exact: data.exact === true,
-          readings: story.readings + 1,
-        },
-      }
+      return data.source === 'clear'
+        ? `${paint('■', 'cyan')} the session is cleared, and a fresh one starts with the brief`
+        : `${paint('●', 'bold')} a session of the real Claude Code starts, with Baton's hooks`
     case 'level_crossed': {
-      const level = { name: String(data.level), cycle: story.cycle, used: data.used_tokens as number }
-      const place = `${formatTokens(level.used)} tokens, ${percentText(data.compaction_percent as number)} full`
-      const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached at ${place}`
-      return { story: { ...story, levels: [...story.levels, level] }, line }
+      const percent = percentText(data.compaction_percent as number)
+      const place = `${formatTokens(data.used_tokens as number)} tokens, ${percent} full`
+      return `${paint('▲', 'yellow')} ${paint(String(data.level).padEnd(9), 'bold')} reached at ${place}`
     }
-    case 'message_queued':
-      if (data.category !== 'context') return { story, line: null }
-      return { story: { ...story, forAgent: [...story.forAgent, String(data.message_id)] }, line: null }
     case 'message_delivered':
-      if (!story.forAgent.includes(String(data.message_id))) return { story, line: null }
-      return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was warned', 'dim') }
+      return isToAgent(story, data) ? paint('  the agent was warned', 'dim') : null
     case 'compaction_start':
-      return {
-        story,
-        line: `${paint('■', 'cyan')} the client compacts the conversation`,
-      }
+      return `${paint('■', 'cyan')} the client compacts the conversation`
     case 'archive_created':
-      return {
-        story,
-        line: `  ${paint('archived', 'green')}: ${bytesText(data.bytes as number)} of transcript, byte for byte`,
-      }
+      return `  ${paint('archived', 'green')}: ${bytesText(data.bytes as number)} of transcript, byte for byte`
     case 'loss_report':
-      return { story, line: lossLine(data, paint) }
+      return lossLine(data, paint)
     case 'recovery_delivered': {
       const facts = formatCount(Number(data.facts), 'fact')
       const when = data.step === 1 ? 'with the next request' : 'that the summary lacks'
-      return { story, line: `  ${paint('put back', 'green')}: ${facts} ${when}` }
+      return `  ${paint('put back', 'green')}: ${facts} ${when}`
     }
-    case 'cycle_started':
-      if (data.reason !== 'compaction') return { story, line: null }
-      return {
-        story: { ...story, cycle: data.cycle as number, compactions: story.compactions + 1, used: null, percent: null },
-        line:
-          `${paint('■', 'cyan')} ` +
-          `compacted${isInstructed() ? '; the summariser was told what must survive' : ''}. The levels are reset.`,
-      }
+    case 'cycle_started': {
+      if (data.reason !== 'compaction') return null
+      const instructed = isInstructed() ? '; the summariser was told what must survive' : ''
+      return `${paint('■', 'cyan')} compacted${instructed}. The levels are reset.`
+    }
     case 'handoff_requested':
-      return { story, line: `${paint('◆', 'cyan')} the agent is asked for a handoff brief` }
+      return `${paint('◆', 'cyan')} the agent is asked for a handoff brief`
     case 'handoff_started':
-      return { story, line: briefLine(briefs(String(data.brief_id)), paint) }
+      return briefLine(briefs(String(data.brief_id)), paint)
     case 'handoff_completed':
-      return { story, line: `${paint('●', 'bold')} the fresh session continues by itself` }
+      return `${paint('●', 'bold')} the fresh session continues by itself`
     case 'session_ended':
-      if (data.reason === 'clear') return { story, line: null }
-      return { story, line: `${paint('●', 'bold')} the session ends` }
+      return data.reason === 'clear' ? null : `${paint('●', 'bold')} the session ends`
     default:
-      return { story, line: null }
+      return null
+  }
+}
+
+/**
+ * Renders an event of a job. Null when the user need not see it.
+ * `story` is the state before the event.
+ * Levels are left out, because a job hands off at its own threshold.
+ */
+export function jobLine(story: Story, { type, data }: Event, paint: Paint, briefs: Briefs): string | null {
+  switch (type) {
+    case 'session_started': {
+      const number = (story.session ?? 0) + 1
+      const how = number === 1 ? 'starts with the task' : 'starts with the task and the brief'
+      return `${paint('●', 'bold')} session ${number} ${how}`
+    }
+    case 'handoff_started':
+      return (
+        `${paint('◆', 'cyan')} ${formatTokens(Number(data.inputTokens))} tokens: Baton stops the ` +
+        'session between two steps and asks for its brief'
+      )
+    case 'handoff_completed':
+      return briefLine(briefs(String(data.brief_id)), paint)
+    case 'job_completed':
+      return `${paint('●', 'bold')} the job is ${paint('completed', 'green')}: its checks passed`
+    case 'job_failed':
+      return `${paint('●', 'bold')} the job ${paint('failed', 'red')}: ${data.detail}`
+    default:
+      return null
   }
 }
 
@@ -164,46 +125,6 @@ export function gaugeLine(story: Story, paint: Paint): string {
   return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }
 
-/** Initial story of a job, before its first session. */
-export const JOB_OPENING: Story = { ...OPENING, session: 0 }
-
-/**
- * Applies an event of a job.
- * Sessions are numbered, and levels are ignored because a job hands off at its own threshold.
- */
-export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): StoryStep {
-  const { data } = event
-  switch (event.type) {
-    case 'session_started': {
-      const number = (story.session ?? 0) + 1
-      const how = number === 1 ? 'starts with the task' : 'starts with the task and the brief'
-      return {
-        story: { ...story, session: number, sessionId: story.sessionId ?? event.session_id, used: null, percent: null },
-        line: `${paint('●', 'bold')} session ${number} ${how}`,
-      }
-    }
-    case 'reading':
-      return tell(story, event, paint)
-    case 'handoff_started': {
-      const line =
-        `${paint('◆', 'cyan')} ${formatTokens(Number(data.inputTokens))} tokens: Baton stops the ` +
-        'session between two steps and asks for its brief'
-      return { story, line }
-    }
-    case 'handoff_completed':
-      return { story, line: briefLine(briefs(String(data.brief_id)), paint) }
-    case 'job_completed':
-      return {
-        story,
-        line: `${paint('●', 'bold')} the job is ${paint('completed', 'green')}: its checks passed`,
-      }
-    case 'job_failed':
-      return { story, line: `${paint('●', 'bold')} the job ${paint('failed', 'red')}: ${data.detail}` }
-    default:
-      return { story, line: null }
-  }
-}
-
 /** Renders the results of a round of checks in order. */
 export function checkLines(checks: readonly CheckResult[], round: number, paint: Paint): string[] {
   const these = checks.filter((one) => one.round === round)
@@ -217,5 +138,136 @@ export function checkLines(checks: readonly CheckResult[], round: number, paint:
         : `  ${paint('✗', 'red')} ${name} ${paint(`(exit ${exitCode ?? '–'})`, 'dim')}`,
     ),
     ...(bad ? [`  ${paint('continues', 'yellow')}: the agent is told what failed, in the same session`] : []),
+  ]
+}
+
+/** Renders the result of the demo: each claim with the request that proves it. */
+export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
+  const point =
+    `compaction point ${formatTokens(summary.compaction_tokens ?? 0)} ` +
+    `(${summary.exact ? 'reported by the client' : 'estimated'})`
+  const lines = [
+    `${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, ${point}`,
+    ...summary.levels
+      .filter((level) => level.told_in_request !== null)
+      .map(
+        (level) =>
+          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${formatTokens(level.used_tokens).padStart(7)} tokens; ` +
+          `the agent was warned in request ${level.told_in_request}`,
+      ),
+    `one warning per level and cycle; ${formatCount(summary.compactions, 'compaction')}`,
+    ...summary.archives
+      .filter(({ status }) => status === 'kept')
+      .map(
+        ({ bytes, archive_id: id }) =>
+          `before the compaction: archived ${bytesText(bytes)} of transcript, verified and searchable (${id})`,
+      ),
+    ...summary.losses.map(
+      ({ facts, facts_kept: kept, lost }) =>
+        `after the compaction: ${keptText({ kept, total: facts })}${
+          lost[0]
+            ? `; lost: ${lost
+                .map(({ kind }) => kind)
+                .filter(first)
+                .join(', ')}`
+            : ''
+        }`,
+    ),
+    ...summary.recovered.map(
+      ({ facts, in_request: at, copies }) =>
+        `put back: ${formatCount(facts, 'fact')} in request ${at}, ${formatCount(copies, 'copy', 'copies')}`,
+    ),
+    ...(summary.rule_back ? [`so every later request contains “${DEMO_RULE}” again`] : []),
+  ]
+  const acts: [string, string[]][] = [
+    ['1', lines],
+    [
+      '2',
+      summary.handoff === null ? [`no handoff: ${summary.skipped ?? 'none happened'}`] : handoffLines(summary.handoff),
+    ],
+    ['3', summary.job === null ? ['no job was started'] : jobLines(summary.job)],
+  ]
+  const took = `, in ${Math.round(summary.duration_ms / 1000)} s`
+  const title = `${summary.ok ? 'All steps happened' : 'Some steps are missing'}${took}`
+  return [
+    '',
+    paint(title, summary.ok ? 'green' : 'red'),
+    ...acts.flatMap(([number, told]) =>
+      told.flatMap((line, index) => wrap(`${index === 0 ? paint(number, 'bold') : ' '}  ${line}`, columns, 5)),
+    ),
+    ...summary.missing.flatMap((one) => wrap(`  ${paint('✗', 'red')} ${one}`, columns, 4)),
+    '',
+    ...wrap(
+      summary.ok
+        ? `Next: run ${paint('baton install', 'bold')}, then use Claude Code as before. ` +
+            `${paint('baton status', 'bold')} shows every session.`
+        : `Next: run ${paint('baton demo', 'bold')} again when the machine is less busy. If it fails again, report ` +
+            `the output of ${paint('baton demo --exit --json', 'bold')}.`,
+      columns,
+      0,
+    ),
+  ]
+}
+
+function handoffLines(it: HandedOver): string[] {
+  const tokens = (figure: number | null): string => (figure === null ? 'an unknown number of' : formatTokens(figure))
+  const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
+  return [
+    `at ${tokens(it.tokens_before)} tokens, Baton asked the agent for its brief (request ${it.asked_in_request})`,
+    `the brief covers ${scoreText(it.coverage)} of what ` +
+      `happened${added.length > 0 ? `; Baton added ${added.join(', ')}` : ''}`,
+    `session ${it.old_session_id.slice(0, 8)} was cleared; session ${it.new_session_id?.slice(0, 8) ?? '–'} ` +
+      `started with the brief, had ${tokens(it.tokens_after)} tokens after its first answer, and continued by itself`,
+  ]
+}
+
+function jobLines(it: Carried): string[] {
+  const full = it.sessions.slice(0, -1).map(({ used_tokens: used }) => (used === null ? '–' : formatTokens(used)))
+  const bad = it.checks.filter(({ ok }) => !ok).map(({ name }) => `“${name}”`)
+  const rounds = Math.max(0, ...it.checks.map(({ round }) => round))
+  return [
+    `${formatCount(it.sessions.length, 'session')}, ${formatCount(it.handoffs, 'handoff')} (at ` +
+      `${full.join(' and ')} tokens), ${formatCount(it.steps, 'step')}; each part was written once, in order`,
+    'the first request of each fresh session contained the task and the checked brief',
+    `checks: ${bad.join(', ')} failed first; request ${it.failure_in_request} told the agent why; all passed in ` +
+      `round ${rounds}`,
+  ]
+}
+
+const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
+
+/**
+ * Returns the commands to try next in another terminal while the demo's home exists.
+ * Lines are not broken or cut, so that they can be copied.
+ */
+export function nextCommands(
+  env: Record<string, string>,
+  { session_id: session, handoff, job }: Summary,
+  cli: Cli,
+): string[] {
+  const { paint } = cli.screen
+  const known = findProgram('baton', cli.env) !== null
+  const commands: [string, string][] = [
+    ['status --all', 'all sessions'],
+    ...(session === null
+      ? []
+      : ([[`show ${session.slice(0, 8)}`, 'part 1: levels, archive, lost facts']] as [string, string][])),
+    ...(handoff?.brief_id ? ([[`handoffs show ${handoff.brief_id}`, 'part 2: the brief']] as [string, string][]) : []),
+    ...(job
+      ? ([
+          [`jobs show ${job.job_id}`, 'part 3: sessions and checks of the job'],
+          [`jobs logs ${job.job_id}`, 'part 3: what the agent said and did'],
+        ] as [string, string][])
+      : []),
+    ['open --port 0', 'all of it as a live web page'],
+  ]
+  const width = Math.max(...commands.map(([command]) => command.length))
+  return [
+    '',
+    paint('Explore the results in another terminal', 'bold'),
+    `  export BATON_HOME=${env.BATON_HOME}`,
+    ...(known ? [] : [`  alias baton="node ${join(cli.program, 'baton.mjs')}"`]),
+    ...commands.map(([command, about]) => `  baton ${command.padEnd(width)}  ${paint(`# ${about}`, 'dim')}`),
+    '',
   ]
 }
