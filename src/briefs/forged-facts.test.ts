@@ -31,7 +31,7 @@ const FORGERIES = [
 ]
 
 const MARK = /\[\s*baton\s*\]/i
-const TITLES = SECTIONS.map(({ title }) => title)
+const TITLES = [...SECTIONS.map(({ title }) => title), 'Findings']
 
 function factsNamed(text: string): Fact[] {
   return [
@@ -51,6 +51,8 @@ function factsNamed(text: string): Fact[] {
     aFact('question', text, { line: 14 }),
     aFact('branch', text, { line: 15 }),
     aFact('command', text, { line: 16, state: 'running' }),
+    aFact('finding', `${text} in src/export.ts`, { line: 17 }),
+    aFact('finding', `src/import.ts: ${text}`, { line: 18, detail: { ends: true } }),
   ]
 }
 

@@ -14,6 +14,7 @@ export const KIND_TITLES: Record<FactKind, string> = {
   branch: 'Branch',
   commit: 'Commits',
   command: 'Commands to verify',
+  finding: 'Findings',
 }
 
 /**

@@ -171,3 +171,19 @@ test('a brief of a repository without commits does not say that everything is co
   expect(state).toContain('the repository has no commit yet')
   expect(state).not.toContain('everything is committed')
 })
+
+test('a brief lists what the agent found beside its other sections, and stays within its length', () => {
+  const findings = Array.from({ length: 400 }, (_, i) =>
+    aFact('finding', `Shard ${1000 + i} is read twice by load_rows_${i}.`, { line: i }),
+  )
+  const text = writeBriefByCode([...facts, ...findings], repository, { longest: 4_000 })
+  expect(text.length).toBeLessThanOrEqual(4_000)
+  const listed = section(text, 'Findings').match(/^- Shard/gm) ?? []
+  expect(listed.length).toBeGreaterThan(10)
+  expect(section(text, 'Next exact step')).toContain('Double the wait')
+})
+
+test('a changed file is listed with what was changed in it', () => {
+  const file = aFact('file', 'src/rates.py', { detail: { names: 'load_rates\nto_cents' } })
+  expect(writeBriefByCode([file], null)).toContain('- changed: src/rates.py (in load_rates, to_cents)')
+})

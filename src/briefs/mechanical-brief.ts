@@ -1,5 +1,6 @@
 import type { Fact } from '../contract/fact.js'
 import { formatChoice } from '../facts/decision-text.js'
+import { selectStatements } from '../facts/select-statements.js'
 import { beginningAndEnd, listLine, oneLine, toQuotation } from './format-lines.js'
 import { findVerifications, lastRequestOf, usersFacts } from './needed-facts.js'
 import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
@@ -33,6 +34,11 @@ const IN_PROGRESS_SUFFIX = ' (in progress)'
 /** Suffix of a next step from the previous brief: code cannot tell whether it was done since. */
 const INHERITED_SUFFIX = ' (from the previous brief; may be done)'
 const LONGEST = 9_000
+/** Share of the brief that other sections leave to the findings. */
+const FINDINGS_SHARE = 0.4
+const LONGEST_FINDING = 320
+const FINDINGS_HEADING =
+  '\n## Findings\n\nWhat the agent reported, oldest first, as far as it is specific. Lines of the user are marked.\n\n'
 const SHARES: Record<SectionName, number> = {
   request: 0.3,
   next: 0.15,
@@ -72,7 +78,15 @@ export function writeBriefByCode(
   const limits = 'Quotations and lists are exact. Nobody has weighed them, and unspoken reasoning is missing.'
   const intro = `# ${TITLE}\n\n${origin} ${limits}${reason}\n\n`
   const byNeed = BY_NEED.map((name) => SECTIONS.findIndex((section) => section.name === name))
-  return `${intro}${fillSections(fillings, byNeed, longest - intro.length)}`
+  const room = longest - intro.length
+  const hasFindings = facts.some(({ kind }) => kind === 'finding')
+  const text = `${intro}${fillSections(fillings, byNeed, hasFindings ? Math.floor(room * (1 - FINDINGS_SHARE)) : room)}`
+  const findings = selectStatements(facts, {
+    said: text,
+    room: longest - text.length - FINDINGS_HEADING.length,
+    format: ({ by, text }) => listLine(by === 'user' ? `the user: ${text}` : text, LONGEST_FINDING),
+  })
+  return findings.length === 0 ? text : `${text}${FINDINGS_HEADING}${findings.join('\n')}\n`
 }
 
 function itemsFor(
@@ -188,13 +202,18 @@ function commitLines(commits: readonly Fact[], repository: Repository | null): s
   ]
 }
 
+const MOST_CHANGED_NAMES = 6
+const LONGEST_CHANGED_NAMES = 160
+
 /** Lists files changed in the session with their git state, then other changes that git reports. */
 function fileLines(changed: readonly Fact[], repository: Repository | null): string[] {
   const dirty = repository?.dirty ?? []
   const isDirty = (path: string): boolean =>
     dirty.some((one) => `/${path}`.endsWith(`/${one}`) || `/${one}`.endsWith(`/${path}`))
   const told = changed.map(({ text, detail }) => {
+    const names = typeof detail.names === 'string' ? detail.names.split('\n').slice(-MOST_CHANGED_NAMES) : []
     const more = [
+      names.length === 0 ? '' : `in ${oneLine(names.join(', '), LONGEST_CHANGED_NAMES)}`,
       detail.removed === true ? 'removed' : '',
       isDirty(text) ? 'not committed' : '',
       detail.unconfirmed === true ? 'not certain' : '',

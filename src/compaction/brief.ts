@@ -1,6 +1,7 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { formatChoice } from '../facts/decision-text.js'
 import { keyOf } from '../facts/fact-key.js'
+import { selectStatements } from '../facts/select-statements.js'
 import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
 /** A written text and the facts that it covers. */
@@ -144,19 +145,38 @@ export function writeBrief(facts: readonly Fact[], longest: number): WrittenText
     }
   }
   const told = sections.filter(({ said }) => said.size > 0)
+  const text = told
+    .map(({ section, all, said, elsewhere }) => {
+      const lines = linesOf(
+        section,
+        all.filter((fact) => !elsewhere.has(keyOf(fact))),
+        said,
+      )
+      return `## ${section.title}\n${lines.join('\n')}\n`
+    })
+    .join('\n')
   return {
-    text: told
-      .map(({ section, all, said, elsewhere }) => {
-        const lines = linesOf(
-          section,
-          all.filter((fact) => !elsewhere.has(keyOf(fact))),
-          said,
-        )
-        return `## ${section.title}\n${lines.join('\n')}\n`
-      })
-      .join('\n'),
+    text: `${text}${findingsText(facts, text, longest - text.length)}`,
     keys: [...new Set(sections.flatMap(({ said, elsewhere }) => [...said.keys(), ...elsewhere]))],
   }
+}
+
+const FINDINGS_TITLE = 'Findings of the agent'
+const MAX_FINDINGS_LENGTH = 2_000
+const LONGEST_FINDING = 300
+
+/** Lists the agent's most specific statements beside `said`. Empty when there are none. */
+function findingsText(facts: readonly Fact[], said: string, room: number): string {
+  const heading = `\n## ${FINDINGS_TITLE}\n`
+  const lines = selectStatements(
+    facts.filter(({ kind }) => kind === 'finding'),
+    {
+      said,
+      room: Math.min(MAX_FINDINGS_LENGTH, room) - heading.length - 1,
+      format: ({ text }) => `- ${quoteAsData(shorten(text, LONGEST_FINDING))}`,
+    },
+  )
+  return lines.length === 0 ? '' : `${said === '' ? heading.trimStart() : heading}${lines.join('\n')}\n`
 }
 
 /** Kinds of facts that are sentences, so that a quoted request can contain them. */

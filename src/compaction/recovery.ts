@@ -159,6 +159,7 @@ export function reportLoss(facts: readonly Fact[], remains: RemainingContext): L
 
 /** Returns true for a fact that is settled, or that an earlier cycle's report already covers. */
 function isSettled(fact: Fact, sinceLine: number): boolean {
+  if (fact.kind === 'finding') return true
   if (fact.line > sinceLine) return false
   if (!LASTING.has(fact.kind)) return true
   return fact.state === 'done' || fact.state === 'dropped' || fact.state === 'answered'

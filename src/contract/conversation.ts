@@ -45,11 +45,12 @@ export interface CallEntry extends EntryPosition {
  * The effect of a tool call, as far as the agent's adapter knows the tool.
  * `background`: the command keeps running after its call returned.
  * `whole`: true when `todos` is the complete list, false when it adds or changes entries by id.
+ * `written`: the changed parts of the file, new text and replaced text. Absent when unknown.
  * `plan`: title of the plan that the call asks the user to approve.
  */
 export type ToolAction =
   | { type: 'read'; path: string }
-  | { type: 'change'; path: string }
+  | { type: 'change'; path: string; written?: string }
   | { type: 'command'; command: string; background: boolean }
   | { type: 'todos'; todos: Todo[]; whole: boolean }
   | { type: 'ask'; questions: string[]; plan?: string }

@@ -31,6 +31,7 @@ export interface Fact {
  * decision    (none)
  * question    open, answered, dropped (the user passed it over)
  * error       (none)
+ * finding     (none)  a statement of the agent that names something specific
  */
 export type FactKind =
   | 'request'
@@ -44,6 +45,7 @@ export type FactKind =
   | 'decision'
   | 'question'
   | 'error'
+  | 'finding'
 
 export type FactState =
   | 'required'

@@ -5,6 +5,8 @@ import { watchBranch, watchCommits } from './commits.js'
 import type { Demand } from './constraint-english.js'
 import { demandOf } from './constraint-words.js'
 import { givenPlan, watchDecisions } from './decisions.js'
+import { definedNames } from './defined-names.js'
+import { watchFindings } from './findings.js'
 import { languageOf } from './language.js'
 import { relativePath, resolvePath } from './paths.js'
 import { watchQuestions } from './questions.js'
@@ -29,7 +31,7 @@ export interface Facts {
  * Version of the stored state. Raise it when a watcher stores or extracts something else,
  * so that stored states are discarded and transcripts read again.
  */
-export const FACTS_FORMAT = 2
+export const FACTS_FORMAT = 3
 
 /** The state of all watchers. Only the watchers know its content. */
 export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>
@@ -46,6 +48,7 @@ const WATCHERS = {
   decisions: watchDecisions,
   questions: watchQuestions,
   errors: watchErrors,
+  findings: watchFindings,
 }
 
 /**
@@ -279,6 +282,14 @@ function isScratch(path: string, root: string | null): boolean {
   return SCRATCH.test(root !== null && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
 }
 
+/** Most names of changed parts that are kept of a file; the newest count. */
+const MOST_NAMES = 12
+
+function joinNames(before: Fact['detail'][string] | undefined, names: readonly string[]): string {
+  const known = typeof before === 'string' && before !== '' ? before.split('\n') : []
+  return [...known.filter((name) => !names.includes(name)), ...names].slice(-MOST_NAMES).join('\n')
+}
+
 interface FileState {
   found: Map<string, Fact>
   /** Changes whose call did not return. They may have been made. */
@@ -293,7 +304,13 @@ interface FileState {
 function watchFiles(state: FileState = { found: new Map(), open: new Map(), root: null }): Watcher {
   const { found, open } = state
 
-  const put = (path: string, changed: boolean, line: number, at: number | null, removed = false): void => {
+  const put = (
+    path: string,
+    changed: boolean,
+    line: number,
+    at: number | null,
+    more: { removed?: boolean; written?: string | undefined } = {},
+  ): void => {
     let fact = found.get(path)
     if (fact === undefined) {
       const detail = { reads: 0, changes: 0, removed: false }
@@ -306,7 +323,8 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     if (changed) {
       fact.state = 'changed'
       detail.changes = Number(detail.changes) + 1
-      detail.removed = removed
+      detail.removed = more.removed === true
+      if (more.written) detail.names = joinNames(detail.names, definedNames(more.written))
     } else detail.reads = Number(detail.reads) + 1
   }
 
@@ -321,7 +339,10 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
       const { act } = call
       const cwd = call.cwd ?? state.root
       if (act.type === 'read' || act.type === 'change') {
-        if (returned.ok !== false) put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at)
+        if (returned.ok !== false)
+          put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at, {
+            written: act.type === 'change' ? act.written : undefined,
+          })
       } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned, act.background)
     },
     facts: () => [
@@ -335,7 +356,7 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     // A background command may not have read its files yet.
     if (!background) for (const path of read) put(path, false, returned.line, returned.at)
     for (const { path, removed } of changed)
-      if (!isScratch(path, state.root)) put(path, true, returned.line, returned.at, removed)
+      if (!isScratch(path, state.root)) put(path, true, returned.line, returned.at, { removed })
   }
 
   function unconfirmed(call: CallEntry): Fact[] {

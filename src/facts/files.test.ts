@@ -91,3 +91,11 @@ test('a failed command changed nothing except the files it opened for writing', 
 test('printing a file in the shell counts as reading it', () => {
   expect(fileStates(...ran('cat a.ts && head -n 5 b.ts'))).toEqual({ 'a.ts': 'read', 'b.ts': 'read' })
 })
+
+test('a changed file names what its changed parts define, the newest last', () => {
+  const first = called({ type: 'change', path: '/home/me/project/a.py', written: 'def parse(text):\n  pass' })
+  const second = called({ type: 'change', path: '/home/me/project/a.py', written: 'def check(row):\n  pass' })
+  const facts = startFacts()
+  for (const entry of [first, returned(first, 'ok'), second, returned(second, 'ok')]) facts.add(entry)
+  expect(facts.facts().find(({ kind }) => kind === 'file')!.detail.names).toBe('parse\ncheck')
+})

@@ -33,6 +33,8 @@ export function weightOf(fact: Fact, lastRequestLine: number): number {
       return 70
     case 'error':
       return fact.detail.overcome === true ? 22 : 60
+    case 'finding':
+      return fact.detail.ends === true ? 35 : 32
     case 'branch':
       return 58
     case 'commit':

@@ -14,7 +14,7 @@ export function actionOf(tool: string, input: Fields): ToolAction {
     case 'Write':
     case 'MultiEdit':
     case 'NotebookEdit':
-      return withPath('change', input)
+      return change(input)
     case 'Bash':
       return { type: 'command', command: text(input.command) ?? '', background: input.run_in_background === true }
     case 'TodoWrite':
@@ -38,6 +38,17 @@ export function actionOf(tool: string, input: Fields): ToolAction {
 function withPath(type: 'read' | 'change', input: Fields): ToolAction {
   const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path)
   return path === null ? { type: 'other', words: wordsOf(input) } : { type, path }
+}
+
+function change(input: Fields): ToolAction {
+  const act = withPath('change', input)
+  if (act.type !== 'change') return act
+  const edits = [input, ...list(input.edits).map((edit) => object(edit) ?? {})]
+  const written = edits
+    .flatMap((edit) => [text(edit.new_string), text(edit.content), text(edit.new_source), text(edit.old_string)])
+    .filter((one) => one !== null)
+    .join('\n')
+  return written === '' ? act : { ...act, written }
 }
 
 const STATUS: Record<string, Todo['status']> = {

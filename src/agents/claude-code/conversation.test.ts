@@ -108,8 +108,13 @@ test('a shell command of the user is a command without a known result', () => {
 test.each<[string, object, CallEntry['act']]>([
   ['Read', { file_path: '/a' }, { type: 'read', path: '/a' }],
   ['Edit', { file_path: '/a', old_string: 'x' }, { type: 'change', path: '/a' }],
-  ['Write', { file_path: '/a', content: 'x' }, { type: 'change', path: '/a' }],
+  ['Write', { file_path: '/a', content: 'x' }, { type: 'change', path: '/a', written: 'x' }],
   ['MultiEdit', { file_path: '/a', edits: [] }, { type: 'change', path: '/a' }],
+  [
+    'MultiEdit',
+    { file_path: '/a', edits: [{ old_string: 'b', new_string: 'c' }, { old_string: 'd', new_string: '' }] },
+    { type: 'change', path: '/a', written: 'c\nb\nd' },
+  ],
   ['NotebookEdit', { notebook_path: '/n.ipynb', new_source: 'x' }, { type: 'change', path: '/n.ipynb' }],
   ['Bash', { command: 'ls', run_in_background: true }, { type: 'command', command: 'ls', background: true }],
   [
