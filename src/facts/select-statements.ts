@@ -75,7 +75,7 @@ function chooseByValue(candidates: readonly Candidate[], said: string, room: num
   const counts = new Map<string, number>()
   for (const { specifics } of candidates) for (const word of specifics) counts.set(word, (counts.get(word) ?? 0) + 1)
   const known = new Set([...counts.keys()].filter((word) => said.includes(word)))
-  const valueOf = ({ specifics, formatted, weight }: Candidate): number => {
+  const gainOf = ({ specifics, formatted, weight }: Candidate): number => {
     let value = 0
     for (const word of specifics)
       value += known.has(word) ? KNOWN_VALUE : 1 + Math.min(REPETITION_LIMIT, Math.log2(counts.get(word)!))
@@ -92,7 +92,7 @@ function chooseByValue(candidates: readonly Candidate[], said: string, room: num
         open.delete(candidate)
         continue
       }
-      const value = valueOf(candidate)
+      const value = gainOf(candidate)
       if (value > highest) [best, highest] = [candidate, value]
     }
     if (best === null) return chosen

@@ -112,7 +112,13 @@ test.each<[string, object, CallEntry['act']]>([
   ['MultiEdit', { file_path: '/a', edits: [] }, { type: 'change', path: '/a' }],
   [
     'MultiEdit',
-    { file_path: '/a', edits: [{ old_string: 'b', new_string: 'c' }, { old_string: 'd', new_string: '' }] },
+    {
+      file_path: '/a',
+      edits: [
+        { old_string: 'b', new_string: 'c' },
+        { old_string: 'd', new_string: '' },
+      ],
+    },
     { type: 'change', path: '/a', written: 'c\nb\nd' },
   ],
   ['NotebookEdit', { notebook_path: '/n.ipynb', new_source: 'x' }, { type: 'change', path: '/n.ipynb' }],
