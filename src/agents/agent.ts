@@ -38,7 +38,7 @@ export interface ClientRegistry {
 }
 
 /** The texts to put into the client's answer to one event. */
-export interface Say {
+export interface AnswerTexts {
   agent: string | null
   user: string | null
   /** File with the whole agent text, for a text longer than the client accepts. */
@@ -49,7 +49,7 @@ export interface Say {
  * Delivers a prompt to an idle client without a plugin module, through a hook that waits beside it.
  * `session`, `orderId`: the session and the order, as in `OrderChannel`.
  */
-export interface Waiter {
+export interface WaitingHooks {
   /**
    * Returns `asleep` when a waiting hook runs beside the client.
    * Returns `known` when the client has waiting hooks, and the next may be about to start.
@@ -87,7 +87,7 @@ export interface Agent
    * A program that waits beside an idle client and prompts it.
    * Absent when no client of this agent supports that.
    */
-  readonly waiter?: Waiter
+  readonly waiter?: WaitingHooks
   /**
    * Returns the client's own registry of its processes.
    * Null when the client keeps no registry.
@@ -138,7 +138,7 @@ interface AnsweringAgent {
    * Returns the hook's output for this event, '' for none.
    * Drops a text for the agent if this event cannot pass it on (see `carries`).
    */
-  answer(event: string, say: Say): string
+  answer(event: string, say: AnswerTexts): string
   /**
    * The events whose answers reach the agent, so a stored text can be delivered with the next one.
    */
@@ -245,7 +245,7 @@ export interface AgentClient {
    * Reads the screen and the state of a client that Baton types into.
    * Absent when Baton cannot type into this client.
    */
-  terminal?(client: TypedClient): Terminal
+  terminal?(client: TerminalClient): Terminal
   readonly fork?: ForkStarter
   readonly sdk?: SdkReader
   /** Files that Baton keeps beside the live reports for this agent. Absent when there are none. */
@@ -257,7 +257,7 @@ export interface AgentClient {
  * `configDir` is that client's own configuration folder.
  * Users can have several such folders, so the typing process may use another one.
  */
-export interface TypedClient {
+export interface TerminalClient {
   pid: number
   configDir: string
 }
@@ -273,7 +273,7 @@ interface LiveFiles {
   removeAll(liveDir: string): void
 }
 
-export interface ForkOf {
+export interface ForkSource {
   sessionId: string
   /** The process that runs the session. Null when it is not known or gone. */
   client: ProcessIdentity | null
@@ -297,8 +297,8 @@ interface ForkStarter {
    * Returns a half sentence as a string when the session has no such client.
    */
   client(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string
-  arguments(of: ForkOf, settingsFile: string): string[]
-  settings(of: ForkOf): Record<string, unknown>
+  arguments(of: ForkSource, settingsFile: string): string[]
+  settings(of: ForkSource): Record<string, unknown>
   environment(env: Env): Record<string, string>
   /** Reads what the forked client printed: its answer, or the reason why there is none. */
   answer(printed: string): { answer: string | null; why: string }

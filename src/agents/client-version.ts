@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { scaleTimeout } from '../lib/patience.js'
-import { clients } from './clients.js'
+import { agentClients } from './clients.js'
 
 const PATIENCE_MS = 3_000
 
@@ -16,7 +16,7 @@ export function clientVersion(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const child = execFile(
-      clients[agent]!.program,
+      agentClients[agent]!.program,
       ['--version'],
       { env: { ...env, NODE_OPTIONS: '' }, timeout: scaleTimeout(PATIENCE_MS), killSignal: 'SIGKILL' },
       (error, stdout) => {

@@ -1,17 +1,17 @@
 import type { SessionRecord } from '../contract/records/session.js'
 import type { Fault, Finding } from '../lib/finding.js'
 import type { Home } from '../lib/home.js'
-import type { Recognise } from './shared/launcher-call.js'
+import type { ProgramRecognition } from './shared/launcher-call.js'
 
 type Env = Record<string, string | undefined>
 
-export type Scope = 'user' | 'project'
+export type SettingsScope = 'user' | 'project'
 
 /**
  * A file of the plugin module that runs inside the client.
  * `path` is relative to the module's folder.
  */
-export interface ModFile {
+export interface PluginModuleFile {
   path: string
   text: string
 }
@@ -20,7 +20,7 @@ export interface ModFile {
  * The JSON objects and lists that Baton added to a settings file.
  * Only these are removed again when they become empty.
  */
-export interface Created {
+export interface CreatedContainers {
   hooks: boolean
   events: string[]
   statusLine: boolean
@@ -34,7 +34,7 @@ export interface Created {
 export interface WantedEntries {
   launcher: string
   key: string
-  by: Recognise
+  by: ProgramRecognition
   /**
    * The status line that the client would read from a file of lower rank.
    * Null when there is no such status line, or this file has its own.
@@ -49,7 +49,7 @@ export interface WantedEntries {
 /** Settings with Baton's entries. `former` is the status line that now runs after Baton's. */
 export interface InsertedEntries {
   text: string
-  created: Created
+  created: CreatedContainers
   former: string | null
   /** The former status line's command as the file spelled it. */
   formerLiteral: string | null
@@ -58,13 +58,13 @@ export interface InsertedEntries {
 
 /** The entries that an earlier install recorded as added. */
 export interface RememberedEntries {
-  created: Created
+  created: CreatedContainers
   former: string | null
   formerLiteral: string | null
 }
 
 /** Sample signals in the client's format, of a session that does not exist. */
-export interface Sample {
+export interface SampleSignals {
   sessionId: string
   /** Tokens the status line reports. */
   used: number
@@ -75,14 +75,19 @@ export interface Sample {
 /** Adds Baton to an agent's settings, removes it and checks it. Loaded by commands only. */
 export interface AgentInstaller {
   /** Returns the settings file of a scope. */
-  settingsPath(scope: Scope, place: { env: Env; project: string }): string
+  settingsPath(scope: SettingsScope, place: { env: Env; project: string }): string
   /** Returns the environment in which this file is the user's settings file. */
   environmentFor(userSettings: string, env: Env): Env
   /** Lists files below the project's settings that may hold a status line, the highest first. */
   inheritedFrom(place: { env: Env; project: string }): string[]
   /** Returns the folder from which the client loads the plugin module of this settings file. */
   modFolder(settingsPath: string): string
-  modFiles(options: { liveDir: string; version?: string; requestPrompt?: string; briefSkill?: string }): ModFile[]
+  modFiles(options: {
+    liveDir: string
+    version?: string
+    requestPrompt?: string
+    briefSkill?: string
+  }): PluginModuleFile[]
   /** Returns why this version of the client does not load the plugin module. Null when it does. */
   whyNoMod(version: string | null): string | null
   /** Returns whether a waiting hook can wake this version of the client. */
@@ -90,20 +95,25 @@ export interface AgentInstaller {
   launcher(input: { bash: string; home: Home; node: string; engine: string }): string
   /**
    * Adds Baton's entries.
-   * Like `strip` and `sameEntries`, throws SettingsFault when the file must not be changed.
+   * Like `strip` and `haveSameBatonEntries`, throws SettingsFault when the file must not be changed.
    */
   insert(blank: string, wanted: WantedEntries): InsertedEntries
   /**
    * Returns the text without any entry of Baton's, and everything else byte for byte.
    * `formerOf` returns the former status line by key, for forms that do not contain it.
    */
-  strip(text: string, by: Recognise, known: RememberedEntries | null, formerOf: (key: string) => string | null): string
+  strip(
+    text: string,
+    by: ProgramRecognition,
+    known: RememberedEntries | null,
+    formerOf: (key: string) => string | null,
+  ): string
   /** Returns whether both texts hold the same entries of Baton's. */
-  sameEntries(one: string, other: string, by: Recognise): boolean
+  sameEntries(one: string, other: string, by: ProgramRecognition): boolean
   /** Lists the launchers of other homes that this file calls. */
-  otherHomes(text: string, by: Recognise): string[]
+  otherHomes(text: string, by: ProgramRecognition): string[]
   /** Returns whether the file calls this home's launcher. Never throws. */
-  callsBaton(text: string, by: Recognise): boolean
+  callsBaton(text: string, by: ProgramRecognition): boolean
   /** Returns the command of the status line. Null when there is none. Never throws. */
   statusLineIn(text: string): string | null
   /** The rule that lets the agent run `baton handoff` without a question. */
@@ -113,10 +123,10 @@ export interface AgentInstaller {
    * Returns the commands in the settings for the session's start and the status line.
    * Throws SettingsFault.
    */
-  commandsIn(text: string, by: Recognise): { hook: string | null; line: string | null }
+  commandsIn(text: string, by: ProgramRecognition): { hook: string | null; line: string | null }
   /** The event that starts a sample session. */
   readonly startEvent: string
-  sample(folder: string, id: string): Sample
+  sample(folder: string, id: string): SampleSignals
   /** Checks in the order of their dependencies. */
   readonly checks: readonly AgentCheck[]
   /** Describes how `baton demo` starts the client. Absent when it cannot. */
@@ -143,7 +153,7 @@ interface AgentCheck {
 
 /** A settings file in which Baton is or should be installed, with install's arguments for it. */
 export interface SettingsTarget {
-  scope: Scope
+  scope: SettingsScope
   path: string
   env: Env
   project: string
@@ -161,7 +171,7 @@ export interface CheckContext {
    * Absent for the client's own paths.
    */
   managed?: string[]
-  recognise: Recognise
+  recognise: ProgramRecognition
   now(): Date
   /** Settings files that this home is installed in, or that call it. */
   targets(): SettingsTarget[]

@@ -5,4 +5,4 @@ import type { AgentInstaller } from './installer.js'
 const BY_ID = { 'claude-code': claudeCodeInstaller } satisfies Partial<Record<AgentId, AgentInstaller>>
 
 /** Installers by agent id. An agent without one must be set up by hand. */
-export const installers: Record<string, AgentInstaller> = BY_ID
+export const agentInstallers: Record<string, AgentInstaller> = BY_ID

@@ -5,4 +5,4 @@ import { claudeCodeRuntimes } from './claude-code/runtime/runtimes.js'
 const BY_ID = { 'claude-code': claudeCodeRuntimes } satisfies Partial<Record<AgentId, AgentRuntimes>>
 
 /** Runtimes by agent id. Jobs cannot run sessions of an agent without one. */
-export const runtimes: Record<string, AgentRuntimes> = BY_ID
+export const agentRuntimes: Record<string, AgentRuntimes> = BY_ID

@@ -13,9 +13,9 @@ import { ROLLOUT_AGENT, rolloutAgent, rolloutClient } from '../testing/rollout-a
 import { rolloutReader } from '../testing/rollout-agent/reader.js'
 import { hookBody, rollout, SESSION } from '../testing/rollout-agent/rollout.js'
 import { aJob } from '../testing/sample-job.js'
-import { callingSession, clients, withoutClient } from './clients.js'
+import { agentClients, callingSession, withoutClientVariables } from './clients.js'
 import { agents } from './index.js'
-import { readers } from './readers.js'
+import { transcriptReaders } from './readers.js'
 
 /**
  * An agent with other formats, in a folder of its own and registered only in this file.
@@ -28,8 +28,8 @@ let app: App
 
 beforeEach(() => {
   agents[ROLLOUT_AGENT] = rolloutAgent
-  readers[ROLLOUT_AGENT] = rolloutReader
-  clients[ROLLOUT_AGENT] = rolloutClient
+  transcriptReaders[ROLLOUT_AGENT] = rolloutReader
+  agentClients[ROLLOUT_AGENT] = rolloutClient
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-second-agent-')))
   project = join(folder, 'shop')
   transcript = join(folder, 'sessions', `rollout-2026-05-04T09-00-00-${SESSION}.jsonl`)
@@ -41,7 +41,7 @@ beforeEach(() => {
 afterEach(() => {
   app.close()
   rmSync(folder, { recursive: true, force: true })
-  for (const registry of [agents, readers, clients]) delete registry[ROLLOUT_AGENT]
+  for (const registry of [agents, transcriptReaders, agentClients]) delete registry[ROLLOUT_AGENT]
 })
 
 const write = (lines: string): void => appendFileSync(transcript, lines)
@@ -146,5 +146,5 @@ test('a job of a second agent is measured, hands over and is completed', async (
 test('a command that a second agent runs knows its session and starts other clients without its variables', () => {
   const env = { CODEX_SESSION_ID: SESSION, PATH: '/bin' }
   expect(callingSession(env)).toBe(SESSION)
-  expect(withoutClient(env)).toEqual({ PATH: '/bin' })
+  expect(withoutClientVariables(env)).toEqual({ PATH: '/bin' })
 })

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readers } from '../agents/readers.js'
+import { transcriptReaders } from '../agents/readers.js'
 import type { CleanupPeriod } from '../agents/transcript-reader.js'
 import { type Archives, type FinishOptions, makeArchives, type Removed } from '../archive/archive.js'
 import { DamagedArchive } from '../archive/blocks.js'
@@ -29,11 +29,14 @@ export function archivesOf(app: App): Archives {
     newId: app.newId,
     log: app.log,
     readerOf(agent, chain) {
-      const read = readers[agent]?.entriesOfLine
+      const read = transcriptReaders[agent]?.entriesOfLine
       return read ? (line, number) => read(line, number, chain) : null
     },
     // While archives had no record files, only one agent existed.
-    legacy: { agent: DEFAULT_AGENT, projectOfLine: (line) => readers[DEFAULT_AGENT]?.folderOfLine(line) ?? null },
+    legacy: {
+      agent: DEFAULT_AGENT,
+      projectOfLine: (line) => transcriptReaders[DEFAULT_AGENT]?.folderOfLine(line) ?? null,
+    },
   })
 }
 
@@ -77,7 +80,7 @@ const DAY_MS = 24 * 3_600_000
  */
 function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
   return ({ agent, parts: [main], writtenAt, createdAt }) => {
-    const period = readers[agent]?.cleanupPeriod(main?.path ?? null)
+    const period = transcriptReaders[agent]?.cleanupPeriod(main?.path ?? null)
     if (!period || period.setBy === null) return false
     return now.getTime() - Date.parse(writtenAt ?? createdAt) > period.days * DAY_MS
   }
@@ -87,7 +90,7 @@ function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
 export function cleanupLimits(records: readonly ArchiveRecord[]): CleanupPeriod[] {
   const limits = new Map<string, CleanupPeriod>()
   for (const { agent, parts } of records) {
-    const period = readers[agent]?.cleanupPeriod(parts[0]?.path ?? null)
+    const period = transcriptReaders[agent]?.cleanupPeriod(parts[0]?.path ?? null)
     if (period && period.setBy !== null) limits.set(period.setBy, period)
   }
   return [...limits.values()]
@@ -178,7 +181,7 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
     async transcript(id, { from, before, limit, subagent, whole }) {
       const record = archives.find(id)
       const part = partOf(record, subagent)
-      const read = readers[record.agent]?.entriesOfLine
+      const read = transcriptReaders[record.agent]?.entriesOfLine
       const chain = subagent === null ? 'main' : 'subagent'
       const head = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
       if (part.streamId === null || !read)

@@ -1,14 +1,14 @@
-import type { TypedClient } from '../agents/agent.js'
-import { clients } from '../agents/clients.js'
+import type { TerminalClient } from '../agents/agent.js'
+import { agentClients } from '../agents/clients.js'
 import type { Terminal } from '../contract/terminal.js'
 
 /** Opens a client's terminal. Null when Baton cannot type into this agent's clients. */
-export function terminalOf(agent: string, client: TypedClient): Terminal | null {
-  return clients[agent]?.terminal?.(client) ?? null
+export function terminalOf(agent: string, client: TerminalClient): Terminal | null {
+  return agentClients[agent]?.terminal?.(client) ?? null
 }
 
 /**
  * Pause before a second check: shortly after the user presses Enter, the composer is empty and the
  * client still reports idle.
  */
-export const QUIET_MS = 200
+export const QUIET_KEYBOARD_MS = 200

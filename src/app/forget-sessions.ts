@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { clients } from '../agents/clients.js'
+import { agentClients } from '../agents/clients.js'
 import type { Archives } from '../archive/archive.js'
 import { findArchivedSessions, isInProject } from '../archive/choose-archives.js'
 import { configuredRetentions } from '../archive/choose-to-drop.js'
@@ -39,7 +39,7 @@ function rewriteAnswers({ store, home, engine: { deps } }: App, sessionId: strin
 }
 
 function deleteAnswers(home: App['home'], sessionId: string): void {
-  const beside = Object.values(clients).flatMap(({ liveFiles }) => liveFiles?.folders(home.live) ?? [])
+  const beside = Object.values(agentClients).flatMap(({ liveFiles }) => liveFiles?.folders(home.live) ?? [])
   for (const folder of [home.outbox, ...beside])
     for (const name of namesIn(folder))
       if (isOf(name, sessionId)) rmSync(join(folder, name), { recursive: true, force: true })
@@ -118,7 +118,7 @@ function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   })
   for (const sessionId of recipients) if (!sessions.has(sessionId)) rewriteAnswers(app, sessionId)
   for (const sessionId of sessions) {
-    for (const { liveFiles } of Object.values(clients)) liveFiles?.forget(home.live, sessionId)
+    for (const { liveFiles } of Object.values(agentClients)) liveFiles?.forget(home.live, sessionId)
     forgetMessages(app, sessionId)
     forgetFacts(home.facts, sessionId)
     forgetBriefs(home.briefs, { sessionId, briefs: store.briefs({ sessionId }) })

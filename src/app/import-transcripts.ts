@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { readers } from '../agents/readers.js'
+import { transcriptReaders } from '../agents/readers.js'
 import {
   type JudgedTranscript,
   judgeStored,
@@ -46,7 +46,7 @@ const bytesOf = (transcripts: readonly JudgedTranscript[]): number =>
   transcripts.reduce((sum, { bytes }) => sum + bytes, 0)
 
 export function hasStoredTranscripts(env: Env): boolean {
-  return Object.values(readers).some((reader) => reader.storedTranscripts(env, null).length > 0)
+  return Object.values(transcriptReaders).some((reader) => reader.storedTranscripts(env, null).length > 0)
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TypedClient } from '../agents/agent.js'
+import type { TerminalClient } from '../agents/agent.js'
 import { callingSession } from '../agents/clients.js'
 import type { MessageView } from '../contract/api/messages.js'
 import type { Mode } from '../contract/level.js'
@@ -22,7 +22,7 @@ import { writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import { replaceControls } from '../lib/shown-text.js'
-import { QUIET_MS, terminalOf } from './client-terminals.js'
+import { QUIET_KEYBOARD_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
@@ -98,7 +98,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
     record?.process && record.terminal ? terminalOf(record.agent, { ...record.terminal, ...record.process }) : null
   if (record === null || terminal === null) return false
   const target = { sessionId: record.sessionId }
-  for (const wait of [0, QUIET_MS]) {
+  for (const wait of [0, QUIET_KEYBOARD_MS]) {
     await pause(wait)
     if ((await whyNotNow(terminal, '[baton]', target)) !== null) return false
   }
@@ -119,7 +119,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
 const PASSING = ['busy', 'waiting', 'draft']
 
 /** Returns whether Baton can type into the terminal of a client, now or later. Types nothing. */
-export async function typable(agent: string, client: TypedClient & { sessionId: string }): Promise<boolean> {
+export async function typable(agent: string, client: TerminalClient & { sessionId: string }): Promise<boolean> {
   const terminal = terminalOf(agent, client)
   const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withoutClient } from '../agents/clients.js'
-import { readers } from '../agents/readers.js'
+import { withoutClientVariables } from '../agents/clients.js'
+import { transcriptReaders } from '../agents/readers.js'
 import type { Limits, Reading } from '../contract/reading.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { Event } from '../contract/records/event.js'
@@ -47,7 +47,7 @@ interface JobContext {
  */
 export function jobsOf(app: App, context: JobContext): JobDependencies {
   const { store, log, engine } = app
-  const env = withoutClient(context.env)
+  const env = withoutClientVariables(context.env)
   const sessionOf = (sessionId: string): SessionRecord => {
     const record = store.session(sessionId)
     if (record !== null) return record
@@ -79,7 +79,7 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
       }
     },
     returnedCalls(sessionId) {
-      const [path, reader] = [transcriptOf(sessionId), readers[store.session(sessionId)?.agent ?? '']]
+      const [path, reader] = [transcriptOf(sessionId), transcriptReaders[store.session(sessionId)?.agent ?? '']]
       const calls = new Map<string, { ok: boolean; open?: { tool: string; input: string } }>()
       if (path === null || !reader) return calls
       reader.conversation(path, {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { clients } from '../agents/clients.js'
-import { runtimes } from '../agents/runtimes.js'
+import { agentClients } from '../agents/clients.js'
+import { agentRuntimes } from '../agents/runtimes.js'
 import type { RuntimeName } from '../contract/records/job.js'
 import type { Runtime } from '../contract/runtime.js'
 import { scriptedRuntime } from '../jobs/runtimes/scripted.js'
@@ -22,8 +22,8 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const logging = log ? { log } : {}
   if (name === 'scripted') return scriptedRuntime(scriptOf(env.BATON_JOB_SCRIPT), logging)
-  const binary = findProgram(clients[agent]?.program ?? agent, env)
-  const runtime = await runtimes[agent]?.open(name, { project: folder, binary, ...logging })
+  const binary = findProgram(agentClients[agent]?.program ?? agent, env)
+  const runtime = await agentRuntimes[agent]?.open(name, { project: folder, binary, ...logging })
   if (runtime) return runtime
   throw new BatonError(
     `${agent} has no runtime ${name}.`,

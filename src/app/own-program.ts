@@ -1,11 +1,11 @@
-import { clients } from '../agents/clients.js'
+import { agentClients } from '../agents/clients.js'
 import type { JobLogLine } from '../contract/api/jobs.js'
 import { BatonError, EXIT, type ExitCode } from '../lib/errors.js'
 import { type CommandEnd, runCommand } from '../lib/run-command.js'
 
 /** Variables by which a command recognises that an agent runs it. */
 const OF_A_SESSION = [
-  ...Object.values(clients).map(({ sessionVariable }) => sessionVariable),
+  ...Object.values(agentClients).map(({ sessionVariable }) => sessionVariable),
   'BATON_JOB_ID',
   'BATON_RUN_SESSION',
 ]

@@ -1,5 +1,5 @@
 import { callingSession } from '../agents/clients.js'
-import { runtimes } from '../agents/runtimes.js'
+import { agentRuntimes } from '../agents/runtimes.js'
 import { loadConfig } from '../config/load-config.js'
 import type { Event } from '../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../contract/records/job.js'
@@ -97,7 +97,7 @@ function dependenciesHere(
 
 /** Returns a warning when the permission mode of a job will deny edits. Null when it will not. */
 export function deniedEdits(spec: JobSpec, env: Env): string | null {
-  return runtimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env }) ?? null
+  return agentRuntimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env }) ?? null
 }
 
 /**

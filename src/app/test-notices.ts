@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { basename } from 'node:path'
-import { withoutClient } from '../agents/clients.js'
+import { withoutClientVariables } from '../agents/clients.js'
 import { loadConfig } from '../config/load-config.js'
 import { type NotifyEntry, notifyEntries } from '../config/notify-schema.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
@@ -94,7 +94,7 @@ async function tryEntry(app: App, { cwd, env }: TestContext, { key, from, target
   const startedMs = performance.now()
   const outcome = await sendNotice([notice], noticeLine([notice]), {
     cwd: env.HOME || homedir(),
-    env: withoutClient(env),
+    env: withoutClientVariables(env),
     terminalOf: ({ terminal }) => terminal,
   })
   // `doctor` uses the result like that of any other notice.

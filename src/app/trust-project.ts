@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { clients } from '../agents/clients.js'
+import { agentClients } from '../agents/clients.js'
 import { findProjectFile, PROJECT_FILE } from '../config/find-project.js'
 import { type LoadedConfig, loadConfig } from '../config/load-config.js'
 import { realFolderOf, removeTrust, storeTrust } from '../config/trust.js'
@@ -127,7 +127,7 @@ function refuseInAgentSession(env: Env): void {
 }
 
 /** Variables that a client, or Baton, sets for the commands of an agent. */
-const SIGNS = [...Object.values(clients).flatMap(({ signs }) => signs), 'BATON_JOB_ID', 'BATON_SEAT']
+const SIGNS = [...Object.values(agentClients).flatMap(({ signs }) => signs), 'BATON_JOB_ID', 'BATON_SEAT']
 
 /**
  * Returns why this process counts as run by an agent.
@@ -143,7 +143,7 @@ function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf
     const sign = findSign(theirs)
     if (sign !== null) return `process ${pid} above this one has ${sign}`
     const environments = [env, theirs, { HOME: ownHome() }]
-    if (Object.values(clients).some((client) => client.isClient?.(pid, environments)))
+    if (Object.values(agentClients).some((client) => client.isClient?.(pid, environments)))
       return `process ${pid} above this one is a client`
   }
   return null

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { clients } from '../agents/clients.js'
-import { installers } from '../agents/installers.js'
+import { agentClients } from '../agents/clients.js'
+import { agentInstallers } from '../agents/installers.js'
 import { storeTrust } from '../config/trust.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { awaitEngine } from '../doctor/isolated-run.js'
@@ -40,7 +40,7 @@ export function setStage(context: ProgramContext): Stage {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')))
   const user = join(root, 'home')
   const project = join(root, 'project')
-  const demo = installers[DEFAULT_AGENT]!.demo!
+  const demo = agentInstallers[DEFAULT_AGENT]!.demo!
   for (const folder of [user, project]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const env: Record<string, string> = {
     HOME: user,
@@ -157,8 +157,8 @@ const quoted = (word: string): string => `'${word.replace(/'/g, `'\\''`)}'`
  * or else the one in the Agent SDK's package beside Baton.
  */
 export function findClient(env: Record<string, string | undefined>, program: string): string {
-  const demo = installers[DEFAULT_AGENT]!.demo!
-  const found = findProgram(clients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)
+  const demo = agentInstallers[DEFAULT_AGENT]!.demo!
+  const found = findProgram(agentClients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)
   if (found !== null) return found
   throw new BatonError(
     `The demo needs the real ${demo.title}, which is not installed.`,

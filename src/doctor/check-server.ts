@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import type { Sample } from '../agents/installer.js'
-import { installers } from '../agents/installers.js'
+import type { SampleSignals } from '../agents/installer.js'
+import { agentInstallers } from '../agents/installers.js'
 import { hookCommand, statusLineCommand } from '../agents/shared/launcher-call.js'
 import { keyOf, lookAtLauncher } from '../install/look.js'
 import { type AnnouncedServer, type ProofFailure, proveServer, readAnnouncement } from '../lib/announced-server.js'
@@ -171,7 +171,7 @@ function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buff
     mkdirSync(join(probeHome, 'run'), { mode: 0o700 })
     writeFileSync(join(probeHome, 'run', 'server'), announced, { mode: 0o600 })
     symlinkSync(join(dirname(home.server), 'alive'), join(probeHome, 'run', 'alive'))
-    const { ms } = await run(hookCommand(home.launcher, installers[agent]!.startEvent), '{}', probeEnv, probeHome)
+    const { ms } = await run(hookCommand(home.launcher, agentInstallers[agent]!.startEvent), '{}', probeEnv, probeHome)
     return readdirSync(probeHome).includes('spool') ? null : ms
   })
 }
@@ -188,11 +188,11 @@ export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
     return oneFault('No signal arrives, because the launcher is missing.', NEXT_STEP)
   return inTemporaryHome(context.env, (home, env) =>
-    send(context, home, env, installers[context.agent]!.sample(home, crypto.randomUUID())),
+    send(context, home, env, agentInstallers[context.agent]!.sample(home, crypto.randomUUID())),
   )
 }
 
-async function send(context: DoctorContext, home: string, env: Env, sample: Sample): Promise<Finding> {
+async function send(context: DoctorContext, home: string, env: Env, sample: SampleSignals): Promise<Finding> {
   const commands = commandsOf(context)
   const startedMs = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
@@ -220,7 +220,7 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
  */
 function commandsOf(context: DoctorContext): { hook: string; line: string } {
   const by = recognise(context)
-  const installer = installers[context.agent]!
+  const installer = agentInstallers[context.agent]!
   const { launcher } = context.home
   const commands = {
     hook: hookCommand(launcher, installer.startEvent),
@@ -250,7 +250,7 @@ function whileNotServed(serverFile: string, work: () => void): void {
 }
 
 /** Returns what is missing in the store. Null when everything arrived. */
-function look(env: Env, sample: Sample): string | null {
+function look(env: Env, sample: SampleSignals): string | null {
   if (!existsSync(join(env.BATON_HOME!, 'baton.db'))) return 'the engine created no store'
   try {
     const app = openForCheck(env)
@@ -270,7 +270,7 @@ function look(env: Env, sample: Sample): string | null {
  * Returns why no signal arrived.
  * Hooks are always silent, so the engine is run once more with its output shown.
  */
-async function reason(context: DoctorContext, home: string, sample: Sample, env: Env): Promise<string> {
+async function reason(context: DoctorContext, home: string, sample: SampleSignals, env: Env): Promise<string> {
   const log = join(home, 'baton.log')
   const logged = existsSync(log) ? lastError(tailOf(log), new Date()) : null
   if (logged) return logged

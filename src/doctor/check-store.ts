@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readers } from '../agents/readers.js'
+import { transcriptReaders } from '../agents/readers.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { countUnknown } from '../archive/find-unknown.js'
 import { readBrief } from '../briefs/read-brief.js'
@@ -194,7 +194,7 @@ const DAY_MS = 24 * 3_600_000
 function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
   const judged = judgeStored(deps, env)
   const waiting = judged.filter(({ standing }) => standing === 'unarchived')
-  const periodOf = ({ agent, path }: { agent: string; path: string }) => readers[agent]!.cleanupPeriod(path)
+  const periodOf = ({ agent, path }: { agent: string; path: string }) => transcriptReaders[agent]!.cleanupPeriod(path)
   const deleted = waiting.map((one) => one.writtenMs + periodOf(one).days * DAY_MS)
   const limits = new Map(judged.map(periodOf).flatMap(({ days, setBy }) => (setBy === null ? [] : [[setBy, days]])))
   return {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { ModFile } from '../agents/installer.js'
+import type { PluginModuleFile } from '../agents/installer.js'
 import { shownBy } from '../app/sessions.js'
 import { loadConfig } from '../config/load-config.js'
 import { type App, openApp } from '../engine/open-engine.js'
@@ -35,7 +35,7 @@ export interface DoctorContext {
   version: string
   /** The launcher's text as this version would write it. */
   launcher: string
-  mod: ModFile[]
+  mod: PluginModuleFile[]
   /** The client found on the PATH. */
   client: { path: string | null; version: string | null }
   /**

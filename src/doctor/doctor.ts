@@ -1,6 +1,6 @@
 import { clientVersion } from '../agents/client-version.js'
-import { clients } from '../agents/clients.js'
-import { installers } from '../agents/installers.js'
+import { agentClients } from '../agents/clients.js'
+import { agentInstallers } from '../agents/installers.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { launcherHere, modHere } from '../install/installation.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
@@ -63,7 +63,7 @@ export const CHECKS: readonly Check[] = [
 ]
 
 function agentChecks(agent: string): Check[] {
-  const checks = installers[agent]?.checks ?? []
+  const checks = agentInstallers[agent]?.checks ?? []
   return checks.map(({ name, look }) => ({ name, look: (context) => look(checkContext(context)) }))
 }
 
@@ -104,7 +104,7 @@ export async function runDoctor(
   checksToRun: readonly Check[] = CHECKS,
 ): Promise<{ ok: boolean; checks: CheckResult[] }> {
   const agent = DEFAULT_AGENT
-  const path = findProgram(clients[agent]!.program, input.env)
+  const path = findProgram(agentClients[agent]!.program, input.env)
   const version = path === null ? null : await clientVersion(input.env)
   const context: DoctorContext = { ...input, agent, client: { path, version } }
   const checks: CheckResult[] = []

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
-import { clients } from '../agents/clients.js'
-import type { AgentInstaller, CheckContext, Scope, SettingsTarget as Target } from '../agents/installer.js'
-import { installers } from '../agents/installers.js'
-import type { Recognise } from '../agents/shared/launcher-call.js'
+import { agentClients } from '../agents/clients.js'
+import type { AgentInstaller, CheckContext, SettingsScope, SettingsTarget as Target } from '../agents/installer.js'
+import { agentInstallers } from '../agents/installers.js'
+import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { typable } from '../app/messages.js'
 import type { Applied } from '../install/apply.js'
 import { homeFiles } from '../install/home-files.js'
@@ -22,9 +22,9 @@ import { type DoctorContext, type Env, withApp } from './context.js'
  */
 export function targetsOf(context: DoctorContext): Target[] {
   const { home, env, cwd, agent } = context
-  const installer = installers[agent]!
+  const installer = agentInstallers[agent]!
   const found = new Map<string, Target>()
-  const add = (scope: Scope, path: string): void => {
+  const add = (scope: SettingsScope, path: string): void => {
     const real = realTarget(path)
     if (!found.has(real)) found.set(real, targetAt(installer, scope, path, env, cwd))
   }
@@ -41,7 +41,7 @@ export function targetsOf(context: DoctorContext): Target[] {
   return [...found.values()]
 }
 
-export function recognise({ home, env }: DoctorContext): Recognise {
+export function recognise({ home, env }: DoctorContext): ProgramRecognition {
   return { identify: launcherIdentity(home.launcher), env: { ...env, HOME: env.HOME ?? homedir() } }
 }
 
@@ -66,7 +66,7 @@ export function checkContext(context: DoctorContext): CheckContext {
     sessions: () => withApp(context, (app) => app.store.sessions()) ?? [],
     findProgram: (name) => findProgram(name, env),
     async typable(pid, sessionId) {
-      const configDir = clients[agent]?.configDir?.(env) ?? null
+      const configDir = agentClients[agent]?.configDir?.(env) ?? null
       return configDir !== null && typable(agent, { pid, configDir, sessionId })
     },
   }
@@ -125,13 +125,13 @@ function runInstall(
   })
 }
 
-function targetAt(installer: AgentInstaller, scope: Scope, path: string, env: Env, cwd: string): Target {
+function targetAt(installer: AgentInstaller, scope: SettingsScope, path: string, env: Env, cwd: string): Target {
   if (scope === 'project') return { scope, path, env, project: dirname(dirname(path)) }
   return { scope, path, env: installer.environmentFor(path, env), project: cwd }
 }
 
 /** Returns whether the project or configuration folder of an install still exists. */
-function isThere(scope: Scope, path: string): boolean {
+function isThere(scope: SettingsScope, path: string): boolean {
   return existsSync(scope === 'project' ? dirname(dirname(path)) : dirname(path))
 }
 

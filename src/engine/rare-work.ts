@@ -1,4 +1,4 @@
-import { readers } from '../agents/readers.js'
+import { transcriptReaders } from '../agents/readers.js'
 import { openBriefFiles } from '../briefs/brief-keeper.js'
 import { gitState } from '../lib/git-state.js'
 import { KeyTrouble } from '../lib/machine-key.js'
@@ -44,7 +44,7 @@ export { answerCommand } from './handoff/review.js'
 
 export function openSources(briefs: EngineDependencies['briefs']): BriefSources {
   return {
-    readers,
+    readers: transcriptReaders,
     program: VERSION,
     repository: gitState,
     keeper: openBriefFiles(briefs),

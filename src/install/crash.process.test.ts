@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { textImports } from '../../scripts/text-imports.mjs'
-import { EVENTS } from '../agents/claude-code/settings/settings-file.js'
+import { HOOK_TIMEOUTS_S } from '../agents/claude-code/settings/settings-file.js'
 import { callsIn, fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
 
 let bundle: string
@@ -40,7 +40,7 @@ beforeEach(() => {
 afterEach(() => machine.remove())
 
 const mod = [{ path: 'hooks/register.js', text: 'export const register = () => {}\n' }]
-const everyEventOnce = Object.fromEntries(Object.keys(EVENTS).map((e) => [e, 1]))
+const everyEventOnce = Object.fromEntries(Object.keys(HOOK_TIMEOUTS_S).map((e) => [e, 1]))
 
 const optionsOf = (m: Machine, scope = 'user') =>
   JSON.stringify({ home: m.baton, env: m.env, project: m.project, scope, launcher: LAUNCHER, mod, clientVersion: null })

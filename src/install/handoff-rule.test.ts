@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { HANDOFF_RULE } from '../agents/claude-code/settings/settings-file.js'
-import { WAITER_KEYS } from '../agents/claude-code/waiter.js'
+import { WAITING_HOOK_SETTINGS } from '../agents/claude-code/waiter.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
 import { type Machine, newMachine } from './fixtures/machine.js'
 
@@ -99,7 +99,7 @@ describe('the waiter', () => {
           .map(({ event }) => event)
           .sort(),
       ).toEqual(events)
-      for (const { hook } of waiters()) expect(hook).toMatchObject({ ...WAITER_KEYS, type: 'command' })
+      for (const { hook } of waiters()) expect(hook).toMatchObject({ ...WAITING_HOOK_SETTINGS, type: 'command' })
       expect(machine.install({ mod, clientVersion }).changed).toBe(false)
       machine.uninstall()
       expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)

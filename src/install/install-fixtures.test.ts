@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EVENTS } from '../agents/claude-code/settings/settings-file.js'
+import { HOOK_TIMEOUTS_S } from '../agents/claude-code/settings/settings-file.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
 import { callsIn, fixture, fixtureNames, type Machine, newMachine, photograph } from './fixtures/machine.js'
 
@@ -39,7 +39,7 @@ function installAndUninstall(path: string, change: Parameters<Machine['install']
   return { first, installed, removed }
 }
 
-const everyEventOnce = Object.fromEntries(Object.keys(EVENTS).map((e) => [e, 1]))
+const everyEventOnce = Object.fromEntries(Object.keys(HOOK_TIMEOUTS_S).map((e) => [e, 1]))
 const launcher = () => join(machine.baton, 'bin', 'hook')
 const plain = fixtureNames.filter((n) => !n.startsWith('refused-') && !n.startsWith('already-'))
 const refused = fixtureNames.filter((n) => n.startsWith('refused-'))
@@ -117,7 +117,9 @@ describe('a settings file', () => {
       const { installed } = installAndUninstall(machine.userSettings)
       put(join(machine.root, 'seen.json'), installed)
       expect(callsIn(join(machine.root, 'seen.json'), launcher())).toEqual(everyEventOnce)
-      expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(3 * (Object.keys(EVENTS).length + 1))
+      expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(
+        3 * (Object.keys(HOOK_TIMEOUTS_S).length + 1),
+      )
       expect(readFileSync(machine.userSettings, 'utf8')).toBe(fixture(`${name}.without.json`, machine).toString())
     },
   )

@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { clients } from '../agents/clients.js'
-import type { AgentInstaller, ModFile, Scope } from '../agents/installer.js'
-import { installers } from '../agents/installers.js'
+import { agentClients } from '../agents/clients.js'
+import type { AgentInstaller, PluginModuleFile, SettingsScope } from '../agents/installer.js'
+import { agentInstallers } from '../agents/installers.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
-import type { Recognise } from '../agents/shared/launcher-call.js'
+import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
@@ -28,10 +28,10 @@ interface InstallPlace extends ApplyOptions {
 export interface InstallOptions extends InstallPlace {
   /** Absent for the default agent. */
   agent?: string
-  scope: Scope
+  scope: SettingsScope
   /** The launcher's text. */
   launcher: string
-  mod: ModFile[]
+  mod: PluginModuleFile[]
   /** Null when the client's version is not known. */
   clientVersion: string | null
   /**
@@ -44,7 +44,7 @@ export interface InstallOptions extends InstallPlace {
 
 export interface UninstallOptions extends InstallPlace {
   /** Absent for every settings file in which this home is installed. */
-  scope?: Scope
+  scope?: SettingsScope
 }
 
 /**
@@ -62,7 +62,7 @@ export function uninstall(given: UninstallOptions): Applied {
   const applied = carryOut(options, () => removalOf(options))
   const { launcher } = homeFiles(options.home, '')
   if (!options.dryRun && !existsSync(launcher))
-    for (const { liveFiles } of Object.values(clients)) liveFiles?.removeAll(join(options.home, 'live'))
+    for (const { liveFiles } of Object.values(agentClients)) liveFiles?.removeAll(join(options.home, 'live'))
   return applied
 }
 
@@ -91,11 +91,11 @@ function carryOut(options: InstallPlace, plan: () => Plan): Applied {
 
 function planOf(options: InstallOptions): Plan {
   const { home, env, agent = DEFAULT_AGENT } = options
-  const installer = installers[agent]!
+  const installer = agentInstallers[agent]!
   const path = installer.settingsPath(options.scope, options)
   const settings = lookAtSettings(path)
   const { launcher, former } = homeFiles(home, settings.key)
-  const ignore: ModFile[] =
+  const ignore: PluginModuleFile[] =
     options.scope === 'project' && options.mod.length > 0 ? [{ path: '.gitignore', text: '*\n' }] : []
   const modFiles = [...options.mod, ...ignore]
   return planInstall({
@@ -132,10 +132,11 @@ function removalOf(options: UninstallOptions): Plan {
   const earlier = keys.map((key) => lookAtEarlier(home, key))
   const known = earlier.flatMap((e) => e.record ?? [])
   const meant = known.filter((r) => scope === undefined || r.scope === scope)
-  for (const record of meant) add(installers[record.agent] ?? installers[DEFAULT_AGENT]!, record.path, record.key)
+  for (const record of meant)
+    add(agentInstallers[record.agent] ?? agentInstallers[DEFAULT_AGENT]!, record.path, record.key)
   for (const one of ['user', 'project'] as const)
     if (scope === undefined || scope === one)
-      for (const installer of Object.values(installers)) add(installer, installer.settingsPath(one, options))
+      for (const installer of Object.values(agentInstallers)) add(installer, installer.settingsPath(one, options))
   const plan = planUninstall({
     home,
     targets: [...targets.values()],
@@ -147,7 +148,7 @@ function removalOf(options: UninstallOptions): Plan {
   return { ...plan, notes: [...new Set([...plan.notes, ...earlier.flatMap((e) => e.notes)])] }
 }
 
-const recognise = (home: string, env: InstallPlace['env']): Recognise => ({
+const recognise = (home: string, env: InstallPlace['env']): ProgramRecognition => ({
   identify: launcherIdentity(homeFiles(home, '').launcher),
   env: { ...env, HOME: env.HOME ?? homedir() },
 })

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { clientVersion } from '../agents/client-version.js'
-import { clients } from '../agents/clients.js'
-import type { ModFile, Scope } from '../agents/installer.js'
-import { installers } from '../agents/installers.js'
+import { agentClients } from '../agents/clients.js'
+import type { PluginModuleFile, SettingsScope } from '../agents/installer.js'
+import { agentInstallers } from '../agents/installers.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { parseFileName, SUFFIX } from '../archive/file-name.js'
 import { briefSkill } from '../briefs/brief-skill.js'
@@ -32,14 +32,14 @@ import { dropUnit, servicePid, unitHere } from './system-unit.js'
 
 type InstalledProgram = Pick<ProgramContext, 'env' | 'program'>
 
-export const AGENT_NAMES: readonly string[] = Object.keys(installers)
+export const AGENT_NAMES: readonly string[] = Object.keys(agentInstallers)
 
 /**
  * Returns the launcher's text for this machine, with default paths for programs that are not found.
  */
 export function launcherHere(agent: string, home: Home, program: InstalledProgram): string {
   const bash = findProgram('bash', program.env) ?? '/bin/bash'
-  return installers[agent]!.launcher({ bash, home, node: process.execPath, engine: engineOf(program) })
+  return agentInstallers[agent]!.launcher({ bash, home, node: process.execPath, engine: engineOf(program) })
 }
 
 /** Returns the launcher's text for an install. Throws when a program that it starts is missing. */
@@ -72,9 +72,9 @@ export function passingPlace(program: string): string | null {
 }
 
 /** Returns the files of the plugin module as this version writes them for this home. */
-export function modHere(agent: string, home: Home): ModFile[] {
+export function modHere(agent: string, home: Home): PluginModuleFile[] {
   const options = { liveDir: home.live, version: VERSION, requestPrompt: requestText(), briefSkill: briefSkill() }
-  return installers[agent]!.modFiles(options)
+  return agentInstallers[agent]!.modFiles(options)
 }
 
 /** Suffixes of the files that belong to a database. */
@@ -88,7 +88,7 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
     `${places.log}.1`,
     ...Object.values(archive),
     ...Object.values(homeFiles(root, 'any')),
-    ...Object.values(clients).flatMap(({ liveFiles }) => liveFiles?.folders(places.live) ?? []),
+    ...Object.values(agentClients).flatMap(({ liveFiles }) => liveFiles?.folders(places.live) ?? []),
     foldersFile(root),
   ]
   const databases = [places.store, index].flatMap((path) => BESIDE.map((end) => path + end))
@@ -208,7 +208,12 @@ type Caller = ProgramContext & { cwd: string }
  */
 export async function installHere(
   caller: Caller,
-  { agent, scope, dryRun, allowHandoff }: { agent: string; scope: Scope; dryRun: boolean; allowHandoff: boolean },
+  {
+    agent,
+    scope,
+    dryRun,
+    allowHandoff,
+  }: { agent: string; scope: SettingsScope; dryRun: boolean; allowHandoff: boolean },
 ) {
   const { env, cwd, now, program } = caller
   const home = batonHome(env)
@@ -234,7 +239,7 @@ export async function installHere(
     prepareHome(home, env)
   }
   const passing = passingPlace(program)
-  const allows = installers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
+  const allows = agentInstallers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
   return { ...done, notes: passing === null ? done.notes : [...done.notes, passing], allows }
 }
 
@@ -252,7 +257,7 @@ export async function uninstallHere(
     dryRun,
     scope,
     confirm,
-  }: { purge: boolean; dryRun: boolean; scope: Scope | null; confirm: (() => Promise<void>) | null },
+  }: { purge: boolean; dryRun: boolean; scope: SettingsScope | null; confirm: (() => Promise<void>) | null },
 ) {
   const { env, cwd } = caller
   const home = batonHome(env)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { ModFile } from '../agents/installer.js'
+import type { PluginModuleFile } from '../agents/installer.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
-import type { Identify } from '../agents/shared/launcher-call.js'
-import { MARKER } from '../agents/shared/mod-marker.js'
+import type { IdentifyProgram } from '../agents/shared/launcher-call.js'
+import { MODULE_MARKER_FILE } from '../agents/shared/mod-marker.js'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 import { quoteForShell } from '../lib/shell-words.js'
@@ -64,11 +64,11 @@ export function recordedKeys(home: string): string[] {
   }
 }
 
-export function lookAtMod(path: string, files: ModFile[]): FoundMod {
+export function lookAtMod(path: string, files: PluginModuleFile[]): FoundMod {
   const stat = unlessHidden(() => lstatSync(path, { throwIfNoEntry: false }))
-  const marker = stat?.isDirectory() ? markedFiles(read(join(path, MARKER))?.toString()) : null
+  const marker = stat?.isDirectory() ? markedFiles(read(join(path, MODULE_MARKER_FILE))?.toString()) : null
   const listed = marker ?? []
-  const names = [MARKER, ...files.map((f) => f.path), ...listed]
+  const names = [MODULE_MARKER_FILE, ...files.map((f) => f.path), ...listed]
   return {
     path,
     state: marker ? 'ours' : !stat || isUnused(path) ? 'absent' : 'foreign',
@@ -95,7 +95,7 @@ export function lookAtLauncher(path: string): string | null {
   return stat.mode & 0o100 ? (read(path)?.toString() ?? null) : ''
 }
 
-export function launcherIdentity(launcher: string): Identify {
+export function launcherIdentity(launcher: string): IdentifyProgram {
   const own = realTarget(launcher)
   return (path) => {
     if (!isAbsolute(path)) return 'foreign'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { supportsMods } from '../agents/claude-code/settings/settings-file.js'
+import { supportsPluginModules } from '../agents/claude-code/settings/settings-file.js'
 import { type Machine, newMachine, photograph } from './fixtures/machine.js'
 
 let machine: Machine
@@ -28,7 +28,7 @@ test.each([
   [null, true],
   ['unknown', true],
 ])('client %s loads plugin modules: %s', (version, expected) => {
-  expect(supportsMods(version)).toBe(expected)
+  expect(supportsPluginModules(version)).toBe(expected)
 })
 
 test('the plugin module is written beside the settings once, and removed with the files that the client added', () => {

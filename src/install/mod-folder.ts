@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
-import type { ModFile } from '../agents/installer.js'
-import { MARKER } from '../agents/shared/mod-marker.js'
+import type { PluginModuleFile } from '../agents/installer.js'
+import { MODULE_MARKER_FILE } from '../agents/shared/mod-marker.js'
 import type { FileChange, Step } from './plan.js'
 
 /**
@@ -29,7 +29,7 @@ interface ModPlan {
  * Plans the plugin module's files.
  * `unsupported` is the reason why this client would not load it, or null.
  */
-export function planMod(found: FoundMod, files: ModFile[], unsupported: string | null): ModPlan {
+export function planMod(found: FoundMod, files: PluginModuleFile[], unsupported: string | null): ModPlan {
   const nothing = { steps: [], files: [], folders: [] }
   if (files.length === 0) return { ...nothing, note: null }
   if (unsupported !== null) return { ...nothing, note: unsupported }
@@ -50,7 +50,7 @@ export function planMod(found: FoundMod, files: ModFile[], unsupported: string |
     changes.push({ path: join(found.path, path), action: 'removed', backup: null })
   }
   const marker = {
-    path: MARKER,
+    path: MODULE_MARKER_FILE,
     text: `${JSON.stringify({ by: 'baton', files: files.map((f) => f.path) }, null, 2)}\n`,
   }
   for (const file of [marker, ...files]) {
@@ -78,7 +78,7 @@ export function planMod(found: FoundMod, files: ModFile[], unsupported: string |
 export function planModRemoval(found: FoundMod): ModPlan {
   if (found.state !== 'ours') return { steps: [], files: [], note: null, folders: [] }
   return {
-    steps: [{ do: 'remove-tree', path: found.path, last: MARKER }],
+    steps: [{ do: 'remove-tree', path: found.path, last: MODULE_MARKER_FILE }],
     files: [{ path: found.path, action: 'removed', backup: null }],
     note: null,
     folders: [],

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { AgentInstaller, ModFile, Scope } from '../agents/installer.js'
-import { asText, checked, InstallProblem } from '../agents/shared/install-problem.js'
-import type { Recognise } from '../agents/shared/launcher-call.js'
+import type { AgentInstaller, PluginModuleFile, SettingsScope } from '../agents/installer.js'
+import { addPathToFault, decodeSettingsText, InstallProblem } from '../agents/shared/install-problem.js'
+import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { quoteForShell } from '../lib/shell-words.js'
 import { backupName, homeFiles } from './home-files.js'
 import { type FoundMod, planMod } from './mod-folder.js'
@@ -14,19 +14,19 @@ interface InstallInput {
   agent: string
   installer: AgentInstaller
   home: string
-  scope: Scope
+  scope: SettingsScope
   settings: FoundSettings
   earlier: Earlier
   /** The status line of a file with lower rank, which ours would hide. */
   inherited: string | null
   mod: FoundMod
-  modFiles: ModFile[]
+  modFiles: PluginModuleFile[]
   clientVersion: string | null
   /** True when a rule is wanted that lets the agent run `baton handoff` without a question. */
   allowHandoff: boolean
   launcher: { wanted: string; found: string | null }
   former: string | null
-  by: Recognise
+  by: ProgramRecognition
   now: Date
 }
 
@@ -37,9 +37,9 @@ interface InstallInput {
 export function planInstall(input: InstallInput): Plan {
   const { installer, settings, earlier, by } = input
   const files = homeFiles(input.home, settings.key)
-  const current = settings.bytes === null ? '' : asText(settings.path, settings.bytes)
+  const current = settings.bytes === null ? '' : decodeSettingsText(settings.path, settings.bytes)
   const blank = withoutBaton(installer, settings, earlier, by)
-  const others = checked(settings.path, () => installer.otherHomes(current, by))
+  const others = addPathToFault(settings.path, () => installer.otherHomes(current, by))
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
   const mod = planMod(input.mod, input.modFiles, installer.whyNoMod(input.clientVersion))
@@ -47,8 +47,10 @@ export function planInstall(input: InstallInput): Plan {
   const waiter = mod.files.length === 0 && input.modFiles.length > 0 && installer.supportsWaiters(input.clientVersion)
   const rule = input.allowHandoff || earlier.record?.allow_handoff === true
   const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
-  const put = checked(settings.path, () => installer.insert(blank === null ? '' : asText(settings.path, blank), want))
-  const same = checked(settings.path, () => installer.sameEntries(current, put.text, by))
+  const put = addPathToFault(settings.path, () =>
+    installer.insert(blank === null ? '' : decodeSettingsText(settings.path, blank), want),
+  )
+  const same = addPathToFault(settings.path, () => installer.sameEntries(current, put.text, by))
   const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
 
   const backups = planBackups(input, blank, !same)

@@ -1,5 +1,5 @@
 import type { AgentInstaller } from '../agents/installer.js'
-import type { Recognise } from '../agents/shared/launcher-call.js'
+import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { homeFiles } from './home-files.js'
 import { type FoundMod, planModRemoval } from './mod-folder.js'
 import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
@@ -15,7 +15,7 @@ export interface UninstallTarget {
 interface UninstallInput {
   home: string
   targets: UninstallTarget[]
-  by: Recognise
+  by: ProgramRecognition
   launcherFound: boolean
   /** Existing folders of ours in the home. Those that become empty are removed. */
   homeFolders: string[]

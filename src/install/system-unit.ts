@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { clients } from '../agents/clients.js'
+import { agentClients } from '../agents/clients.js'
 import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
@@ -51,7 +51,7 @@ const KEPT = [
   'XDG_DATA_HOME',
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
-  ...Object.values(clients).flatMap(({ places }) => places),
+  ...Object.values(agentClients).flatMap(({ places }) => places),
 ]
 
 /**

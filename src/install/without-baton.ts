@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AgentInstaller } from '../agents/installer.js'
-import { asText, checked } from '../agents/shared/install-problem.js'
-import type { Recognise } from '../agents/shared/launcher-call.js'
+import { addPathToFault, decodeSettingsText } from '../agents/shared/install-problem.js'
+import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { readJson } from '../lib/json-text.js'
 import type { FoundSettings } from './plan.js'
 import type { InstallRecord } from './record.js'
@@ -30,7 +30,7 @@ export function withoutBaton(
   installer: AgentInstaller,
   settings: FoundSettings,
   earlier: Earlier,
-  by: Recognise,
+  by: ProgramRecognition,
 ): Buffer | null {
   const { bytes } = settings
   const { record, before } = earlier
@@ -39,9 +39,9 @@ export function withoutBaton(
     if (!record.existed) return null
     if (before) return before
   }
-  const text = asText(settings.path, bytes)
+  const text = decodeSettingsText(settings.path, bytes)
   const known = record && { created: record.created, former: record.former, formerLiteral: record.former_literal }
-  const stripped = checked(settings.path, () => installer.strip(text, by, known, earlier.formerOf))
+  const stripped = addPathToFault(settings.path, () => installer.strip(text, by, known, earlier.formerOf))
   if (stripped === text) return bytes
   if (record && isEmpty(stripped)) {
     if (!record.existed) return null

@@ -1,5 +1,5 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
-import { clients } from '../agents/clients.js'
+import { agentClients } from '../agents/clients.js'
 import { archiveSession, archivesOf, NO_PROGRESS, notStored } from '../app/archives.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
@@ -33,7 +33,7 @@ import {
 } from './usage-state.js'
 
 /** Decoder of the messages and usage objects that callers pass: those of the default agent. */
-const SDK = clients[DEFAULT_AGENT]!.sdk!
+const SDK = agentClients[DEFAULT_AGENT]!.sdk!
 
 /** Wait for a locked store. No client waits for the library, so that many processes can queue. */
 const BUSY_MS = 30_000

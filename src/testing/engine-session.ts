@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { agents } from '../agents/index.js'
-import { readers } from '../agents/readers.js'
+import { transcriptReaders } from '../agents/readers.js'
 import type { TranscriptReader } from '../agents/transcript-reader.js'
 import { emptyConfig } from '../config/compiled.js'
 import { policyFor } from '../config/policy-for.js'
@@ -38,7 +38,7 @@ function newStore(path: string): void {
 
 /** The real readers without their time limit, whose clock no test can control. */
 const UNTIMED_READERS: Record<string, TranscriptReader> = Object.fromEntries(
-  Object.entries(readers).map(([agent, reader]) => [
+  Object.entries(transcriptReaders).map(([agent, reader]) => [
     agent,
     {
       ...reader,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ForkOf } from '../agents/agent.js'
-import { clients } from '../agents/clients.js'
+import type { ForkSource } from '../agents/agent.js'
+import { agentClients } from '../agents/clients.js'
 import { beginFork, endFork, type ForkRequest, isForkWanted } from '../engine/handoff/drive-fork.js'
 import type { ForkGiven } from '../engine/handoff/fork-brief.js'
 import { isForking } from '../engine/handoff/handoffs.js'
@@ -93,14 +93,14 @@ interface Bounds {
 
 /** Runs the fork and returns its answer. Null when it is no longer wanted. */
 async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
-  const forker = clients[request.agent]?.fork
+  const forker = agentClients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'sessions of this agent cannot be forked' }
   const client = forker.client(request.client, request.sessionId)
   if (typeof client === 'string') return { answer: null, why: client }
   const { folder } = client
   const [program, ...first] = client.program
   const env = { ...forker.environment(client.environment), ...mark }
-  const of: ForkOf = { sessionId: request.sessionId, client: request.client, folder }
+  const of: ForkSource = { sessionId: request.sessionId, client: request.client, folder }
   makePrivateFolder(dirname(bounds.settingsFile))
   writeFileAtomic(bounds.settingsFile, JSON.stringify(forker.settings(of)), { mode: 0o600 })
   const args = [...first, ...forker.arguments(of, bounds.settingsFile)]

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
-import { withoutClient } from '../agents/clients.js'
+import { withoutClientVariables } from '../agents/clients.js'
 import { agents } from '../agents/index.js'
 import { archivesOf, finishArchives, retainArchives } from '../app/archives.js'
 import { startTimeLimit } from '../archive/time-limit.js'
@@ -84,7 +84,7 @@ export async function sendStoredNotices(app: App): Promise<void> {
       // Not the project's folder: programs read settings from where they are started, and a
       // repository may contain some.
       cwd: homedir(),
-      env: withoutClient(process.env),
+      env: withoutClientVariables(process.env),
       terminalOf(notice) {
         const client = sessionOf(notice.sessionId)?.process ?? null
         if (notice.terminal !== null || client === null) return notice.terminal

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QUIET_MS, terminalOf } from '../app/client-terminals.js'
+import { QUIET_KEYBOARD_MS, terminalOf } from '../app/client-terminals.js'
 import type { Terminal } from '../contract/terminal.js'
 import { type Changes, watchChanges } from '../delivery/channels/changes.js'
 import {
@@ -205,7 +205,7 @@ async function checkComposerAfterQuiet(
   target: TypingTarget,
   quiet: Quiet,
 ): Promise<Refused | null> {
-  const left = quiet.since === null ? QUIET_MS : quiet.since + QUIET_MS - Date.now()
+  const left = quiet.since === null ? QUIET_KEYBOARD_MS : quiet.since + QUIET_KEYBOARD_MS - Date.now()
   if (left <= 0) return null
   await sleep(left)
   return checkComposer(terminal, text, target, quiet)

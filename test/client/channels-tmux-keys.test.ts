@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { findPasted, readComposer } from '../../src/agents/claude-code/composer.js'
-import { liveClient } from '../../src/agents/claude-code/registry.js'
+import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
+import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
@@ -56,7 +56,7 @@ test('a key that the user presses just before Baton’s Enter is never submitted
     const text = `[baton] round ${round}`
     let pressed = false
     const at: Terminal = {
-      live: () => liveClient(home.configDir, tui.pid),
+      live: () => readRegisteredClient(home.configDir, tui.pid),
       composer(screen, cursor) {
         const now = readComposer(screen, cursor)
         // This is the screen check right before Baton would press Enter.
@@ -66,7 +66,7 @@ test('a key that the user presses just before Baton’s Enter is never submitted
         }
         return now
       },
-      findPasted,
+      findPasted: findPastedText,
     }
     const pastedAt = Date.now()
     const typed = await pastePrompt(at, text, { sessionId: tui.sessionId()! })

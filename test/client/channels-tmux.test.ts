@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findPasted, readComposer } from '../../src/agents/claude-code/composer.js'
-import { type LiveClient, liveClient } from '../../src/agents/claude-code/registry.js'
+import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
+import { type RegisteredClient, readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt, typeCommand } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
@@ -20,14 +20,14 @@ const MODEL = 'claude-opus-4-6'
 const terminalOf = (
   home: Home,
   tui: Tui,
-  change: (live: LiveClient) => Partial<LiveClient> = () => ({}),
+  change: (live: RegisteredClient) => Partial<RegisteredClient> = () => ({}),
 ): Terminal => ({
   live: () => {
-    const live = liveClient(home.configDir, tui.pid)
+    const live = readRegisteredClient(home.configDir, tui.pid)
     return live && { ...live, ...change(live) }
   },
   composer: readComposer,
-  findPasted,
+  findPasted: findPastedText,
 })
 
 async function client(script: ScriptInput = { rest: 'Done.' }, options: TuiOptions = {}) {
@@ -95,7 +95,7 @@ test('escape sequences in a prompt cannot end the paste and become keys', async 
 })
 
 test('text that looks like a command is refused before the terminal is read', async () => {
-  const nobody: Terminal = { live: () => expect.unreachable(), composer: readComposer, findPasted }
+  const nobody: Terminal = { live: () => expect.unreachable(), composer: readComposer, findPasted: findPastedText }
   for (const text of ['/clear', ' \n!rm -rf x', '\x1b[0m/exit', ' ']) {
     expect(await pastePrompt(nobody, text, { sessionId: 's' })).toMatchObject({
       sent: false,

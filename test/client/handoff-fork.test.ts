@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { forkAnswer, forkArguments, forkEnvironment, forkSettings } from '../../src/agents/claude-code/fork.js'
+import { forkArguments, forkEnvironment, forkSettings, parseForkOutput } from '../../src/agents/claude-code/fork.js'
 import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
 import { clientBinary } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
@@ -82,7 +82,7 @@ test('a fork is denied every tool, whatever the session may use, and then answer
   child.stdin.end('Give the brief.')
   let printed = ''
   for await (const piece of child.stdout.setEncoding('utf8')) printed += piece
-  expect(forkAnswer(printed).answer).toContain('because the shop opens on Monday')
+  expect(parseForkOutput(printed).answer).toContain('because the shop opens on Monday')
   expect(existsSync(path.join(it.home.project, 'made-by-the-fork'))).toBe(false)
   expect(mainRequests(it.model)).toHaveLength(3)
 })

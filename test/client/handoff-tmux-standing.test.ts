@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { findPasted, readComposer } from '../../src/agents/claude-code/composer.js'
-import { liveClient } from '../../src/agents/claude-code/registry.js'
+import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
+import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt, removeStanding, typeCommand, whyNotNow } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
@@ -16,7 +16,11 @@ test('only text that a killed driver left in the composer is submitted or remove
   onTestFinished(() => model.close())
   const home = makeHome({ model })
   const tui = await startTui(home, { model: 'claude-opus-4-6' })
-  const at: Terminal = { live: () => liveClient(home.configDir, tui.pid), composer: readComposer, findPasted }
+  const at: Terminal = {
+    live: () => readRegisteredClient(home.configDir, tui.pid),
+    composer: readComposer,
+    findPasted: findPastedText,
+  }
   const composer = async () => {
     const look = (await readPane({ socket: tui.socket, pane: tui.pane }))!
     const now = readComposer(look.screen, look.cursor)

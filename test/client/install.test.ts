@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { EVENTS } from '../../src/agents/claude-code/settings/settings-file.js'
+import { HOOK_TIMEOUTS_S } from '../../src/agents/claude-code/settings/settings-file.js'
 import { install, uninstall } from '../../src/install/install.js'
 import { startModel } from '../../src/model/model.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -93,7 +93,7 @@ test('the client knows every event for which a hook is installed', async () => {
   run.child.stdin?.end()
   const told = (await run).stderr
   expect(told).toContain('NoSuchEvent')
-  for (const event of Object.keys(EVENTS)) expect(told.split('Valid events:')[1]).toContain(event)
+  for (const event of Object.keys(HOOK_TIMEOUTS_S)) expect(told.split('Valid events:')[1]).toContain(event)
   expect(told.split('Valid events:')[0]).not.toMatch(/"(?!NoSuchEvent)\w+" was ignored/)
 })
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { readRequest } from '../../src/agents/claude-code/orders.js'
+import { readTypedHandoffRequest } from '../../src/agents/claude-code/orders.js'
 import { textsOf } from '../../src/model/log.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -15,7 +15,7 @@ test('/handoff writes a request file, answers in one line and asks the agent for
   const session = tui.sessionId()!
   await until('the mod has begun', () => existsSync(path.join(it.liveDir, `${session}.json`)))
   await tui.submit('/handoff mind the flaky test')
-  const request = await until('the request', () => readRequest(it.liveDir, session))
+  const request = await until('the request', () => readTypedHandoffRequest(it.liveDir, session))
   expect(request).toMatchObject({ session, words: 'mind the flaky test' })
   await tui.waitFor(/fresh session (?:continues|will continue)/)
   await tui.waitFor(/Here is the brief\./)
@@ -46,5 +46,5 @@ test.each([
   await tui.waitFor(/Done\./)
   expect(it.requestsWith('Do it the way I wrote.')).toHaveLength(1)
   expect(it.requestsWith(REQUEST)).toEqual([])
-  expect(readRequest(it.liveDir, session)).toBeNull()
+  expect(readTypedHandoffRequest(it.liveDir, session)).toBeNull()
 })

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import { MOD_NAME, modFiles } from '../../src/agents/claude-code/mod/mod.js'
-import { giveOrder, readOrderAnswer } from '../../src/agents/claude-code/orders.js'
+import { PLUGIN_NAME, pluginModuleFiles } from '../../src/agents/claude-code/mod/mod.js'
+import { readOrderAnswer, writeOrder } from '../../src/agents/claude-code/orders.js'
 import type { Order, OrderAnswer } from '../../src/contract/records/handoff.js'
 import { type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
@@ -45,8 +45,8 @@ export async function orderStage(
   const home = makeHome({ model })
   const liveDir = path.join(home.batonHome, 'live')
   mkdirSync(liveDir, { recursive: true })
-  for (const file of modFiles({ liveDir, requestPrompt: REQUEST })) {
-    const at = path.join(home.configDir, 'skills', MOD_NAME, file.path)
+  for (const file of pluginModuleFiles({ liveDir, requestPrompt: REQUEST })) {
+    const at = path.join(home.configDir, 'skills', PLUGIN_NAME, file.path)
     mkdirSync(path.dirname(at), { recursive: true })
     writeFileSync(at, file.path.endsWith('register.js') ? change(file.text) : file.text)
   }
@@ -66,7 +66,7 @@ export async function orderStage(
         until: Date.now() + 600_000,
         ...change,
       }
-      giveOrder(liveDir, order)
+      writeOrder(liveDir, order)
       return order
     },
     hindrance: ({ session, orderId }) => {

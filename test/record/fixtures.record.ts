@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, onTestFinished, test } from 'vitest'
-import { ENVIRONMENT } from '../../src/agents/claude-code/environment.js'
+import { SIGNAL_VARIABLES } from '../../src/agents/claude-code/environment.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { startTape, type Tape, type TapedEvent } from '../client/claude-code/tape.js'
@@ -49,7 +49,7 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape }> {
 function keepEvent(home: Home, name: string, told: TapedEvent | undefined): void {
   if (told === undefined) throw new Error(`the client never told ${name}`)
   const env = Object.fromEntries(
-    ENVIRONMENT.flatMap((key) => (told.env[key] === undefined ? [] : [[key, told.env[key]]])),
+    SIGNAL_VARIABLES.flatMap((key) => (told.env[key] === undefined ? [] : [[key, told.env[key]]])),
   )
   put(
     path.join(fresh, 'events', `${name}.json`),

@@ -1,9 +1,9 @@
 import { closeSync, readSync } from 'node:fs'
 import { openNamedFile } from '../../lib/named-file.js'
-import type { Say } from '../agent.js'
+import type { AnswerTexts } from '../agent.js'
 
 /** Maximum length of a text. The client replaces a longer one by a short preview. */
-export const LONGEST_TEXT = 9_900
+export const MAX_HOOK_TEXT_LENGTH = 9_900
 
 /**
  * Events whose hook answer is added to the model's next request.
@@ -20,13 +20,13 @@ const TO_AGENT = new Set([
 // PreCompact is missing: the client passes its hook's output to the summariser, even the user's.
 const TO_USER = new Set([...TO_AGENT, 'Stop', 'PostCompact'])
 
-export function carries(event: string): { agent: boolean; user: boolean } {
+export function recipientsOfAnswer(event: string): { agent: boolean; user: boolean } {
   return { agent: TO_AGENT.has(event), user: TO_USER.has(event) || event === 'status-line' }
 }
 
-export function answer(event: string, say: Say): string {
+export function hookAnswer(event: string, say: AnswerTexts): string {
   if (event === 'status-line') return say.user ?? ''
-  const to = carries(event)
+  const to = recipientsOfAnswer(event)
   const agent = to.agent && say.agent ? say.agent : null
   const user = to.user && say.user ? say.user : null
   if (agent === null && user === null) return ''
@@ -43,7 +43,7 @@ export function answer(event: string, say: Say): string {
  * A blocked compaction is announced again before every later request.
  * A blocked prompt is not sent, and the user reads the reason.
  */
-export function block(event: string, reason: string): string | null {
+export function blockingAnswer(event: string, reason: string): string | null {
   return event === 'PreCompact' || event === 'UserPromptSubmit' ? JSON.stringify({ decision: 'block', reason }) : null
 }
 
@@ -51,7 +51,7 @@ export function block(event: string, reason: string): string | null {
  * Returns the hook output that makes the agent continue at the end of a turn.
  * The client ignores such output after the eighth time in a turn.
  */
-export function insist(event: string, text: string, user: string | null = null): string | null {
+export function continueTurnAnswer(event: string, text: string, user: string | null = null): string | null {
   if (event !== 'Stop') return null
   return JSON.stringify({
     ...(user === null ? {} : { systemMessage: within(user, null) }),
@@ -62,17 +62,17 @@ export function insist(event: string, text: string, user: string | null = null):
 /**
  * Returns the output for a PreCompact hook, which the client adds to its prompt for the summary.
  */
-export function instruct(event: string, text: string): string | null {
+export function summaryInstructionsAnswer(event: string, text: string): string | null {
   return event === 'PreCompact' ? text : null
 }
 
 function within(text: string, file: string | null): string {
-  if (text.length <= LONGEST_TEXT) return text
+  if (text.length <= MAX_HOOK_TEXT_LENGTH) return text
   const rest =
     file === null
       ? '[baton] The text is cut here, because it is too long.'
       : `[baton] The text is cut here. Read all of it in ${file}`
-  return `${text.slice(0, LONGEST_TEXT - rest.length - 2)}\n\n${rest}`
+  return `${text.slice(0, MAX_HOOK_TEXT_LENGTH - rest.length - 2)}\n\n${rest}`
 }
 
 const MB = 1024 * 1024

@@ -4,55 +4,79 @@ import { gitFolderOf, headOf } from '../../lib/git-folder.js'
 import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
 import { cacheFor } from '../../lib/remember.js'
 import type { Agent, KnownSession } from '../agent.js'
-import { answer, block, carries, insist, instruct, transcriptContains } from './answer.js'
-import { argsOf, type ClientArgs } from './command-line.js'
-import { ENVIRONMENT } from './environment.js'
-import { deriveLimits, type LimitsInput } from './limits.js'
-import { abandonMod, isModGone, type LiveReport, readLive, tellsSeen } from './live.js'
-import { readLiveSummary } from './live-summary.js'
-import { asksForLarge, familyOf } from './models.js'
-import { open } from './open.js'
 import {
-  dropRequest,
-  giveOrder,
-  hasOrder,
-  readHindrance,
+  blockingAnswer,
+  continueTurnAnswer,
+  hookAnswer,
+  recipientsOfAnswer,
+  summaryInstructionsAnswer,
+  transcriptContains,
+} from './answer.js'
+import { type ClientArguments, readClientArguments } from './command-line.js'
+import { SIGNAL_VARIABLES } from './environment.js'
+import { deriveLimits, type LimitsInput } from './limits.js'
+import { isPluginModuleGone, type LiveReport, markPluginModuleGone, readLiveReport, reportsSeenOrders } from './live.js'
+import { readCompactionNote } from './live-summary.js'
+import { modelFamilyOf, requestsLargeWindow } from './models.js'
+import { decodeSignal } from './open.js'
+import {
+  dropTypedHandoffRequest,
+  isOrderStored,
   readOrderAnswer,
-  readRequest,
+  readOrderHindrance,
+  readTypedHandoffRequest,
   withdrawOrder,
+  writeOrder,
 } from './orders.js'
-import { BEFORE_CALLS } from './payload.js'
-import { registryOf } from './registry.js'
-import { type ClientSettings, configDirHolding, configDirOf, readSettings } from './settings/read-settings.js'
+import { TOOL_CALLS_PREFIX } from './payload.js'
+import { clientRegistryOf } from './registry.js'
+import {
+  type ClientSettings,
+  configDirFromEnvironment,
+  configDirOfTranscript,
+  readSettings,
+} from './settings/read-settings.js'
 import { observeSubagents, subagentTranscripts } from './subagents.js'
-import { nothing, readTranscript } from './transcript.js'
-import { isSettled } from './transcript-settled.js'
-import { deliveredByWaiter, sendByWaiter, tidyWaiters, waiterOf, withdrawFromWaiter } from './waiter.js'
+import { emptyTranscriptRead, readTranscript } from './transcript.js'
+import { isTranscriptSettled } from './transcript-settled.js'
+import {
+  deliveredByWaitingHook,
+  removeOldWaitingHookFiles,
+  sendToWaitingHook,
+  waitingHookState,
+  withdrawFromWaitingHook,
+} from './waiter.js'
 
 export const claudeCode: Agent = {
   id: 'claude-code',
-  environment: ENVIRONMENT,
-  unread: { event: 'PostToolBatch', behind: BEFORE_CALLS },
-  open,
+  environment: SIGNAL_VARIABLES,
+  unread: { event: 'PostToolBatch', behind: TOOL_CALLS_PREFIX },
+  open: decodeSignal,
   observe,
-  answer,
-  carries,
-  instruct,
-  insist,
-  block,
-  order: giveOrder,
-  hasOrder,
+  answer: hookAnswer,
+  carries: recipientsOfAnswer,
+  instruct: summaryInstructionsAnswer,
+  insist: continueTurnAnswer,
+  block: blockingAnswer,
+  order: writeOrder,
+  hasOrder: isOrderStored,
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
-  hindrance: readHindrance,
-  tellsHindrance: tellsSeen,
-  giveUpOn: abandonMod,
+  hindrance: readOrderHindrance,
+  tellsHindrance: reportsSeenOrders,
+  giveUpOn: markPluginModuleGone,
   takesOrders: (liveDir, sessionId, { pid }) =>
-    readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
-  hasLostMod: isModGone,
-  waiter: { of: waiterOf, say: sendByWaiter, unsay: withdrawFromWaiter, said: deliveredByWaiter, tidy: tidyWaiters },
-  readRequest,
-  dropRequest,
+    readLiveReport(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
+  hasLostMod: isPluginModuleGone,
+  waiter: {
+    of: waitingHookState,
+    say: sendToWaitingHook,
+    unsay: withdrawFromWaitingHook,
+    said: deliveredByWaitingHook,
+    tidy: removeOldWaitingHookFiles,
+  },
+  readRequest: readTypedHandoffRequest,
+  dropRequest: dropTypedHandoffRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   turnEnds: ['Stop'],
@@ -64,16 +88,16 @@ export const claudeCode: Agent = {
     CLAUDE_CODE_SESSION_ATTENDED: '0',
   }),
   transcriptContains,
-  registry: registryOf,
+  registry: clientRegistryOf,
   continuesAfterLimit: ({ transcriptPath, project }) =>
-    readSettings({ configDir: configDirHolding(transcriptPath), project, cwd: project }).autoContinue ?? null,
+    readSettings({ configDir: configDirOfTranscript(transcriptPath), project, cwd: project }).autoContinue ?? null,
   alive: isAlive,
 }
 
 function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation {
   const info = signal.pid === null ? null : ownProcess(signal.pid)
   const process = info === null ? null : { pid: info.pid, startedAt: info.startedAt }
-  const args = argsOf(process)
+  const args = readClientArguments(process)
   const from = known.cursor
   const forks = signal.start?.source === 'fork'
   const forkedAt = (args.fork ? info?.startedAtMs : null) ?? (forks ? signal.at : null)
@@ -81,17 +105,17 @@ function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observati
   const unread = from?.answerId === undefined
   const read =
     signal.transcriptPath === null
-      ? nothing()
+      ? emptyTranscriptRead()
       : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: unread ? forkedAt : null })
   const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
-  const live = readLive(known.liveDir, signal.sessionId, info?.startedAtMs ?? null)
+  const live = readLiveReport(known.liveDir, signal.sessionId, info?.startedAtMs ?? null)
   const input = limitsInput(signal, raw, known, args, live, answered)
   const limits = deriveLimits(input)
   return {
     observed: read.observed.map((found) => (isOverflow(found, limits) ? { ...found, overflow: true } : found)),
     cursor: read.cursor,
     from,
-    settled: isSettled(signal, from?.offset ?? null, read.cursor?.calls, read.cursor?.offset),
+    settled: isTranscriptSettled(signal, from?.offset ?? null, read.cursor?.calls, read.cursor?.offset),
     spend: read.spend,
     live: live?.reading ?? null,
     takesOrders: live !== null,
@@ -124,7 +148,7 @@ const SLACK_MS = 2_000
 
 function justReported(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
   if (signal.start?.source !== 'compact' || typeof compactingSince !== 'number') return null
-  return readLiveSummary(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
+  return readCompactionNote(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }
 
 /**
@@ -139,13 +163,13 @@ function limitsInput(
   signal: Signal,
   raw: RawSignal,
   known: KnownSession,
-  args: ClientArgs,
+  args: ClientArguments,
   live: LiveReport | null,
   answered: string | null,
 ): LimitsInput & { settings: ClientSettings } {
   const project = signal.project ?? signal.cwd
   const settings = readSettings({
-    configDir: configDirOf(raw.env),
+    configDir: configDirFromEnvironment(raw.env),
     project,
     flag: args.settings,
     sources: args.settingSources,
@@ -156,7 +180,9 @@ function limitsInput(
   const current = signal.model ?? answered ?? known.model
   // The window from an earlier status line applies only to the model it was reported for.
   const kept =
-    known.model !== null && current !== null && familyOf(known.model) === familyOf(current) ? known.window : null
+    known.model !== null && current !== null && modelFamilyOf(known.model) === modelFamilyOf(current)
+      ? known.window
+      : null
   return {
     models,
     answered: signal.kind === 'status-line' ? null : answered,
@@ -184,8 +210,8 @@ function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): bool
   const now = signal.kind === 'status-line' ? signal.model : seen ? known.model : null
   if (now === null || live.model === null) return false
   return (
-    familyOf(now) !== familyOf(live.model) ||
-    (signal.kind === 'status-line' && asksForLarge(now) !== asksForLarge(live.model))
+    modelFamilyOf(now) !== modelFamilyOf(live.model) ||
+    (signal.kind === 'status-line' && requestsLargeWindow(now) !== requestsLargeWindow(live.model))
   )
 }
 
@@ -195,7 +221,7 @@ function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): bool
  */
 function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<typeof deriveLimits> {
   const own = parent.models.find((name) => typeof name === 'string' && name !== '')
-  const same = model !== null && own !== undefined && own !== null && familyOf(own) === familyOf(model)
+  const same = model !== null && own !== undefined && own !== null && modelFamilyOf(own) === modelFamilyOf(model)
   return deriveLimits({
     ...parent,
     answered: model,

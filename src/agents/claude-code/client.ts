@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { AgentClient } from '../agent.js'
-import { findPasted, readComposer } from './composer.js'
-import { SESSION_VARIABLE, withoutClient } from './environment.js'
-import { forkAnswer, forkArguments, forkableClient, forkEnvironment, forkSettings } from './fork.js'
-import { forgetLiveSummary } from './live-summary.js'
+import { findPastedText, readComposer } from './composer.js'
+import { SESSION_VARIABLE, withoutClientVariables } from './environment.js'
+import { forkArguments, forkableClient, forkEnvironment, forkSettings, parseForkOutput } from './fork.js'
+import { deleteCompactionNote } from './live-summary.js'
 import { forgetOrders } from './orders.js'
-import { liveClient } from './registry.js'
+import { readRegisteredClient } from './registry.js'
 import { measureAnswer, sdkReport } from './sdk-report.js'
-import { configDirOf } from './settings/read-settings.js'
-import { endWaiters, waitersFolder } from './waiter.js'
+import { configDirFromEnvironment } from './settings/read-settings.js'
+import { endWaitingHooks, waitingHooksFolder } from './waiter.js'
 
 type Env = Record<string, string | undefined>
 
@@ -18,28 +18,32 @@ export const claudeCodeClient: AgentClient = {
   sessionVariable: SESSION_VARIABLE,
   signs: ['CLAUDECODE', SESSION_VARIABLE],
   places: ['CLAUDE_CONFIG_DIR'],
-  withoutClient,
+  withoutClient: withoutClientVariables,
   isClient: (pid, environments) => {
     const folders = new Set(environments.flatMap(configFolders))
-    return [...folders].some((folder) => liveClient(folder, pid) !== null)
+    return [...folders].some((folder) => readRegisteredClient(folder, pid) !== null)
   },
-  configDir: (env) => configDirOf(env as Record<string, string>),
-  terminal: ({ pid, configDir }) => ({ live: () => liveClient(configDir, pid), composer: readComposer, findPasted }),
+  configDir: (env) => configDirFromEnvironment(env as Record<string, string>),
+  terminal: ({ pid, configDir }) => ({
+    live: () => readRegisteredClient(configDir, pid),
+    composer: readComposer,
+    findPasted: findPastedText,
+  }),
   fork: {
     client: forkableClient,
     arguments: forkArguments,
     settings: forkSettings,
     environment: forkEnvironment,
-    answer: forkAnswer,
+    answer: parseForkOutput,
   },
   sdk: { report: sdkReport, measureAnswer },
   liveFiles: {
-    folders: (liveDir) => [waitersFolder(liveDir)],
+    folders: (liveDir) => [waitingHooksFolder(liveDir)],
     forget(liveDir, sessionId) {
-      forgetLiveSummary(liveDir, sessionId)
+      deleteCompactionNote(liveDir, sessionId)
       forgetOrders(liveDir, sessionId)
     },
-    removeAll: endWaiters,
+    removeAll: endWaitingHooks,
   },
 }
 

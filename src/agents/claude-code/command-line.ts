@@ -3,7 +3,7 @@ import { commandLine, type ProcessIdentity } from '../../lib/process-info.js'
 /**
  * Options on the client's command line that no hook payload, environment or status line contains.
  */
-export interface ClientArgs {
+export interface ClientArguments {
   model?: string
   autocompact?: string
   settings?: string
@@ -21,8 +21,8 @@ const ONE_VALUE: Record<string, 'model' | 'autocompact' | 'settings' | 'resume'>
   '-r': 'resume',
 }
 
-export function readArgs(argv: string[]): ClientArgs {
-  const args: ClientArgs = { fork: false }
+export function parseClientArguments(argv: string[]): ClientArguments {
+  const args: ClientArguments = { fork: false }
   for (let i = 1; i < argv.length; i++) {
     const word = argv[i] as string
     if (word === '--') break
@@ -51,15 +51,15 @@ function values(argv: string[], from: number): string[] {
 }
 
 const CACHED_PROCESSES = 1024
-const cache = new Map<string, ClientArgs>()
+const cache = new Map<string, ClientArguments>()
 
 /** Returns a process's arguments. Cached, because they never change. */
-export function argsOf(process: ProcessIdentity | null): ClientArgs {
+export function readClientArguments(process: ProcessIdentity | null): ClientArguments {
   if (process === null) return { fork: false }
   const key = `${process.pid} ${process.startedAt}`
   const kept = cache.get(key)
   if (kept !== undefined) return kept
-  const args = readArgs(commandLine(process.pid) ?? [])
+  const args = parseClientArguments(commandLine(process.pid) ?? [])
   cache.set(key, args)
   if (cache.size > CACHED_PROCESSES) cache.delete(cache.keys().next().value as string)
   return args

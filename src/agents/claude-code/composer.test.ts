@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findPasted, readComposer } from './composer.js'
+import { findPastedText, readComposer } from './composer.js'
 
 const FOLDER = join(import.meta.dirname, 'fixtures', 'screens', '2.1.325')
 const screen = (name: string): string => readFileSync(join(FOLDER, `${name}.txt`), 'utf8')
@@ -127,18 +127,18 @@ describe('hand-made screens', () => {
 describe('finding a pasted text in a draft', () => {
   test('a long paste is shown as one word, which one key deletes', () => {
     const text = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
-    expect(findPasted('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })
-    expect(findPasted('a[Pasted text #3 +29 lines]b', text)).toEqual({ before: 'a', after: 'b', keys: 1 })
-    expect(findPasted('[Pasted text #3 +12 lines]', text)).toBeNull()
+    expect(findPastedText('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })
+    expect(findPastedText('a[Pasted text #3 +29 lines]b', text)).toEqual({ before: 'a', after: 'b', keys: 1 })
+    expect(findPastedText('[Pasted text #3 +12 lines]', text)).toBeNull()
   })
 
   test('a short paste is found with its line wraps, and between text of the user', () => {
-    expect(findPasted('[baton] go\non', '[baton] go on')).toEqual({ before: '', after: '', keys: 13 })
-    expect(findPasted('x/clear', '/clear')).toEqual({ before: 'x', after: '', keys: 6 })
-    expect(findPasted('/clearx', '/clear')).toEqual({ before: '', after: 'x', keys: 6 })
-    expect(findPasted('/clear/clear', '/clear')).toBeNull()
-    expect(findPasted('/clea', '/clear')).toBeNull()
-    expect(findPasted('', '/clear')).toBeNull()
+    expect(findPastedText('[baton] go\non', '[baton] go on')).toEqual({ before: '', after: '', keys: 13 })
+    expect(findPastedText('x/clear', '/clear')).toEqual({ before: 'x', after: '', keys: 6 })
+    expect(findPastedText('/clearx', '/clear')).toEqual({ before: '', after: 'x', keys: 6 })
+    expect(findPastedText('/clear/clear', '/clear')).toBeNull()
+    expect(findPastedText('/clea', '/clear')).toBeNull()
+    expect(findPastedText('', '/clear')).toBeNull()
   })
 
   describe('in a low pane that shows only its last rows', () => {
@@ -148,7 +148,7 @@ describe('finding a pasted text in a draft', () => {
     const keys = text.length
 
     test('a paste in a low pane is recognised by its end', () => {
-      expect(findPasted('/briefs/0001-brief_d0f37b54.md).\nBegin with its next exact\nstep.', text)).toEqual({
+      expect(findPastedText('/briefs/0001-brief_d0f37b54.md).\nBegin with its next exact\nstep.', text)).toEqual({
         before: '',
         after: '',
         keys,
@@ -156,16 +156,16 @@ describe('finding a pasted text in a draft', () => {
     })
 
     test('a paste in a low pane is recognised with text of the user after it', () => {
-      expect(findPasted('Begin with its next exact\nstep. and', text)).toEqual({ before: '', after: ' and', keys })
-      expect(findPasted('Begin with its next exact\nstep.\nand', text)).toBeNull()
+      expect(findPastedText('Begin with its next exact\nstep. and', text)).toEqual({ before: '', after: ' and', keys })
+      expect(findPastedText('Begin with its next exact\nstep.\nand', text)).toBeNull()
     })
 
     test('a paste in a low pane is not recognised when a row differs or too little is visible', () => {
-      expect(findPasted('Do not begin\nwith its next exact\nstep.', text)).toBeNull()
-      expect(findPasted('next exact\nstep.', text)).toBeNull()
-      expect(findPasted('Begin with its next exact step.', text)).toBeNull()
-      expect(findPasted(`x${text.slice(0, 60)}\n${text.slice(60)}`, text)).toBeNull()
-      expect(findPasted(`Begin with its next exact step.\nBegin with its next exact step.`, text)).toBeNull()
+      expect(findPastedText('Do not begin\nwith its next exact\nstep.', text)).toBeNull()
+      expect(findPastedText('next exact\nstep.', text)).toBeNull()
+      expect(findPastedText('Begin with its next exact step.', text)).toBeNull()
+      expect(findPastedText(`x${text.slice(0, 60)}\n${text.slice(60)}`, text)).toBeNull()
+      expect(findPastedText(`Begin with its next exact step.\nBegin with its next exact step.`, text)).toBeNull()
     })
   })
 })

@@ -12,7 +12,7 @@
  * A dialog, the transcript view or the history search replace the composer.
  * In shell mode the prompt sign is `!`, and pasted text would be executed.
  */
-export type Composer =
+export type ComposerContent =
   | { state: 'empty' }
   /**
    * `text` is the draft as shown on the screen, wrapped lines as lines.
@@ -34,7 +34,7 @@ const SIGNS = ['❯', '>', '!']
  * Reads the composer (the client's input line) from a screen.
  * `cursor` is the terminal's, counted from the top: the only caret of a client without focus.
  */
-export function readComposer(screen: string, cursor: { x: number; y: number } | null = null): Composer {
+export function readComposer(screen: string, cursor: { x: number; y: number } | null = null): ComposerContent {
   const rows = toCells(screen)
   const place = find(rows)
   if (place === null) return { state: 'unknown', why: 'the composer is not on the screen' }
@@ -147,7 +147,7 @@ function codesIn(attributes: string): number[] {
 }
 
 /** The position of a pasted text in a draft. */
-export interface Pasted {
+export interface PastedText {
   before: string
   after: string
   /** Number of Backspace presses right after the text that delete it. */
@@ -159,7 +159,7 @@ export interface Pasted {
  * Null when the text is missing or its position is unclear.
  * The client shows a long paste as one word that a single key deletes.
  */
-export function findPasted(draft: string, text: string): Pasted | null {
+export function findPastedText(draft: string, text: string): PastedText | null {
   const short = /\[Pasted text #\d+(?: \+(\d+) lines)?\]/.exec(draft)
   if (short && Number(short[1] ?? 0) === text.split('\n').length - 1) {
     return { before: draft.slice(0, short.index), after: draft.slice(short.index + short[0].length), keys: 1 }
@@ -182,7 +182,7 @@ const LEAST_END = 24
  * Finds the end of a pasted text in a draft.
  * A low pane shows only the last rows of a long draft, so all visible rows must match the end.
  */
-function findEnd(draft: string, text: string, keys: number): Pasted | null {
+function findEnd(draft: string, text: string, keys: number): PastedText | null {
   const whole = withoutBlanks(text)
   const shown = withoutBlanks(draft)
   const end = whole.slice(-LEAST_END)

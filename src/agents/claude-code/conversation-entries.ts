@@ -1,6 +1,12 @@
 import type { CallEntry, CompactionEntry, Entry, ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
-import { type BackgroundEnd, endFromNotice, endFromOutput, outcomeOf, textOf } from './conversation-results.js'
-import { actionOf } from './conversation-tools.js'
+import {
+  type BackgroundTaskEnd,
+  contentText,
+  parseTaskEndNotice,
+  parseTaskEndOutput,
+  toolOutcomeOf,
+} from './conversation-results.js'
+import { toolActionOf } from './conversation-tools.js'
 import { parseUserText } from './conversation-user.js'
 import { type Fields, list, object, text } from './fields.js'
 
@@ -149,7 +155,7 @@ export class EntryBuilder {
     const tool = text(block.name)
     if (callId === null || tool === null) return
     const input = object(block.input) ?? {}
-    const act = actionOf(tool, input)
+    const act = toolActionOf(tool, input)
     if (act.type === 'todos' && !act.whole) this.keepStatus(act.todos, input)
     const refers = act.type === 'other' && /Output/.test(tool)
     this.calls.set(callId, { tool, act, input: refers ? input : null })
@@ -171,7 +177,7 @@ export class EntryBuilder {
     const content = object(entry.message)?.content
     if (entry.isCompactSummary === true) {
       this.compacted ??= { kind: 'compacted', trigger: null, summary: null, keptLines: [], ...when }
-      this.compacted.summary = textOf(content)
+      this.compacted.summary = contentText(content)
       this.flush()
     } else if (typeof content === 'string') this.words(entry, content, when)
     else {
@@ -201,7 +207,7 @@ export class EntryBuilder {
   }
 
   private words(entry: Fields, words: string, when: { line: number; at: number | null }, feedback = false): void {
-    const end = words.startsWith('<task-notification>') ? endFromNotice(words) : null
+    const end = words.startsWith('<task-notification>') ? parseTaskEndNotice(words) : null
     if (end !== null) this.ended(end, words, when)
     const said = parseUserText(entry, words)
     if (said?.type === 'said') {
@@ -225,18 +231,18 @@ export class EntryBuilder {
     if (callId === null) return
     const call = this.calls.get(callId)
     this.calls.delete(callId)
-    const outcome = outcomeOf(block, entry.toolUseResult, entry, call?.act ?? null)
+    const outcome = toolOutcomeOf(block, entry.toolUseResult, entry, call?.act ?? null)
     const instead = textInstead(outcome, call?.act ?? null)
     const isDeclinedPlan = instead !== null && !outcome.refused
     this.out({ kind: 'returned', callId, ...outcome, ...(isDeclinedPlan ? { declined: true } : {}), ...when })
     if (instead !== null) this.words({}, instead, when, true)
     const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
     if (taskId !== null) this.background.set(taskId, callId)
-    const end = call?.input ? endFromOutput(call.tool, call.input, outcome.text) : null
+    const end = call?.input ? parseTaskEndOutput(call.tool, call.input, outcome.text) : null
     if (end !== null) this.ended(end, outcome.text, when)
   }
 
-  private ended(end: BackgroundEnd, words: string, when: { line: number; at: number | null }): void {
+  private ended(end: BackgroundTaskEnd, words: string, when: { line: number; at: number | null }): void {
     const callId = end.callId ?? this.background.get(end.taskId)
     this.background.delete(end.taskId)
     if (callId !== undefined) this.out({ ...plain(callId, words), ok: end.ok, exitCode: end.exitCode, ...when })
@@ -245,7 +251,7 @@ export class EntryBuilder {
   private attachment(entry: Fields, when: { line: number; at: number | null }): void {
     const attachment = object(entry.attachment)
     if (attachment?.type === 'queued_command') {
-      this.words({ ...attachment, cwd: entry.cwd }, textOf(attachment.prompt), when)
+      this.words({ ...attachment, cwd: entry.cwd }, contentText(attachment.prompt), when)
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
       // The user named this file with @, so the client itself read it for the agent.
       const callId = `file:${when.line}`

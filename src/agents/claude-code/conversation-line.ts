@@ -27,11 +27,11 @@ export function entriesOfLine(json: string, line: number, chain: 'main' | 'subag
 export function entriesOfStreamLine(json: string): Entry[] {
   const message = parseObject(json)
   if (message?.type !== 'assistant' && message?.type !== 'user') return []
-  return isOfSubagent(message) ? [] : entriesOfLine(json, 1, 'main')
+  return isSubagentMessage(message) ? [] : entriesOfLine(json, 1, 'main')
 }
 
 /** Returns whether a message belongs to a subagent and not to the main conversation. */
-export function isOfSubagent(message: Fields): boolean {
+export function isSubagentMessage(message: Fields): boolean {
   return text(message.parent_tool_use_id) !== null
 }
 

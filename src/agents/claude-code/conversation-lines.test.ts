@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { MOST_WITHOUT_LINE_END, readLines } from './conversation.js'
+import { MAX_BYTES_WITHOUT_LINE_END, readLines } from './conversation.js'
 
 function openSparse(size: number): number {
   const folder = mkdtempSync(join(tmpdir(), 'baton-test-lines-'))
@@ -26,7 +26,7 @@ test('reading a file without a line end stops at the time limit', () => {
 
 test('reading a file without a line end stops after 128 MB even without a time limit', () => {
   let asked = 0
-  const { stopped } = read(MOST_WITHOUT_LINE_END * 4, () => ++asked > 0)
+  const { stopped } = read(MAX_BYTES_WITHOUT_LINE_END * 4, () => ++asked > 0)
   expect(stopped).toBe(true)
-  expect(asked).toBeLessThanOrEqual(MOST_WITHOUT_LINE_END / 1024 ** 2 + 2)
+  expect(asked).toBeLessThanOrEqual(MAX_BYTES_WITHOUT_LINE_END / 1024 ** 2 + 2)
 })

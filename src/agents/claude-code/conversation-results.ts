@@ -1,6 +1,6 @@
 import type { ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
-import { wholeTodo } from './conversation-tools.js'
-import { between } from './conversation-user.js'
+import { parseWholeTodo } from './conversation-tools.js'
+import { textInTag } from './conversation-user.js'
 import { type Fields, list, number, object, text } from './fields.js'
 
 type Outcome = Pick<
@@ -9,8 +9,8 @@ type Outcome = Pick<
 >
 
 /** Interprets a tool result. `told` is the client's own record of the result, of any shape. */
-export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
-  const words = textOf(block.content)
+export function toolOutcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
+  const words = contentText(block.content)
   const record = object(told)
   const failed = block.is_error === true
   const refused = failed && (text(entry.toolDenialKind) !== null || REFUSED.test(words))
@@ -110,11 +110,13 @@ function answersInText(words: string, questions: readonly string[]): { question:
 
 function todosOf(record: Fields | null): Todo[] {
   if (record === null) return []
-  return [...wholeTodo(record.task), ...list(record.tasks).flatMap(wholeTodo)].filter((todo) => todo.id !== null)
+  return [...parseWholeTodo(record.task), ...list(record.tasks).flatMap(parseWholeTodo)].filter(
+    (todo) => todo.id !== null,
+  )
 }
 
 /** The end of a background command, as a result or notice reports it. */
-export interface BackgroundEnd {
+export interface BackgroundTaskEnd {
   taskId: string
   callId: string | null
   exitCode: number | null
@@ -125,15 +127,15 @@ export interface BackgroundEnd {
  * Parses the notice to the model that a background task has ended.
  * Null when the text is no such notice, or the task still runs.
  */
-export function endFromNotice(words: string): BackgroundEnd | null {
-  const taskId = words.includes('<task-id>') ? between(words, 'task-id') : null
-  const status = between(words, 'status')
+export function parseTaskEndNotice(words: string): BackgroundTaskEnd | null {
+  const taskId = words.includes('<task-id>') ? textInTag(words, 'task-id') : null
+  const status = textInTag(words, 'status')
   if (taskId === null || status === null || status === 'running') return null
-  const code = /exit code (\d+)/.exec(between(words, 'summary') ?? '')
+  const code = /exit code (\d+)/.exec(textInTag(words, 'summary') ?? '')
   const exitCode = code ? Number(code[1]) : null
   return {
     taskId,
-    callId: between(words, 'tool-use-id'),
+    callId: textInTag(words, 'tool-use-id'),
     exitCode,
     ok: exitCode === null ? status === 'completed' : exitCode === 0,
   }
@@ -142,17 +144,17 @@ export function endFromNotice(words: string): BackgroundEnd | null {
 /**
  * Parses the end of a background task from output that the agent requested, also with older tools.
  */
-export function endFromOutput(tool: string, input: Fields, words: string): BackgroundEnd | null {
+export function parseTaskEndOutput(tool: string, input: Fields, words: string): BackgroundTaskEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
   const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
-  const status = between(words, 'status')?.trim()
+  const status = textInTag(words, 'status')?.trim()
   if (taskId === null || status === undefined || status === 'running' || status === 'pending') return null
-  const code = number(Number.parseInt(between(words, 'exit_code') ?? '', 10))
+  const code = number(Number.parseInt(textInTag(words, 'exit_code') ?? '', 10))
   return { taskId, callId: null, exitCode: code, ok: code === null ? status === 'completed' : code === 0 }
 }
 
 /** Returns the text of a message or tool result, which is a string or a list of text blocks. */
-export function textOf(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   const parts: string[] = []
   for (const block of list(content)) {

@@ -5,7 +5,7 @@ import { type Fields, list, object, text } from './fields.js'
  * Returns the action of a tool call.
  * Unknown tools are `other`, with the text of their input for the search.
  */
-export function actionOf(tool: string, input: Fields): ToolAction {
+export function toolActionOf(tool: string, input: Fields): ToolAction {
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
@@ -18,9 +18,9 @@ export function actionOf(tool: string, input: Fields): ToolAction {
     case 'Bash':
       return { type: 'command', command: text(input.command) ?? '', background: input.run_in_background === true }
     case 'TodoWrite':
-      return { type: 'todos', todos: list(input.todos).flatMap(wholeTodo), whole: true }
+      return { type: 'todos', todos: list(input.todos).flatMap(parseWholeTodo), whole: true }
     case 'TaskCreate':
-      return { type: 'todos', todos: wholeTodo({ ...input, id: null, status: 'pending' }), whole: false }
+      return { type: 'todos', todos: parseWholeTodo({ ...input, id: null, status: 'pending' }), whole: false }
     case 'TaskUpdate':
       return { type: 'todos', todos: changedTodo(input), whole: false }
     case 'AskUserQuestion':
@@ -59,20 +59,22 @@ const STATUS: Record<string, Todo['status']> = {
   cancelled: 'dropped',
 }
 
-export const statusOf = (value: unknown): Todo['status'] => STATUS[String(value)] ?? 'open'
+export const todoStatusOf = (value: unknown): Todo['status'] => STATUS[String(value)] ?? 'open'
 
 /** Parses a complete todo, from a whole list or a single task. */
-export function wholeTodo(value: unknown): Todo[] {
+export function parseWholeTodo(value: unknown): Todo[] {
   const todo = object(value)
   const words = text(todo?.content) ?? text(todo?.subject)
-  return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: statusOf(todo.status) }]
+  return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: todoStatusOf(todo.status) }]
 }
 
 /** Parses an update of a todo. The text is '' when the update does not change it. */
 function changedTodo(input: Fields): Todo[] {
   const id = idOf(input.taskId)
   if (id === null || (input.status === undefined && text(input.subject) === null)) return []
-  return [{ id, text: text(input.subject) ?? '', status: input.status === undefined ? 'open' : statusOf(input.status) }]
+  return [
+    { id, text: text(input.subject) ?? '', status: input.status === undefined ? 'open' : todoStatusOf(input.status) },
+  ]
 }
 
 function idOf(value: unknown): string | null {

@@ -1,19 +1,35 @@
 import { expect, test } from 'vitest'
 import type { ResultEntry } from '../../contract/conversation.js'
-import { call, fileOf, one, prompt, read, result } from './fixtures/conversation-lines.js'
+import {
+  callLine,
+  entriesOf,
+  promptLine,
+  readEntries,
+  resultLine,
+  writeTranscript,
+} from './fixtures/conversation-lines.js'
 
 const queued = (content: string) => ({ type: 'queue-operation', operation: 'enqueue', content })
 
 test('a queued prompt that older clients remove without its text was given to the agent', () => {
-  const { said } = read(
-    fileOf(queued('switch to trunk first'), { type: 'queue-operation', operation: 'remove' }, prompt('go on')),
+  const { said } = readEntries(
+    writeTranscript(
+      queued('switch to trunk first'),
+      { type: 'queue-operation', operation: 'remove' },
+      promptLine('go on'),
+    ),
   )
   expect(said.map(({ text }) => text)).toEqual(['switch to trunk first', 'go on'])
 })
 
 test('a prompt that still waits when another one is delivered is not lost', () => {
-  const { said } = read(
-    fileOf(queued('first'), queued('never push'), { type: 'queue-operation', operation: 'dequeue' }, prompt('first')),
+  const { said } = readEntries(
+    writeTranscript(
+      queued('first'),
+      queued('never push'),
+      { type: 'queue-operation', operation: 'dequeue' },
+      promptLine('first'),
+    ),
   )
   expect(said.map(({ text }) => text)).toEqual(['first', 'never push'])
 })
@@ -22,9 +38,9 @@ test('answers are read by their questions where the client keeps no record of th
   const words =
     'User has answered your questions: "Which?"="Use the "fast" one", "Should "Save" stay?"="Yes". ' +
     'You can now continue.'
-  const entries = one(
-    call('c1', 'AskUserQuestion', { questions: [{ question: 'Which?' }, { question: 'Should "Save" stay?' }] }),
-    result('c1', words),
+  const entries = entriesOf(
+    callLine('c1', 'AskUserQuestion', { questions: [{ question: 'Which?' }, { question: 'Should "Save" stay?' }] }),
+    resultLine('c1', words),
   )
   expect(entries[1]).toMatchObject({
     answered: [
@@ -35,16 +51,18 @@ test('answers are read by their questions where the client keeps no record of th
 })
 
 test('an error of the client about a plan is neither said by the user nor a refusal', () => {
-  const plan = call('c1', 'ExitPlanMode', { plan: '# Move the cache' })
+  const plan = callLine('c1', 'ExitPlanMode', { plan: '# Move the cache' })
   for (const words of ['Request was aborted', '<tool_use_error>You are not in plan mode.</tool_use_error>']) {
-    const entries = one(plan, result('c1', words, { is_error: true }))
+    const entries = entriesOf(plan, resultLine('c1', words, { is_error: true }))
     expect(entries).toHaveLength(2)
     expect((entries[1] as ResultEntry).declined).toBeUndefined()
   }
 })
 
 test('a queued prompt from before the last prompt is not taken for the last request', () => {
-  const { said } = read(fileOf(queued('what is the code?'), prompt('what is the code?'), prompt('fix the header')))
+  const { said } = readEntries(
+    writeTranscript(queued('what is the code?'), promptLine('what is the code?'), promptLine('fix the header')),
+  )
   expect(said.at(-1)!.text).toBe('fix the header')
 })
 
@@ -53,7 +71,7 @@ test.each([
   'Operation stopped by hook: another session is active.',
   'Unknown skill: ship',
 ])('a text of the client is not a prompt of the user: %s', (text) => {
-  expect(read(fileOf(prompt(text))).said).toMatchObject([{ by: 'other' }])
+  expect(readEntries(writeTranscript(promptLine(text))).said).toMatchObject([{ by: 'other' }])
 })
 
 const DECLINED =
@@ -64,18 +82,18 @@ test('the client’s words about a dialog that the user left are not the user’
   const words =
     `${DECLINED}The user wants to clarify these questions.\n\nQuestions asked:\n` +
     '- "Which store?"\n  Answer: SQLite\n- "Since when?"\n  (No answer provided)'
-  const entries = one(
-    call('c1', 'AskUserQuestion', { questions: [{ question: 'Which store?' }, { question: 'Since when?' }] }),
-    result('c1', words, { is_error: true }),
+  const entries = entriesOf(
+    callLine('c1', 'AskUserQuestion', { questions: [{ question: 'Which store?' }, { question: 'Since when?' }] }),
+    resultLine('c1', words, { is_error: true }),
   )
   expect(entries[1]).toMatchObject({ answered: [{ question: 'Which store?', answer: 'SQLite' }] })
   expect(entries[2]).toMatchObject({ kind: 'said', by: 'other' })
 })
 
 test('words with which the user declined a plan are said by the user', () => {
-  const plan = call('c1', 'ExitPlanMode', { plan: '# Move the cache\n…' })
-  const declined = one(plan, result('c1', `${DECLINED}keep the old one for now`, { is_error: true }))
+  const plan = callLine('c1', 'ExitPlanMode', { plan: '# Move the cache\n…' })
+  const declined = entriesOf(plan, resultLine('c1', `${DECLINED}keep the old one for now`, { is_error: true }))
   expect(declined[2]).toMatchObject({ by: 'user', text: 'keep the old one for now', feedback: true })
-  const bare = one(plan, result('c1', 'keep the old one for now', { is_error: true }))
+  const bare = entriesOf(plan, resultLine('c1', 'keep the old one for now', { is_error: true }))
   expect(bare[2]).toMatchObject({ by: 'user', text: 'keep the old one for now' })
 })

@@ -22,12 +22,12 @@ const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\n?/g
 
 /** Returns the speaker and the text of a user message. */
 export function parseUserText(entry: Fields, words: string): UserText | null {
-  if (words.startsWith('<bash-input>')) return { type: 'ran', command: between(words, 'bash-input') ?? '' }
+  if (words.startsWith('<bash-input>')) return { type: 'ran', command: textInTag(words, 'bash-input') ?? '' }
   if (words.startsWith('<bash-stdout>')) {
-    const errors = between(words, 'bash-stderr') ?? ''
+    const errors = textInTag(words, 'bash-stderr') ?? ''
     return {
       type: 'printed',
-      text: [between(words, 'bash-stdout') ?? '', errors].filter(Boolean).join('\n'),
+      text: [textInTag(words, 'bash-stdout') ?? '', errors].filter(Boolean).join('\n'),
       failed: false,
     }
   }
@@ -51,10 +51,10 @@ function others(entry: Fields): boolean {
 }
 
 function typedCommand(words: string): string {
-  return [between(words, 'command-name'), between(words, 'command-args')].filter(Boolean).join(' ')
+  return [textInTag(words, 'command-name'), textInTag(words, 'command-args')].filter(Boolean).join(' ')
 }
 
-export function between(words: string, tag: string): string | null {
+export function textInTag(words: string, tag: string): string | null {
   const start = words.indexOf(`<${tag}>`)
   const end = words.indexOf(`</${tag}>`, start)
   return start < 0 || end < 0 ? null : words.slice(start + tag.length + 2, end)

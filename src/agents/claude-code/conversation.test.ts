@@ -3,14 +3,24 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CallEntry, CompactionEntry, Entry, ResultEntry } from '../../contract/conversation.js'
 import { readConversation } from './conversation.js'
-import { answer, call, fileOf, folder, one, prompt, read, result, tree } from './fixtures/conversation-lines.js'
+import {
+  answerLine,
+  callLine,
+  entriesOf,
+  makeLine,
+  promptLine,
+  readEntries,
+  resultLine,
+  temporaryFolder,
+  writeTranscript,
+} from './fixtures/conversation-lines.js'
 
 test('prompts belong to the user and answers to the agent, one entry per block', () => {
-  const { said } = read(
-    fileOf(
-      prompt('fix it\nplease'),
-      answer({ type: 'thinking', thinking: 'hm' }),
-      answer({ type: 'text', text: 'I look.' }),
+  const { said } = readEntries(
+    writeTranscript(
+      promptLine('fix it\nplease'),
+      answerLine({ type: 'thinking', thinking: 'hm' }),
+      answerLine({ type: 'text', text: 'I look.' }),
     ),
   )
   expect(said.map(({ by, text, line }) => [by, text, line])).toEqual([
@@ -24,30 +34,30 @@ test('prompts belong to the user and answers to the agent, one entry per block',
 test.each([
   [
     'a finished background task',
-    prompt('<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>'),
+    promptLine('<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>'),
   ],
-  ['a prompt of another program', prompt('do this', { origin: { kind: 'peer' } })],
-  ['a text only the model sees', prompt('Fix issue 42. Never push.', { isMeta: true })],
-  ['a reminder', prompt('<system-reminder>\nThe file changed.\n</system-reminder>')],
-  ['an interruption', prompt([{ type: 'text', text: '[Request interrupted by user for tool use]' }])],
+  ['a prompt of another program', promptLine('do this', { origin: { kind: 'peer' } })],
+  ['a text only the model sees', promptLine('Fix issue 42. Never push.', { isMeta: true })],
+  ['a reminder', promptLine('<system-reminder>\nThe file changed.\n</system-reminder>')],
+  ['an interruption', promptLine([{ type: 'text', text: '[Request interrupted by user for tool use]' }])],
   [
     'a command of the client itself',
-    prompt('<command-name>/compact</command-name>\n<command-args>keep the names</command-args>'),
+    promptLine('<command-name>/compact</command-name>\n<command-args>keep the names</command-args>'),
   ],
-  ['what such a command printed', prompt('<local-command-stdout>Compacted</local-command-stdout>')],
-  ['feedback of a hook', prompt('Stop hook feedback:\nNever stop.')],
+  ['what such a command printed', promptLine('<local-command-stdout>Compacted</local-command-stdout>')],
+  ['feedback of a hook', promptLine('Stop hook feedback:\nNever stop.')],
   [
     'an error of the API in the agent’s place',
-    { ...answer({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true },
+    { ...answerLine({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true },
   ],
 ])("a text that is not the user's request is attributed to others: %s", (_, line) => {
-  expect(read(fileOf(line)).said.map(({ by }) => by)).toEqual(['other'])
+  expect(readEntries(writeTranscript(line)).said.map(({ by }) => by)).toEqual(['other'])
 })
 
 test('lines of a subagent are omitted, and are all there is in its own transcript', () => {
-  const file = fileOf(prompt('main'), prompt('sub', { isSidechain: true }))
-  expect(read(file).said.map(({ text }) => text)).toEqual(['main'])
-  expect(read(file, { chain: 'subagent' }).said.map(({ text }) => text)).toEqual(['sub'])
+  const file = writeTranscript(promptLine('main'), promptLine('sub', { isSidechain: true }))
+  expect(readEntries(file).said.map(({ text }) => text)).toEqual(['main'])
+  expect(readEntries(file, { chain: 'subagent' }).said.map(({ text }) => text)).toEqual(['sub'])
 })
 
 test('a prompt of several blocks is one entry, without blocks that the client added', () => {
@@ -57,18 +67,20 @@ test('a prompt of several blocks is one entry, without blocks that the client ad
       text,
     }),
   )
-  expect(read(fileOf(prompt(blocks))).said.map(({ by, text }) => [by, text])).toEqual([['user', 'look at\nthis']])
+  expect(readEntries(writeTranscript(promptLine(blocks))).said.map(({ by, text }) => [by, text])).toEqual([
+    ['user', 'look at\nthis'],
+  ])
 })
 
 test('a command of the project is reported as it was typed', () => {
   const words =
     '<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>42</command-args>'
-  expect(read(fileOf(prompt(words))).said).toMatchObject([{ by: 'user', text: '/fix 42' }])
+  expect(readEntries(writeTranscript(promptLine(words))).said).toMatchObject([{ by: 'user', text: '/fix 42' }])
 })
 
 test('a prompt sent during a turn counts once, and one that the agent never received is not lost', () => {
-  const { said } = read(
-    fileOf(
+  const { said } = readEntries(
+    writeTranscript(
       {
         type: 'queue-operation',
         operation: 'enqueue',
@@ -76,7 +88,7 @@ test('a prompt sent during a turn counts once, and one that the agent never rece
         timestamp: '2026-11-15T20:39:05.460Z',
       },
       { type: 'queue-operation', operation: 'remove', content: 'never touch x' },
-      tree({
+      makeLine({
         type: 'attachment',
         attachment: {
           type: 'queued_command',
@@ -95,9 +107,9 @@ test('a prompt sent during a turn counts once, and one that the agent never rece
 })
 
 test('a shell command of the user is a command without a known result', () => {
-  const entries = one(
-    prompt('<bash-input>git status</bash-input>'),
-    prompt('<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>'),
+  const entries = entriesOf(
+    promptLine('<bash-input>git status</bash-input>'),
+    promptLine('<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>'),
   )
   expect(entries).toMatchObject([
     { kind: 'called', tool: '!', act: { type: 'command', command: 'git status' } },
@@ -144,7 +156,7 @@ test.each<[string, object, CallEntry['act']]>([
   ['Grep', { pattern: 'x', path: 'src' }, { type: 'other', words: 'x\nsrc' }],
   ['mcp__db__query', { sql: 'select 1', limit: 3 }, { type: 'other', words: 'select 1' }],
 ])('a call of %s is read with its action', (name, input, act) => {
-  expect(one(call('t1', name, input))).toMatchObject([
+  expect(entriesOf(callLine('t1', name, input))).toMatchObject([
     { kind: 'called', callId: 't1', tool: name, act, cwd: '/home/me/project' },
   ])
 })
@@ -152,45 +164,47 @@ test.each<[string, object, CallEntry['act']]>([
 test.each<[string, object, Partial<ResultEntry>]>([
   [
     'success',
-    result('t1', 'fine', { is_error: false, toolUseResult: { stdout: 'fine', stderr: '' } }),
+    resultLine('t1', 'fine', { is_error: false, toolUseResult: { stdout: 'fine', stderr: '' } }),
     { ok: true, exitCode: 0 },
   ],
   [
     'an exit status',
-    result('t1', 'Exit code 3\nout', { is_error: true, toolUseResult: 'Error: Exit code 3\nout' }),
+    resultLine('t1', 'Exit code 3\nout', { is_error: true, toolUseResult: 'Error: Exit code 3\nout' }),
     { ok: false, exitCode: 3 },
   ],
   [
     'a time limit',
-    result('t1', 'Exit code 143\nCommand timed out after 1s', { is_error: true }),
+    resultLine('t1', 'Exit code 143\nCommand timed out after 1s', { is_error: true }),
     { ok: false, exitCode: 143 },
   ],
   [
     'a status that is usual',
-    result('t1', '', { toolUseResult: { returnCodeInterpretation: 'No matches found' } }),
+    resultLine('t1', '', { toolUseResult: { returnCodeInterpretation: 'No matches found' } }),
     { ok: true, exitCode: null },
   ],
   [
     'a block',
-    result('t1', '<tool_use_error>Blocked: sleep</tool_use_error>', { is_error: true }),
+    resultLine('t1', '<tool_use_error>Blocked: sleep</tool_use_error>', { is_error: true }),
     { ok: false, exitCode: null, refused: true },
   ],
   [
     'a refusal',
-    result('t1', "The user doesn't want to proceed with this tool use.", {
+    resultLine('t1', "The user doesn't want to proceed with this tool use.", {
       is_error: true,
       toolDenialKind: 'user-rejected',
     }),
     { ok: false, refused: true, interrupted: true },
   ],
 ])('a command that returned with %s is read with its outcome', (_, line, outcome) => {
-  expect(one(call('t1', 'Bash', { command: 'x' }), line)[1]).toMatchObject(outcome)
+  expect(entriesOf(callLine('t1', 'Bash', { command: 'x' }), line)[1]).toMatchObject(outcome)
 })
 
 test('text that the user typed when declining a call belongs to the user', () => {
   const words =
     "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
-  const { said } = read(fileOf(call('t1', 'Bash', { command: 'npm i' }), result('t1', words, { is_error: true })))
+  const { said } = readEntries(
+    writeTranscript(callLine('t1', 'Bash', { command: 'npm i' }), resultLine('t1', words, { is_error: true })),
+  )
   expect(said).toMatchObject([{ by: 'user', text: 'use pnpm' }])
 })
 
@@ -198,12 +212,12 @@ test('a background command returns twice: when started, and when ended with its 
   const notice =
     '<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>failed</status>\n' +
     '<summary>Background command "x" failed (exit code 4)</summary>\n</task-notification>'
-  const entries = one(
-    call('t1', 'Bash', { command: 'x', run_in_background: true }),
-    result('t1', 'Command running in background with ID: b7.', {
+  const entries = entriesOf(
+    callLine('t1', 'Bash', { command: 'x', run_in_background: true }),
+    resultLine('t1', 'Command running in background with ID: b7.', {
       toolUseResult: { stdout: '', stderr: '', backgroundTaskId: 'b7' },
     }),
-    prompt(notice, { origin: { kind: 'task-notification' } }),
+    promptLine(notice, { origin: { kind: 'task-notification' } }),
   )
   expect(entries.filter(({ kind }) => kind === 'returned')).toMatchObject([
     { callId: 't1', ok: true, exitCode: null },
@@ -212,11 +226,11 @@ test('a background command returns twice: when started, and when ended with its 
 })
 
 test('a task gets its id with its result, and an update without a status keeps the status', () => {
-  const entries = one(
-    call('t1', 'TaskCreate', { subject: 'first' }),
-    result('t1', 'Task #1 created successfully: first', { toolUseResult: { task: { id: '1', subject: 'first' } } }),
-    call('t2', 'TaskUpdate', { taskId: '1', status: 'completed' }),
-    call('t3', 'TaskUpdate', { taskId: '1', subject: 'the first' }),
+  const entries = entriesOf(
+    callLine('t1', 'TaskCreate', { subject: 'first' }),
+    resultLine('t1', 'Task #1 created successfully: first', { toolUseResult: { task: { id: '1', subject: 'first' } } }),
+    callLine('t2', 'TaskUpdate', { taskId: '1', status: 'completed' }),
+    callLine('t3', 'TaskUpdate', { taskId: '1', subject: 'the first' }),
   )
   expect(entries[1]).toMatchObject({ todos: [{ id: '1', text: 'first', status: 'open' }] })
   expect(entries[3]).toMatchObject({ act: { todos: [{ id: '1', text: 'the first', status: 'done' }] } })
@@ -224,32 +238,32 @@ test('a task gets its id with its result, and an update without a status keeps t
 
 test('answers to a dialog are reported', () => {
   const told = { questions: [], answers: { 'Which?': 'Alpha', 'How many?': 'Two' } }
-  const entries = one(
-    call('t1', 'AskUserQuestion', { questions: [] }),
-    result('t1', 'Your questions…', { toolUseResult: told }),
+  const entries = entriesOf(
+    callLine('t1', 'AskUserQuestion', { questions: [] }),
+    resultLine('t1', 'Your questions…', { toolUseResult: told }),
   )
   expect(entries[1]).toMatchObject({ answers: ['Alpha', 'Two'] })
 })
 
 test('a file named with @ counts as read', () => {
   const attachment = { type: 'file', filename: '/home/me/project/README.md', content: {} }
-  expect(one(tree({ type: 'attachment', attachment }))).toMatchObject([
+  expect(entriesOf(makeLine({ type: 'attachment', attachment }))).toMatchObject([
     { kind: 'called', tool: '@', act: { type: 'read', path: '/home/me/project/README.md' } },
     { kind: 'returned', ok: true },
   ])
 })
 
 test('a compaction is reported with its summary and the lines that were kept', () => {
-  const kept = [prompt('first'), answer({ type: 'text', text: 'second' })]
+  const kept = [promptLine('first'), answerLine({ type: 'text', text: 'second' })]
   const compactMetadata = {
     trigger: 'auto',
     preservedMessages: { uuids: [kept[1]!.uuid], allUuids: kept.map(({ uuid }) => uuid) },
   }
-  const entries = one(
-    ...[prompt('gone'), ...kept, tree({ type: 'system', subtype: 'compact_boundary', compactMetadata })],
-    tree({ type: 'attachment', attachment: { type: 'date', date: '2026-11-15' } }),
-    prompt('This session is being continued. Summary: all.', { isCompactSummary: true }),
-    prompt('go on'),
+  const entries = entriesOf(
+    ...[promptLine('gone'), ...kept, makeLine({ type: 'system', subtype: 'compact_boundary', compactMetadata })],
+    makeLine({ type: 'attachment', attachment: { type: 'date', date: '2026-11-15' } }),
+    promptLine('This session is being continued. Summary: all.', { isCompactSummary: true }),
+    promptLine('go on'),
   )
   const at = entries.findIndex(({ kind }) => kind === 'compacted')
   expect(entries[at] as CompactionEntry).toMatchObject({
@@ -263,13 +277,13 @@ test('a compaction is reported with its summary and the lines that were kept', (
 })
 
 test('a compaction without a summary is reported too', () => {
-  const boundary = tree({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger: 'manual' } })
-  expect(one(boundary)).toMatchObject([{ kind: 'compacted', trigger: 'manual', summary: null, keptLines: [] }])
+  const boundary = makeLine({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger: 'manual' } })
+  expect(entriesOf(boundary)).toMatchObject([{ kind: 'compacted', trigger: 'manual', summary: null, keptLines: [] }])
 })
 
 test('lines that cannot be parsed are counted, keep their numbers, and do not stop the read', () => {
-  const { said, told } = read(
-    fileOf('{"type":"user","mess', '', 'null', '[1,2]', prompt('still here'), '{"type":"unheard-of"}'),
+  const { said, told } = readEntries(
+    writeTranscript('{"type":"user","mess', '', 'null', '[1,2]', promptLine('still here'), '{"type":"unheard-of"}'),
   )
   expect(said).toMatchObject([{ text: 'still here', line: 5 }])
   expect(told).toMatchObject({ lines: 6, unread: 3, cut: 0, problem: null })
@@ -277,9 +291,13 @@ test('lines that cannot be parsed are counted, keep their numbers, and do not st
 
 test('a line of 50 MB is read from its beginning, in bounded memory', () => {
   const long = 'x'.repeat(50 * 1024 * 1024)
-  const file = fileOf(call('t1', 'Bash', { command: 'cat big' }), result('t1', `head of it\n${long}`), prompt('after'))
+  const file = writeTranscript(
+    callLine('t1', 'Bash', { command: 'cat big' }),
+    resultLine('t1', `head of it\n${long}`),
+    promptLine('after'),
+  )
   const before = process.memoryUsage().rss
-  const { entries, told } = read(file)
+  const { entries, told } = readEntries(file)
   expect(told).toMatchObject({ lines: 3, unread: 0, cut: 1 })
   expect(entries[1]).toMatchObject({ kind: 'returned', callId: 't1', text: expect.stringMatching(/^head of it\nx/) })
   expect((entries[1] as ResultEntry).text.length).toBeLessThan(300_000)
@@ -288,30 +306,33 @@ test('a line of 50 MB is read from its beginning, in bounded memory', () => {
 })
 
 test('an incomplete last line is left for the next read, which continues where this one ended', () => {
-  const file = fileOf(prompt('one'))
-  const rest = JSON.stringify(prompt('two'))
+  const file = writeTranscript(promptLine('one'))
+  const rest = JSON.stringify(promptLine('two'))
   appendFileSync(file, rest.slice(0, 40))
-  const first = read(file)
+  const first = readEntries(file)
   expect(first.said.map(({ text }) => text)).toEqual(['one'])
   appendFileSync(file, `${rest.slice(40)}\n`)
-  const next = read(file, { from: first.told })
+  const next = readEntries(file, { from: first.told })
   expect(next.said).toMatchObject([{ text: 'two', line: 2 }])
   expect(next.told.lines).toBe(2)
 })
 
 test('nothing after `to` is read', () => {
-  const file = fileOf(prompt('one'), prompt('two'))
-  const { told } = read(file, { to: JSON.stringify(prompt('one')).length + 10 })
+  const file = writeTranscript(promptLine('one'), promptLine('two'))
+  const { told } = readEntries(file, { to: JSON.stringify(promptLine('one')).length + 10 })
   expect(told.lines).toBe(1)
 })
 
 test('duplicate records of a result are not needed to read it', () => {
   const content = 'line\n'.repeat(1000)
-  const file = { ...result('t1', content), toolUseResult: { type: 'text', file: { filePath: '/a', content } } }
-  const entries = one(call('t1', 'Read', { file_path: '/a' }), { ...file, sourceToolAssistantUUID: 'x' })
+  const file = { ...resultLine('t1', content), toolUseResult: { type: 'text', file: { filePath: '/a', content } } }
+  const entries = entriesOf(callLine('t1', 'Read', { file_path: '/a' }), { ...file, sourceToolAssistantUUID: 'x' })
   expect(entries[1]).toMatchObject({ ok: true, text: content })
-  const output = { ...result('t2', content), toolUseResult: { stdout: content, stderr: '', interrupted: true } }
-  expect(one(call('t2', 'Bash', { command: 'x' }), output)[1]).toMatchObject({ interrupted: true, exitCode: null })
+  const output = { ...resultLine('t2', content), toolUseResult: { stdout: content, stderr: '', interrupted: true } }
+  expect(entriesOf(callLine('t2', 'Bash', { command: 'x' }), output)[1]).toMatchObject({
+    interrupted: true,
+    exitCode: null,
+  })
 })
 
 test('read files are returned without their text on request', () => {
@@ -320,19 +341,19 @@ test('read files are returned without their text on request', () => {
   const block = { tool_use_id: 't1', type: 'tool_result', content }
   const message = { role: 'user', content: [block] }
   const line = { isSidechain: false, type: 'user', message, uuid: 'u', toolUseResult, sourceToolAssistantUUID: 'x' }
-  const file = fileOf(call('t1', 'Read', { file_path: '/a' }), line, prompt('next'))
+  const file = writeTranscript(callLine('t1', 'Read', { file_path: '/a' }), line, promptLine('next'))
   const brief: Entry[] = []
   readConversation(file, { withoutFiles: true, onEntry: (entry) => brief.push(entry) })
   expect(brief[1]).toMatchObject({ kind: 'returned', callId: 't1', ok: true, text: '' })
   expect(brief).toHaveLength(3)
-  expect(read(file).entries[1]).toMatchObject({ text: content })
+  expect(readEntries(file).entries[1]).toMatchObject({ text: content })
 })
 
 test('a file that is no transcript is reported as a problem', () => {
-  const dir = folder()
-  expect(read(join(dir, 'missing')).told.problem).toBe('ENOENT')
+  const dir = temporaryFolder()
+  expect(readEntries(join(dir, 'missing')).told.problem).toBe('ENOENT')
   mkdirSync(join(dir, 'folder'))
-  expect(read(join(dir, 'folder')).told.problem).toBe('not a file')
+  expect(readEntries(join(dir, 'folder')).told.problem).toBe('not a file')
   writeFileSync(join(dir, 'empty'), '')
-  expect(read(join(dir, 'empty')).told).toMatchObject({ lines: 0, offset: 0, problem: null })
+  expect(readEntries(join(dir, 'empty')).told).toMatchObject({ lines: 0, offset: 0, problem: null })
 })

@@ -184,7 +184,7 @@ const CHUNK = 1024 * 1024
  * A file with a longer line is not a transcript, so reading stops.
  * An image in a transcript has at most 20 MB.
  */
-export const MOST_WITHOUT_LINE_END = 128 * 1024 * 1024
+export const MAX_BYTES_WITHOUT_LINE_END = 128 * 1024 * 1024
 /** Number of bytes kept of an overlong line. */
 const HEAD = 256 * 1024
 
@@ -235,7 +235,7 @@ export function readLines(
     if (text !== null) visit({ number: lines, text, whole })
   }
   while (pos < range.to) {
-    if (!goesOn() || pos - next > MOST_WITHOUT_LINE_END) return { next, lines, stopped: true }
+    if (!goesOn() || pos - next > MAX_BYTES_WITHOUT_LINE_END) return { next, lines, stopped: true }
     const got = readSync(fd, chunk, 0, Math.min(chunk.length, range.to - pos), pos)
     if (got === 0) break
     let start = 0

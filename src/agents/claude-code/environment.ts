@@ -2,7 +2,7 @@
 export const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID'
 
 /** Variables of the client's environment that the hook program passes along. */
-export const ENVIRONMENT = [
+export const SIGNAL_VARIABLES = [
   'CLAUDE_PID',
   'CLAUDE_PROJECT_DIR',
   SESSION_VARIABLE,
@@ -33,12 +33,12 @@ export const ENVIRONMENT = [
 ] as const
 
 /** Reads the version from a value such as `claude-code_2-1-325_harness`. */
-export function versionFrom(aiAgent: string | undefined): string | null {
+export function parseClientVersion(aiAgent: string | undefined): string | null {
   const found = /^claude-code_(\d+(?:-\d+)*)(?:_|$)/.exec(aiAgent ?? '')
   return found?.[1]?.replaceAll('-', '.') ?? null
 }
 
-export function pidFrom(value: string | undefined): number | null {
+export function parsePid(value: string | undefined): number | null {
   const pid = Number(value)
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null
 }
@@ -47,7 +47,7 @@ export function pidFrom(value: string | undefined): number | null {
  * Returns whether a user attends the session.
  * The terminal client sets 1, `-p` and SDK runs set 0. Older clients set only the entry point.
  */
-export function attendedFrom(env: Record<string, string>): boolean | null {
+export function isSessionAttended(env: Record<string, string>): boolean | null {
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '1') return true
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '0') return false
   return env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') ? false : null
@@ -72,7 +72,7 @@ const OWN = [
 ]
 
 /** Returns an environment for another client, without the variables of this one. */
-export function withoutClient(env: Record<string, string | undefined>): Record<string, string> {
+export function withoutClientVariables(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN.includes(name))
   return Object.fromEntries(kept) as Record<string, string>
 }

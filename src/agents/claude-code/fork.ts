@@ -1,12 +1,12 @@
 import type { ProcessIdentity } from '../../lib/process-info.js'
 import { isAlive, ownProcess } from '../../lib/process-info.js'
 import { environmentOfProcess, programOf } from '../../lib/process-place.js'
-import type { ForkableClient, ForkOf } from '../agent.js'
-import { argsOf } from './command-line.js'
-import { withoutClient } from './environment.js'
+import type { ForkableClient, ForkSource } from '../agent.js'
+import { readClientArguments } from './command-line.js'
+import { withoutClientVariables } from './environment.js'
 import { list, object, parseObject, text } from './fields.js'
-import { liveClient } from './registry.js'
-import { configDirOf, readFlag } from './settings/read-settings.js'
+import { readRegisteredClient } from './registry.js'
+import { configDirFromEnvironment, readSettingsFlag } from './settings/read-settings.js'
 
 /**
  * Returns the client that shows a session.
@@ -20,8 +20,8 @@ export function forkableClient(hint: ProcessIdentity | null, sessionId: string):
   const environment = environmentOfProcess(hint.pid)
   // With another environment, the client might send the conversation elsewhere or use another key.
   if (environment === null) return 'the environment of its client is unknown'
-  const configDir = configDirOf(environment)
-  const listed = configDir === null ? null : liveClient(configDir, hint.pid)
+  const configDir = configDirFromEnvironment(environment)
+  const listed = configDir === null ? null : readRegisteredClient(configDir, hint.pid)
   if (listed?.sessionId !== sessionId || listed.cwd === null) return "the client's registry does not list its process"
   const program = programOf(hint.pid)
   if (program === null) return 'the program of its client is unknown, or was replaced after its start'
@@ -40,8 +40,8 @@ const REFUSED = 'This copy of the session only writes its brief, without tools. 
  * Such a client writes nothing to disk, runs no tool and compacts nothing.
  * Tools are refused instead of removed, so that the conversation's prefix stays the same.
  */
-export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
-  const own = argsOf(client)
+export function forkArguments({ sessionId, client }: ForkSource, settingsFile: string): string[] {
+  const own = readClientArguments(client)
   return [
     '-p',
     '--output-format=json',
@@ -61,9 +61,9 @@ export function forkArguments({ sessionId, client }: ForkOf, settingsFile: strin
  * Returns the session's settings, merged with those of a fork.
  * The settings may hold secrets, so they belong in a private file, not on a command line.
  */
-export function forkSettings({ client, folder }: ForkOf): Record<string, unknown> {
-  const { settings } = argsOf(client)
-  const theirs = settings === undefined ? {} : (readFlag(settings, folder) ?? {})
+export function forkSettings({ client, folder }: ForkSource): Record<string, unknown> {
+  const { settings } = readClientArguments(client)
+  const theirs = settings === undefined ? {} : (readSettingsFlag(settings, folder) ?? {})
   const hooks = object(theirs.hooks) ?? {}
   const refuse = { matcher: '*', hooks: [{ type: 'command', command: `echo '${REFUSED}' >&2; exit 2` }] }
   return {
@@ -78,12 +78,12 @@ export function forkSettings({ client, folder }: ForkOf): Record<string, unknown
  * Returns an environment without terminal and BATON_SEAT, in which Baton's own hooks do nothing.
  */
 export function forkEnvironment(env: Record<string, string | undefined>): Record<string, string> {
-  const { TMUX: _, TMUX_PANE: __, ...rest } = withoutClient(env)
+  const { TMUX: _, TMUX_PANE: __, ...rest } = withoutClientVariables(env)
   return { ...rest, BATON_DISABLE: '1' }
 }
 
 /** Reads what the forked client printed: its answer, or the reason why there is none. */
-export function forkAnswer(printed: string): { answer: string | null; why: string } {
+export function parseForkOutput(printed: string): { answer: string | null; why: string } {
   const result = parseObject(printed.trim())
   if (result === null) return { answer: null, why: 'the client printed nothing readable' }
   const subtype = text(result.subtype) ?? ''

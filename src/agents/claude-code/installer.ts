@@ -2,27 +2,32 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Finding, noFaults, oneFault } from '../../lib/finding.js'
-import type { AgentInstaller, CheckContext, DemoClient, Sample } from '../installer.js'
-import { readStatusLine } from '../shared/launcher-call.js'
-import { checkMod } from './checks/check-mod.js'
+import type { AgentInstaller, CheckContext, DemoClient, SampleSignals } from '../installer.js'
+import { parseStatusLineCommand } from '../shared/launcher-call.js'
+import { checkPluginModule } from './checks/check-mod.js'
 import { checkHooksRun, checkSettings, checkStatusLine } from './checks/check-settings.js'
-import { checkWays } from './checks/check-ways.js'
+import { checkHandoffChannels } from './checks/check-ways.js'
 import { claudeCode } from './claude-code.js'
 import { launcherText } from './launcher.js'
-import { MOD_NAME, modFiles } from './mod/mod.js'
-import { insertBaton, otherHomes, sameEntries, stripBaton } from './settings/change-settings.js'
-import { hasRule } from './settings/handoff-rule.js'
+import { PLUGIN_NAME, pluginModuleFiles } from './mod/mod.js'
 import {
-  entries,
+  haveSameBatonEntries,
+  insertBatonEntries,
+  launchersOfOtherHomes,
+  removeBatonEntries,
+} from './settings/change-settings.js'
+import { containsHandoffRule } from './settings/handoff-rule.js'
+import {
+  findBatonEntries,
   HANDOFF_RULE,
-  isBlank,
-  openSettings,
-  projectSettings,
+  isBlankSettings,
+  parseSettings,
+  projectSettingsPaths,
   statusLineCommandIn,
-  supportsMods,
-  userSettings,
+  supportsPluginModules,
+  userSettingsPath,
 } from './settings/settings-file.js'
-import { supportsWaiters } from './waiter.js'
+import { supportsWaitingHooks } from './waiter.js'
 
 /** The event that starts a session. */
 const START = 'SessionStart'
@@ -71,18 +76,19 @@ const claudeCodeDemo: DemoClient = {
 const WITHOUT_MODULE = 'window and compaction point are derived, not exact'
 
 export const claudeCodeInstaller: AgentInstaller = {
-  settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
+  settingsPath: (scope, { env, project }) =>
+    scope === 'project' ? projectSettingsPaths(project).local : userSettingsPath(env),
   environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
-  inheritedFrom: ({ env, project }) => [projectSettings(project).shared, userSettings(env)],
+  inheritedFrom: ({ env, project }) => [projectSettingsPaths(project).shared, userSettingsPath(env)],
   // The client loads modules beside the user's and the project's settings.
   // If both exist, the client loads the user's.
-  modFolder: (settings) => join(dirname(settings), 'skills', MOD_NAME),
-  modFiles,
+  modFolder: (settings) => join(dirname(settings), 'skills', PLUGIN_NAME),
+  modFiles: pluginModuleFiles,
   whyNoMod: (version) =>
-    supportsMods(version)
+    supportsPluginModules(version)
       ? null
       : `Claude Code ${version} loads no plugin modules (2.1.287 and later do): ${WITHOUT_MODULE}.`,
-  supportsWaiters,
+  supportsWaiters: supportsWaitingHooks,
   launcher: (input) =>
     launcherText({
       ...input,
@@ -90,29 +96,31 @@ export const claudeCodeInstaller: AgentInstaller = {
       environment: claudeCode.environment,
       unread: claudeCode.unread,
     }),
-  insert: insertBaton,
-  strip: stripBaton,
-  sameEntries,
-  otherHomes,
+  insert: insertBatonEntries,
+  strip: removeBatonEntries,
+  sameEntries: haveSameBatonEntries,
+  otherHomes: launchersOfOtherHomes,
   callsBaton(text, by) {
-    if (isBlank(text)) return false
+    if (isBlankSettings(text)) return false
     try {
       const line = statusLineCommandIn(text)
-      const mine = entries(openSettings(text), by).some(({ call }) => call.whose === 'ours')
-      return mine || (line !== null && readStatusLine(line, by)?.whose === 'ours')
+      const mine = findBatonEntries(parseSettings(text), by).some(({ call }) => call.whose === 'ours')
+      return mine || (line !== null && parseStatusLineCommand(line, by)?.whose === 'ours')
     } catch {
       return false
     }
   },
   statusLineIn: statusLineCommandIn,
   handoffRule: HANDOFF_RULE,
-  hasHandoffRule: hasRule,
+  hasHandoffRule: containsHandoffRule,
   commandsIn(text, by) {
-    const entry = entries(openSettings(text), by).find(({ call }) => call.args[0] === START && call.whose === 'ours')
+    const entry = findBatonEntries(parseSettings(text), by).find(
+      ({ call }) => call.args[0] === START && call.whose === 'ours',
+    )
     const line = statusLineCommandIn(text)
     return {
       hook: entry ? (entry.hook as { command: string }).command : null,
-      line: line !== null && readStatusLine(line, by)?.whose === 'ours' ? line : null,
+      line: line !== null && parseStatusLineCommand(line, by)?.whose === 'ours' ? line : null,
     }
   },
   startEvent: START,
@@ -122,15 +130,15 @@ export const claudeCodeInstaller: AgentInstaller = {
     { name: 'settings', look: checkSettings },
     { name: 'hooks-run', look: checkHooksRun },
     { name: 'status-line', look: checkStatusLine },
-    { name: 'mod', look: checkMod },
-    { name: 'ways', look: checkWays },
+    { name: 'mod', look: checkPluginModule },
+    { name: 'ways', look: checkHandoffChannels },
   ],
   demo: claudeCodeDemo,
 }
 
 const SAMPLE_PREFIX = 'doctor-'
 
-function sampleSignals(folder: string, id: string): Sample {
+function sampleSignals(folder: string, id: string): SampleSignals {
   const sessionId = `${SAMPLE_PREFIX}${id}`
   const used = 12_345
   const common = { session_id: sessionId, transcript_path: `${folder}/${sessionId}.jsonl`, cwd: folder }

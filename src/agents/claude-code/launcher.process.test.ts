@@ -6,7 +6,7 @@ import { eventJson, runHook, SESSION, spoolTaken } from '../../../test/harness/r
 import { until } from '../../../test/harness/wait.js'
 import { createTestHome, type TestHome } from '../../testing/cli-home.js'
 import { launcherText } from './launcher.js'
-import { openBeginning } from './payload.js'
+import { parseTruncatedPayload } from './payload.js'
 
 const SCRIPT = path.join(import.meta.dirname, 'launcher.sh')
 
@@ -99,7 +99,11 @@ test.each([
   const tool_calls = ['first', 'second'].map((id) => ({ ...CALL, tool_use_id: id, ...response }))
   const body = await spooledBatch({ cwd, tool_calls })
   expect(body).toHaveLength(2048)
-  expect(openBeginning(body)).toMatchObject({ session_id: SESSION, cwd, tool_calls: [{ tool_use_id: 'first' }] })
+  expect(parseTruncatedPayload(body)).toMatchObject({
+    session_id: SESSION,
+    cwd,
+    tool_calls: [{ tool_use_id: 'first' }],
+  })
 })
 
 test('all calls of a short tool batch are stored, because they are counted', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Limits } from '../../contract/reading.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
-import { familyOf } from './models.js'
+import { modelFamilyOf } from './models.js'
 
 type Given = Partial<Omit<LimitsInput, 'models'>> & { model?: string | null; models?: LimitsInput['models'] }
 
@@ -371,8 +371,8 @@ describe('choosing the name of the model', () => {
       'claude-opus-4-6-20260101',
       'anthropic/claude-opus-4-6',
     ]
-    expect(new Set(spellings.map(familyOf))).toEqual(new Set(['claude-opus-4-6']))
-    expect(familyOf('claude-sonnet-4-0')).toBe(familyOf('claude-sonnet-4-20250514'))
-    expect(familyOf('claude-3-5-haiku-20241022')).not.toBe(familyOf('claude-3-haiku-20240307'))
+    expect(new Set(spellings.map(modelFamilyOf))).toEqual(new Set(['claude-opus-4-6']))
+    expect(modelFamilyOf('claude-sonnet-4-0')).toBe(modelFamilyOf('claude-sonnet-4-20250514'))
+    expect(modelFamilyOf('claude-3-5-haiku-20241022')).not.toBe(modelFamilyOf('claude-3-haiku-20240307'))
   })
 })

@@ -1,5 +1,5 @@
 import type { CompactionMode, Limits } from '../../contract/reading.js'
-import { asksForLarge, familyOf, modelFacts, resolveAlias } from './models.js'
+import { modelFamilyOf, modelWindowFacts, requestsLargeWindow, resolveAlias } from './models.js'
 
 /**
  * The client's own figures about its compaction, from the plugin module or the context-usage query.
@@ -83,7 +83,7 @@ function fromReported(told: ReportedLimits, input: LimitsInput): Limits | null {
   const own = told.by === 'env' || told.by === 'settings' ? windowFacts(name, input).window : told.effective
   const window = told.window ?? input.window ?? own
   if (window === null) return null
-  const reserve = reserveOf(input.env, modelFacts(name ?? '').reserve)
+  const reserve = reserveOf(input.env, modelWindowFacts(name ?? '').reserve)
   if (!told.enabled) {
     const point = window - reserve - REFUSE_MARGIN
     return {
@@ -125,8 +125,8 @@ function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): s
     .map((name) => resolveAlias(name as string, input.env))
   const first = input.answered ?? names[0] ?? null
   if (first === null) return null
-  const family = familyOf(first)
-  return names.find((name) => familyOf(name) === family && asksForLarge(name)) ?? first
+  const family = modelFamilyOf(first)
+  return names.find((name) => modelFamilyOf(name) === family && requestsLargeWindow(name)) ?? first
 }
 
 interface WindowFacts {
@@ -137,7 +137,7 @@ interface WindowFacts {
 }
 
 function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
-  const facts = modelFacts(name ?? '')
+  const facts = modelWindowFacts(name ?? '')
   const { env } = input
   if (input.window !== null) {
     // A small model with a large window was requested as `[1m]`, so it compacts after a refusal.

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/harness/temp-dir.js'
-import { forgetLiveSummary, readLiveSummary } from './live-summary.js'
+import { deleteCompactionNote, readCompactionNote } from './live-summary.js'
 
 const note = {
   format: 1,
@@ -23,12 +23,12 @@ function put(value: unknown): string {
 
 test('a note contains the summary, the figures and the kept tail', () => {
   const { format: _, session: __, ...rest } = note
-  expect(readLiveSummary(put(note), 's1', 5000)).toEqual({ ...rest, summary: 'The login is fixed.' })
+  expect(readCompactionNote(put(note), 's1', 5000)).toEqual({ ...rest, summary: 'The login is fixed.' })
 })
 
 test('a note written during the compaction has a summary and no figures yet', () => {
   const early = { ...note, tokensBefore: null, tokensAfter: null, kept: null }
-  expect(readLiveSummary(put(early), 's1', 0)).toMatchObject({
+  expect(readCompactionNote(put(early), 's1', 0)).toMatchObject({
     summary: 'The login is fixed.',
     tokensBefore: null,
     tokensAfter: null,
@@ -37,7 +37,7 @@ test('a note written during the compaction has a summary and no figures yet', ()
 })
 
 test('a note of an earlier compaction is ignored', () => {
-  expect(readLiveSummary(put(note), 's1', 5001)).toBeNull()
+  expect(readCompactionNote(put(note), 's1', 5001)).toBeNull()
 })
 
 test.each([
@@ -51,37 +51,37 @@ test.each([
   JSON.stringify({ ...note, summary: '' }),
   JSON.stringify({ ...note, summary: 7 }),
 ])('an incomplete or foreign note (%#) is ignored', (text) => {
-  expect(readLiveSummary(put(text), 's1', 0)).toBeNull()
+  expect(readCompactionNote(put(text), 's1', 0)).toBeNull()
 })
 
 test('a note larger than a megabyte is ignored', () => {
   const size = 1024 * 1024
   const room = size - JSON.stringify({ ...note, summary: '' }).length
-  expect(readLiveSummary(put({ ...note, summary: 'x'.repeat(room) }), 's1', 0)?.summary).toHaveLength(room)
-  expect(readLiveSummary(put({ ...note, summary: 'x'.repeat(room + 1) }), 's1', 0)).toBeNull()
+  expect(readCompactionNote(put({ ...note, summary: 'x'.repeat(room) }), 's1', 0)?.summary).toHaveLength(room)
+  expect(readCompactionNote(put({ ...note, summary: 'x'.repeat(room + 1) }), 's1', 0)).toBeNull()
 })
 
 test('there is no summary note without a file, or for a session id that is a path', () => {
   const dir = put(note)
-  expect(readLiveSummary(null, 's1', 0)).toBeNull()
-  expect(readLiveSummary('', 's1', 0)).toBeNull()
-  expect(readLiveSummary(path.join(dir, 'missing'), 's1', 0)).toBeNull()
+  expect(readCompactionNote(null, 's1', 0)).toBeNull()
+  expect(readCompactionNote('', 's1', 0)).toBeNull()
+  expect(readCompactionNote(path.join(dir, 'missing'), 's1', 0)).toBeNull()
   mkdirSync(path.join(dir, 'sub'))
-  expect(readLiveSummary(path.join(dir, 'sub'), '../s1', 0)).toBeNull()
+  expect(readCompactionNote(path.join(dir, 'sub'), '../s1', 0)).toBeNull()
   mkdirSync(path.join(dir, 's2.summary.json'))
-  expect(readLiveSummary(dir, 's2', 0)).toBeNull()
+  expect(readCompactionNote(dir, 's2', 0)).toBeNull()
 })
 
 test('forgetting a session removes only its note', () => {
   const dir = put(note)
   for (const name of ['s1.json', 's2.summary.json']) writeFileSync(path.join(dir, name), '{}')
-  for (const id of ['s1', 's1', 's3']) forgetLiveSummary(dir, id)
+  for (const id of ['s1', 's1', 's3']) deleteCompactionNote(dir, id)
   expect(readdirSync(dir).sort()).toEqual(['s1.json', 's2.summary.json'])
 })
 
 test('a session id that is a path removes nothing', () => {
   const dir = put(note)
   mkdirSync(path.join(dir, 'live'))
-  forgetLiveSummary(path.join(dir, 'live'), '../s1')
+  deleteCompactionNote(path.join(dir, 'live'), '../s1')
   expect(existsSync(path.join(dir, 's1.summary.json'))).toBe(true)
 })

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
-import { LIVE_FORMAT } from './live.js'
+import { LIVE_REPORT_FORMAT } from './live.js'
 import { summaryText } from './summary-text.js'
 
 /** The plugin module's note about a session's newest compaction. */
-export interface LiveSummary {
+export interface CompactionNote {
   /** Summary as the client uses it, without the analysis that the summariser wrote before it. */
   summary: string
   /** Null while the compaction still runs, as are `tokensAfter` and `kept`. */
@@ -33,7 +33,7 @@ const LARGEST_SUMMARY = 1024 * 1024
  * Reads the plugin module's note about a session's newest compaction.
  * Null without a module, for a foreign file, or without a note since `sinceMs` (module's clock).
  */
-export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
+export function readCompactionNote(dir: string | null, sessionId: string, sinceMs: number): CompactionNote | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
   // The client does not write atomically, so an incomplete note is read a second time.
@@ -42,9 +42,9 @@ export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: 
   return found !== null && found.at >= sinceMs ? found : null
 }
 
-function parseSummary(json: string, sessionId: string): LiveSummary | null {
+function parseSummary(json: string, sessionId: string): CompactionNote | null {
   const note = parseObject(json)
-  if (note === null || note.format !== LIVE_FORMAT || note.session !== sessionId) return null
+  if (note === null || note.format !== LIVE_REPORT_FORMAT || note.session !== sessionId) return null
   const [summary, at, kept] = [summaryText(text(note.summary)), number(note.at), object(note.kept)]
   if (summary === null || at === null) return null
   return {
@@ -58,7 +58,7 @@ function parseSummary(json: string, sessionId: string): LiveSummary | null {
 }
 
 /** Removes the note of a session, because it contains conversation text. */
-export function forgetLiveSummary(dir: string | null, sessionId: string): void {
+export function deleteCompactionNote(dir: string | null, sessionId: string): void {
   const path = placeOf(dir, sessionId)
   if (path !== null) rmSync(path, { force: true })
 }

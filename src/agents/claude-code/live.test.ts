@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/harness/temp-dir.js'
-import { abandonMod, isModGone, parseLive, readLive, tellsSeen } from './live.js'
+import { isPluginModuleGone, markPluginModuleGone, parseLiveReport, readLiveReport, reportsSeenOrders } from './live.js'
 
 const report = {
   format: 1,
@@ -27,7 +27,7 @@ function put(value: unknown, name = 's1'): { dir: string; file: string } {
 }
 
 test("a live report is an exact reading with the client's limits", () => {
-  expect(readLive(put(report).dir, 's1', null)).toEqual({
+  expect(readLiveReport(put(report).dir, 's1', null)).toEqual({
     reading: {
       used: 50_008,
       usage: null,
@@ -46,49 +46,49 @@ test("a live report is an exact reading with the client's limits", () => {
 })
 
 test('a live report without a figure is unknown, and still has the limits', () => {
-  const live = readLive(put({ ...report, tokens: null }).dir, 's1', null)
+  const live = readLiveReport(put({ ...report, tokens: null }).dir, 's1', null)
   expect(live?.reading.used).toBeNull()
   expect(live?.told?.threshold).toBe(167_000)
 })
 
 test('a report of a failed plugin module is used only for what it knew before', () => {
-  expect(parseLive(JSON.stringify({ ...report, problem: 'Error: x' }), 's1')?.reading.used).toBe(50_008)
-  expect(parseLive(JSON.stringify({ ...report, tokens: null, problem: 'Error: x' }), 's1')).toBeNull()
+  expect(parseLiveReport(JSON.stringify({ ...report, problem: 'Error: x' }), 's1')?.reading.used).toBe(50_008)
+  expect(parseLiveReport(JSON.stringify({ ...report, tokens: null, problem: 'Error: x' }), 's1')).toBeNull()
 })
 
 test('a plugin module whose files were removed is ignored, and known to be gone', () => {
   const program = path.join(tempDir(), 'reg ister.js')
   const { dir } = put({ ...report, mod: pathToFileURL(program).href })
-  expect([readLive(dir, 's1', null), isModGone(dir, 's1')]).toEqual([null, true])
+  expect([readLiveReport(dir, 's1', null), isPluginModuleGone(dir, 's1')]).toEqual([null, true])
   writeFileSync(program, '')
-  expect([readLive(dir, 's1', null)?.reading.used, isModGone(dir, 's1')]).toEqual([50_008, false])
+  expect([readLiveReport(dir, 's1', null)?.reading.used, isPluginModuleGone(dir, 's1')]).toEqual([50_008, false])
   const odd = put({ ...report, mod: 'blob:nodedata:1' })
-  expect([readLive(odd.dir, 's1', null)?.reading.used, isModGone(odd.dir, 's1'), isModGone(odd.dir, 'other')]).toEqual([
-    50_008,
-    false,
-    false,
-  ])
+  expect([
+    readLiveReport(odd.dir, 's1', null)?.reading.used,
+    isPluginModuleGone(odd.dir, 's1'),
+    isPluginModuleGone(odd.dir, 'other'),
+  ]).toEqual([50_008, false, false])
 })
 
 test('an abandoned plugin module is ignored until it reports again', () => {
   const { dir, file } = put({ ...report, seen: true })
-  abandonMod(dir, 'other')
-  expect([tellsSeen(dir, 's1'), isModGone(dir, 's1')]).toEqual([true, false])
-  abandonMod(dir, 's1')
-  expect([readLive(dir, 's1', null), isModGone(dir, 's1')]).toEqual([null, true])
+  markPluginModuleGone(dir, 'other')
+  expect([reportsSeenOrders(dir, 's1'), isPluginModuleGone(dir, 's1')]).toEqual([true, false])
+  markPluginModuleGone(dir, 's1')
+  expect([readLiveReport(dir, 's1', null), isPluginModuleGone(dir, 's1')]).toEqual([null, true])
   writeFileSync(file, JSON.stringify({ ...report, at: report.at + 1 }))
-  expect([readLive(dir, 's1', null)?.reading.used, isModGone(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([
-    50_008,
-    false,
-    false,
-  ])
+  expect([
+    readLiveReport(dir, 's1', null)?.reading.used,
+    isPluginModuleGone(dir, 's1'),
+    reportsSeenOrders(dir, 's1'),
+  ]).toEqual([50_008, false, false])
 })
 
 test('a report by an earlier process of the same session is ignored', () => {
   const { dir, file } = put(report)
   utimesSync(file, new Date(1_000_000_000_000), new Date(1_000_000_000_000))
-  expect(readLive(dir, 's1', 1_000_000_060_000)).toBeNull()
-  expect(readLive(dir, 's1', 999_999_990_000)?.reading.used).toBe(50_008)
+  expect(readLiveReport(dir, 's1', 1_000_000_060_000)).toBeNull()
+  expect(readLiveReport(dir, 's1', 999_999_990_000)?.reading.used).toBe(50_008)
 })
 
 test.each([
@@ -100,16 +100,16 @@ test.each([
   JSON.stringify({ ...report, session: 'other' }),
   JSON.stringify({ ...report, at: 'now' }),
 ])('an incomplete or foreign report (%#) is ignored', (text) => {
-  expect(parseLive(text, 's1')).toBeNull()
-  expect(readLive(put(text).dir, 's1', null)).toBeNull()
+  expect(parseLiveReport(text, 's1')).toBeNull()
+  expect(readLiveReport(put(text).dir, 's1', null)).toBeNull()
 })
 
 test('there is no live report without a file, or for a session id that is a path', () => {
   const { dir } = put(report)
-  expect(readLive(null, 's1', null)).toBeNull()
-  expect(readLive('', 's1', null)).toBeNull()
-  expect(readLive(path.join(dir, 'missing'), 's1', null)).toBeNull()
-  expect(readLive(path.join(dir, 'sub'), '../s1', null)).toBeNull()
+  expect(readLiveReport(null, 's1', null)).toBeNull()
+  expect(readLiveReport('', 's1', null)).toBeNull()
+  expect(readLiveReport(path.join(dir, 'missing'), 's1', null)).toBeNull()
+  expect(readLiveReport(path.join(dir, 'sub'), '../s1', null)).toBeNull()
   mkdirSync(path.join(dir, 's2.json'))
-  expect(readLive(dir, 's2', null)).toBeNull()
+  expect(readLiveReport(dir, 's2', null)).toBeNull()
 })

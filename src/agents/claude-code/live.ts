@@ -19,7 +19,7 @@ export interface LiveReport {
 }
 
 /** The format of live reports that this version's plugin module writes. Others are ignored. */
-export const LIVE_FORMAT = 1
+export const LIVE_REPORT_FORMAT = 1
 const LARGEST_REPORT = 64 * 1024
 /** Tolerance between the clocks of the process table and the file system. */
 const CLOCK_SLACK_MS = 2000
@@ -29,13 +29,17 @@ const CLOCK_SLACK_MS = 2000
  * Null when there is no report, the module was removed or abandoned, or the file is foreign.
  * Null also for a report by an earlier process of the session.
  */
-export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
+export function readLiveReport(
+  dir: string | null,
+  sessionId: string,
+  processStartedAtMs: number | null,
+): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
   return report === null || isAway(report) || isAbandoned(dir!, sessionId, report) ? null : report
 }
 
 /** Returns whether the session's plugin module was removed or abandoned. False when not known. */
-export function isModGone(dir: string, sessionId: string): boolean {
+export function isPluginModuleGone(dir: string, sessionId: string): boolean {
   const report = readReport(dir, sessionId, null)
   return report !== null && (isAway(report) || isAbandoned(dir, sessionId, report))
 }
@@ -44,12 +48,12 @@ export function isModGone(dir: string, sessionId: string): boolean {
  * Returns whether the session's plugin module reports which orders it has seen.
  * Old versions do not.
  */
-export function tellsSeen(dir: string, sessionId: string): boolean {
+export function reportsSeenOrders(dir: string, sessionId: string): boolean {
   return readReport(dir, sessionId, null)?.tellsSeen === true
 }
 
 /** Marks a plugin module that ignores orders (a crashed one) as gone until it reports again. */
-export function abandonMod(dir: string, sessionId: string): void {
+export function markPluginModuleGone(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
   try {
     if (report !== null) writeFileSync(abandonedFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
@@ -84,13 +88,13 @@ function readReport(dir: string | null, sessionId: string, processStartedAtMs: n
   if ('refused' in looked) return null
   if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
   // The client does not write atomically, so an incomplete report is read a second time.
-  const read = () => parseLive(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
+  const read = () => parseLiveReport(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
   return read() ?? read()
 }
 
-export function parseLive(json: string, sessionId: string): LiveReport | null {
+export function parseLiveReport(json: string, sessionId: string): LiveReport | null {
   const report = parseObject(json)
-  if (report === null || report.format !== LIVE_FORMAT || report.session !== sessionId) return null
+  if (report === null || report.format !== LIVE_REPORT_FORMAT || report.session !== sessionId) return null
   const stamp = number(report.at)
   if (stamp === null) return null
   // A module that has reported only a problem differs from a session without token figures.

@@ -69,7 +69,7 @@ export function resolveAlias(name: string, env: Record<string, string> = {}): st
   return LARGE_SUFFIX.test(name) && !LARGE_SUFFIX.test(repointed) ? `${repointed}[1m]` : repointed
 }
 
-export function asksForLarge(name: string): boolean {
+export function requestsLargeWindow(name: string): boolean {
   return LARGE_SUFFIX.test(name)
 }
 
@@ -77,7 +77,7 @@ export function asksForLarge(name: string): boolean {
  * Returns the model's family, the same for every spelling: dated, of a cloud provider, with `[1m]`.
  * A model with an unknown name is its own family.
  */
-export function familyOf(name: string): string {
+export function modelFamilyOf(name: string): string {
   const bare = name.replace(LARGE_SUFFIX, '').toLowerCase()
   const old = /claude-3(-\d)?-(opus|sonnet|haiku)/.exec(bare)
   if (old !== null) return named(`3${old[1] ?? ''}-${old[2]}`)
@@ -87,9 +87,9 @@ export function familyOf(name: string): string {
   return named(`${found[1]}-${found[2]}${minor}`)
 }
 
-export function modelFacts(name: string): ModelFacts {
-  const family = familyOf(name)
-  const large = asksForLarge(name)
+export function modelWindowFacts(name: string): ModelFacts {
+  const family = modelFamilyOf(name)
+  const large = requestsLargeWindow(name)
   if (BY_ITSELF_LARGE.includes(family)) return { family, window: LARGE, by: 'model-default', reserve: RESERVE }
   if (BY_ITSELF.includes(family))
     return { family, window: large ? LARGE : SMALL, by: large ? 'auto' : 'model-default', reserve: RESERVE }

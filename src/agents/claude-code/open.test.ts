@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { eventNames, recorded, VERSIONS } from '../../../test/harness/fixture.js'
 import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { RawSignal, Signal } from '../../contract/signal.js'
-import { open } from './open.js'
+import { decodeSignal } from './open.js'
 
 function raw(kind: string, body: unknown, env: Record<string, string> = {}): RawSignal {
   return { agent: 'claude-code', kind, body: typeof body === 'string' ? body : JSON.stringify(body), env, at: 5 }
@@ -72,7 +72,7 @@ describe.each(VERSIONS)('recorded events of client %s', (version) => {
     // The transcript in a compaction's own SubagentStop does not exist; a real subagent's does.
     const given = recorded(version, name)
     if (name === 'print.subagent.SubagentStop') given.body = withTranscript(given.body)
-    const signal = open(given)!
+    const signal = decodeSignal(given)!
     expect(signal).toMatchObject(EXPECTED[name]!)
     expect(signal).toMatchObject({
       agentVersion: version,
@@ -105,9 +105,12 @@ test('a SubagentStop without a type belongs to a compaction unless its transcrip
     agent_type: '',
     agent_transcript_path: path.join(dir, 'agent-a1.jsonl'),
   }
-  expect(open(raw('SubagentStop', body))).toMatchObject({ kind: 'other', subagent: null })
+  expect(decodeSignal(raw('SubagentStop', body))).toMatchObject({ kind: 'other', subagent: null })
   writeFileSync(body.agent_transcript_path, '{}\n')
-  expect(open(raw('SubagentStop', body))).toMatchObject({ kind: 'subagent-end', subagent: { id: 'a1', type: null } })
+  expect(decodeSignal(raw('SubagentStop', body))).toMatchObject({
+    kind: 'subagent-end',
+    subagent: { id: 'a1', type: null },
+  })
 })
 
 test('the environment names process, seat, parent and job', () => {
@@ -119,7 +122,7 @@ test('the environment names process, seat, parent and job', () => {
     CLAUDE_PROJECT_DIR: '/p',
     AI_AGENT: 'claude-code_2-1-325_harness',
   }
-  expect(open(raw('Stop', { session_id: 's', cwd: '/p/sub', hook_event_name: 'Stop' }, env))).toMatchObject({
+  expect(decodeSignal(raw('Stop', { session_id: 's', cwd: '/p/sub', hook_event_name: 'Stop' }, env))).toMatchObject({
     pid: 4711,
     seat: 'seat',
     parentSeat: 'parent',
@@ -137,18 +140,20 @@ test.each([
   [{ CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }, false],
   [{ CLAUDE_CODE_ENTRYPOINT: 'cli' }, null],
 ])('the environment %j says whether a user attends the session', (env, attended) => {
-  expect(open(raw('Stop', { session_id: 's' }, env as Record<string, string>))?.attended).toBe(attended)
+  expect(decodeSignal(raw('Stop', { session_id: 's' }, env as Record<string, string>))?.attended).toBe(attended)
 })
 
 test('a start of an unknown kind resets nothing', () => {
-  expect(open(raw('SessionStart', { session_id: 's', source: 'teleport' }))?.start).toEqual({ source: 'resume' })
+  expect(decodeSignal(raw('SessionStart', { session_id: 's', source: 'teleport' }))?.start).toEqual({
+    source: 'resume',
+  })
 })
 
 test.each(['', '{', 'null', '[]', '{"cwd":"/p"}', '{"session_id":7}', '{"session_id":""}'])(
   'the body %j is not a signal',
   (body) => {
-    expect(open(raw('Stop', body))).toBeNull()
-    expect(open(raw('status-line', body))).toBeNull()
+    expect(decodeSignal(raw('Stop', body))).toBeNull()
+    expect(decodeSignal(raw('status-line', body))).toBeNull()
   },
 )
 
@@ -164,7 +169,7 @@ test('fields of the wrong type count as missing', () => {
     workspace: null,
     version: [],
   }
-  expect(open(raw('status-line', body))).toMatchObject({
+  expect(decodeSignal(raw('status-line', body))).toMatchObject({
     cwd: null,
     model: null,
     window: null,
@@ -172,12 +177,12 @@ test('fields of the wrong type count as missing', () => {
     planLimits: null,
     reading: { used: null, stamp: null },
   })
-  expect(open(raw('PostToolBatch', body))).toMatchObject({ kind: 'tool-batch', toolUseIds: [], toolCalls: 1 })
+  expect(decodeSignal(raw('PostToolBatch', body))).toMatchObject({ kind: 'tool-batch', toolUseIds: [], toolCalls: 1 })
 })
 
 test('an unknown event is still a signal', () => {
   mkdirSync(path.join(tempDir(), 'x'))
-  expect(open(raw('Telepathy', { session_id: 's' }))).toMatchObject({ kind: 'other', event: 'Telepathy' })
+  expect(decodeSignal(raw('Telepathy', { session_id: 's' }))).toMatchObject({ kind: 'other', event: 'Telepathy' })
 })
 
 test('a failed summariser is distinguished from a failed turn and from a failed subagent', () => {
@@ -187,14 +192,14 @@ test('a failed summariser is distinguished from a failed turn and from a failed 
     error: 'unknown',
     last_assistant_message: 'API Error: 400',
   }
-  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1' }))).toMatchObject({
+  expect(decodeSignal(raw('StopFailure', { ...failure, agent_id: 'a1' }))).toMatchObject({
     kind: 'compact-failed',
     subagent: { id: 'a1' },
   })
-  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({
+  expect(decodeSignal(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({
     kind: 'turn-failed',
   })
-  expect(open(raw('StopFailure', failure))).toMatchObject({ kind: 'turn-failed', subagent: null })
+  expect(decodeSignal(raw('StopFailure', failure))).toMatchObject({ kind: 'turn-failed', subagent: null })
 })
 
 test.each([
@@ -206,14 +211,14 @@ test.each([
   'a project whose name has control characters is recognised by the working directory: %j in %j',
   (named, cwd, project) => {
     const body = { session_id: 's1', cwd, hook_event_name: 'Stop' }
-    expect(open(raw('Stop', body, { CLAUDE_PROJECT_DIR: named }))?.project).toBe(project)
+    expect(decodeSignal(raw('Stop', body, { CLAUDE_PROJECT_DIR: named }))?.project).toBe(project)
   },
 )
 
 test('a folder or a device as transcript is dropped, and a file that does not exist yet is kept', () => {
   const dir = tempDir()
   const at = (transcript_path: string) =>
-    open(raw('Stop', { session_id: 's1', hook_event_name: 'Stop', transcript_path }))!.transcriptPath
+    decodeSignal(raw('Stop', { session_id: 's1', hook_event_name: 'Stop', transcript_path }))!.transcriptPath
   expect(at(dir)).toBeNull()
   expect(at('/dev/null')).toBeNull()
   expect(at(path.join(dir, 's1.jsonl'))).toBe(path.join(dir, 's1.jsonl'))

@@ -3,10 +3,10 @@ import type { Reading } from '../../contract/reading.js'
 import type { PlanLimit } from '../../contract/signal.js'
 import { BLANK_SIGNAL, type RawSignal, type Signal, type SignalKind, type StartSource } from '../../contract/signal.js'
 import { lookAtNamedFile } from '../../lib/named-file.js'
-import { attendedFrom, pidFrom, versionFrom } from './environment.js'
+import { isSessionAttended, parseClientVersion, parsePid } from './environment.js'
 import { count, type Fields, number, object, text } from './fields.js'
-import { openBeginning, openPayload } from './payload.js'
-import { configDirOf } from './settings/read-settings.js'
+import { parsePayload, parseTruncatedPayload } from './payload.js'
+import { configDirFromEnvironment } from './settings/read-settings.js'
 import { summaryText } from './summary-text.js'
 import { measureUsage } from './usage.js'
 
@@ -28,13 +28,13 @@ const KINDS: Record<string, SignalKind> = {
 const START_SOURCES = new Set<string>(['startup', 'resume', 'clear', 'compact', 'fork'] satisfies StartSource[])
 
 /** Turns the client's payload into a signal. Null when it is not one of Claude Code's. */
-export function open(raw: RawSignal): Signal | null {
-  const body = openPayload(raw.body) ?? (raw.kind === 'PostToolBatch' ? openBeginning(raw.body) : null)
+export function decodeSignal(raw: RawSignal): Signal | null {
+  const body = parsePayload(raw.body) ?? (raw.kind === 'PostToolBatch' ? parseTruncatedPayload(raw.body) : null)
   const sessionId = text(body?.session_id)
   if (body === null || sessionId === null) return null
   const signal = blankSignal(raw, body, sessionId)
   if (raw.kind !== 'status-line') return openEvent(signal, body)
-  const line = readStatusLine(body)
+  const line = decodeStatusLine(body)
   return {
     ...signal,
     kind: 'status-line',
@@ -63,9 +63,9 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     project: projectIn(text(raw.env.CLAUDE_PROJECT_DIR), cwd),
     transcriptPath: transcriptAt(text(body.transcript_path)),
     model: text(body.model),
-    agentVersion: versionFrom(raw.env.AI_AGENT),
-    pid: pidFrom(raw.env.CLAUDE_PID),
-    attended: attendedFrom(raw.env),
+    agentVersion: parseClientVersion(raw.env.AI_AGENT),
+    pid: parsePid(raw.env.CLAUDE_PID),
+    attended: isSessionAttended(raw.env),
     seat: text(raw.env.BATON_SEAT),
     parentSeat: text(raw.env.BATON_PARENT_SEAT),
     jobId: text(raw.env.BATON_JOB_ID),
@@ -85,7 +85,7 @@ function transcriptAt(path: string | null): string | null {
 }
 
 function terminalFrom(env: Record<string, string>): { configDir: string; pane: string } | null {
-  const configDir = configDirOf(env)
+  const configDir = configDirFromEnvironment(env)
   const pane = env.TMUX_PANE ?? ''
   return configDir !== null && /^%\d+$/.test(pane) ? { configDir, pane } : null
 }
@@ -185,7 +185,7 @@ interface StatusLine {
  * Reads the payload of the status line.
  * After a compaction the client reports zeros, which mean "not known yet", never "empty".
  */
-export function readStatusLine(body: Fields): StatusLine {
+export function decodeStatusLine(body: Fields): StatusLine {
   const context = object(body.context_window)
   const cost = object(body.cost)
   const model = text(object(body.model)?.id)

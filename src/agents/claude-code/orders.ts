@@ -21,7 +21,7 @@ import { number, parseObject, text } from './fields.js'
  */
 
 /** A handoff request that the user typed as /handoff. */
-export interface HandoffRequest {
+export interface TypedHandoffRequest {
   session: string
   /** Time by the client's clock, in milliseconds. */
   at: number
@@ -34,7 +34,7 @@ const LARGEST = 1024 * 1024
 const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
 
 /** Writes an order for the plugin module. Throws when it cannot be written. */
-export function giveOrder(liveDir: string, order: Order): void {
+export function writeOrder(liveDir: string, order: Order): void {
   for (const name of [order.session, order.orderId])
     if (!NAME.test(name)) throw new RangeError(`not a valid file name: ${name}`)
   writeFileAtomic(orderFile(liveDir, order.session), `${JSON.stringify(order)}\n`, { mode: 0o600 })
@@ -42,7 +42,7 @@ export function giveOrder(liveDir: string, order: Order): void {
 }
 
 /** Returns whether the order is stored where the plugin module finds it. */
-export function hasOrder(liveDir: string, session: string, orderId: string): boolean {
+export function isOrderStored(liveDir: string, session: string, orderId: string): boolean {
   return NAME.test(session) && parseOrderId(readSmall(orderFile(liveDir, session))) === orderId
 }
 
@@ -96,7 +96,7 @@ export function readOrderAnswer(liveDir: string, session: string, orderId: strin
 }
 
 /** Returns the plugin module's last reason for not executing an order. Null when it gave none. */
-export function readHindrance(liveDir: string, session: string, orderId: string): string | null {
+export function readOrderHindrance(liveDir: string, session: string, orderId: string): string | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
   const seen = seenFile(liveDir, session, orderId)
   if (!existsSync(seen)) return null
@@ -108,13 +108,13 @@ export function readHindrance(liveDir: string, session: string, orderId: string)
  * Returns the user's handoff request, until it is dropped.
  * Null when there is none, or it is of another session.
  */
-export function readRequest(liveDir: string, session: string): HandoffRequest | null {
+export function readTypedHandoffRequest(liveDir: string, session: string): TypedHandoffRequest | null {
   return NAME.test(session) ? parseRequest(readSmall(requestFile(liveDir, session)), session) : null
 }
 
 /** Drops the user's handoff request of that time. A later request stays. */
-export function dropRequest(liveDir: string, session: string, at: number): void {
-  if (readRequest(liveDir, session)?.at === at) rmSync(requestFile(liveDir, session), { force: true })
+export function dropTypedHandoffRequest(liveDir: string, session: string, at: number): void {
+  if (readTypedHandoffRequest(liveDir, session)?.at === at) rmSync(requestFile(liveDir, session), { force: true })
 }
 
 /** Removes all orders, answers and requests of a session, because they quote the conversation. */
@@ -159,7 +159,7 @@ function parseAnswer(json: string | null, session: string, orderId: string): Ord
     : { format: 1, orderId, session, state, reason: text(answer.reason), at }
 }
 
-function parseRequest(json: string | null, session: string): HandoffRequest | null {
+function parseRequest(json: string | null, session: string): TypedHandoffRequest | null {
   const request = parseObject(json ?? '')
   const at = number(request?.at)
   if (request === null || request.format !== 1 || request.session !== session || at === null) return null

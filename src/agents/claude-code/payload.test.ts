@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { elements, members, openBeginning, openPayload } from './payload.js'
+import { jsonElements, jsonMembers, parsePayload, parseTruncatedPayload } from './payload.js'
 
 const batch = (result: unknown, more: object = {}) => ({
   session_id: 's1',
@@ -20,7 +20,7 @@ describe('a body of several megabytes', () => {
   const nasty = `"tool_use_id":"toolu_fake" \\ \\" {[ ü \u2028 \n`.repeat(80_000)
 
   test('a large body yields the fields of the event and the ids of the calls, whatever the results contain', () => {
-    const fields = openPayload(JSON.stringify(batch({ stdout: nasty }, { agent_id: 'a1', cwd: '/p "quoted" \\' })))!
+    const fields = parsePayload(JSON.stringify(batch({ stdout: nasty }, { agent_id: 'a1', cwd: '/p "quoted" \\' })))!
     expect(fields).toMatchObject({
       session_id: 's1',
       agent_id: 'a1',
@@ -30,7 +30,7 @@ describe('a body of several megabytes', () => {
   })
 
   test('a large body is read the same with any spacing', () => {
-    const fields = openPayload(JSON.stringify(batch(nasty), null, 3))!
+    const fields = parsePayload(JSON.stringify(batch(nasty), null, 3))!
     expect(fields).toMatchObject({
       session_id: 's1',
       tool_calls: [{ tool_use_id: 'toolu_1' }, { tool_use_id: 'toolu_2' }],
@@ -41,13 +41,13 @@ describe('a body of several megabytes', () => {
     const body = JSON.stringify(batch({ stdout: 'a line of output\n'.repeat(60_000) }))
     const parse = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parse.mockRestore())
-    openPayload(body)
+    parsePayload(body)
     expect(parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0)).toBeLessThan(2_000)
   })
 
   test('a large body that is cut off still yields the members before the cut', () => {
     const body = JSON.stringify(batch(nasty))
-    expect(openPayload(body.slice(0, body.length / 2))).toMatchObject({
+    expect(parsePayload(body.slice(0, body.length / 2))).toMatchObject({
       session_id: 's1',
       hook_event_name: 'PostToolBatch',
     })
@@ -55,19 +55,19 @@ describe('a body of several megabytes', () => {
 
   test('a large body keeps a long summary whole', () => {
     const summary = 'what was done "so far"\n'.repeat(10_000)
-    expect(openPayload(JSON.stringify({ session_id: 's1', compact_summary: summary }))?.compact_summary).toBe(summary)
+    expect(parsePayload(JSON.stringify({ session_id: 's1', compact_summary: summary }))?.compact_summary).toBe(summary)
   })
 })
 
 test.each(['', 'nonsense', '[1]', '"text"', 'null', '{"session_id":"s1"', '12'])(
   'the body %j is no payload',
   (body) => {
-    expect(openPayload(body)).toBeNull()
+    expect(parsePayload(body)).toBeNull()
   },
 )
 
 test('a long text that is no JSON is no payload', () => {
-  expect(openPayload('x'.repeat(200_000))).toBeNull()
+  expect(parsePayload('x'.repeat(200_000))).toBeNull()
 })
 
 test('scanning agrees with parsing on every kind of value', () => {
@@ -83,13 +83,13 @@ test('scanning agrees with parsing on every kind of value', () => {
     j: { k: '{' },
   }
   for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-    const found = [...members(json)].map(([key, [start, end]]) => [key, JSON.parse(json.slice(start, end))])
+    const found = [...jsonMembers(json)].map(([key, [start, end]]) => [key, JSON.parse(json.slice(start, end))])
     expect(Object.fromEntries(found)).toEqual(value)
   }
   const list = [1, 'two', [3], { four: 4 }]
   const json = JSON.stringify(list)
-  expect(elements(json).map(([start, end]) => JSON.parse(json.slice(start, end)))).toEqual(list)
-  expect(members('{}').size + elements('[]').length + members('').size).toBe(0)
+  expect(jsonElements(json).map(([start, end]) => JSON.parse(json.slice(start, end)))).toEqual(list)
+  expect(jsonMembers('{}').size + jsonElements('[]').length + jsonMembers('').size).toBe(0)
 })
 
 describe('a batch that was cut off within its tool calls', () => {
@@ -102,7 +102,7 @@ describe('a batch that was cut off within its tool calls', () => {
   })
 
   test('a batch that was cut off yields its session and the calls that can be identified', () => {
-    expect(openBeginning(inOrder.slice(0, -9))).toEqual({
+    expect(parseTruncatedPayload(inOrder.slice(0, -9))).toEqual({
       session_id: 's1',
       cwd: '/p, "tool_calls":[',
       agent_id: 'a1',
@@ -111,11 +111,11 @@ describe('a batch that was cut off within its tool calls', () => {
   })
 
   test('a batch that was cut off before any id counts as one call', () => {
-    expect(openBeginning(whole.slice(0, 2_000))).toMatchObject({ session_id: 's1', tool_calls: [{}] })
+    expect(parseTruncatedPayload(whole.slice(0, 2_000))).toMatchObject({ session_id: 's1', tool_calls: [{}] })
   })
 
   test('a body that ends before its calls, or begins with something else, yields nothing', () => {
     for (const body of ['', '{', whole.slice(0, 30), `[1,"tool_calls":[`, 'nonsense,"tool_calls":['])
-      expect(openBeginning(body)).toBeNull()
+      expect(parseTruncatedPayload(body)).toBeNull()
   })
 })

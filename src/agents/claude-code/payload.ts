@@ -13,28 +13,28 @@ const ALWAYS = new Set(['compact_summary', 'last_assistant_message'])
  * Reads only the members that an event needs from a large body.
  * Null when the body is not a JSON object.
  */
-export function openPayload(body: string): Fields | null {
+export function parsePayload(body: string): Fields | null {
   if (body.length <= PARSE_WHOLE) return parseObject(body)
-  const found = members(body)
+  const found = jsonMembers(body)
   if (found.size === 0) return null
   const fields: Fields = {}
   for (const [key, span] of found) {
-    if (key === 'tool_calls') fields[key] = elements(body, span[0]).map((call) => toolCall(body, call))
+    if (key === 'tool_calls') fields[key] = jsonElements(body, span[0]).map((call) => toolCall(body, call))
     else if (span[1] - span[0] <= KEEP_VALUE || ALWAYS.has(key)) fields[key] = value(body, span)
   }
   return fields
 }
 
 /** The text before the calls of a batch. */
-export const BEFORE_CALLS = ',"tool_calls":['
+export const TOOL_CALLS_PREFIX = ',"tool_calls":['
 
 /**
  * Parses a body that was cut off within its tool calls:
  * the members before the calls, and the calls with a readable id.
  * Null when the body has no tool calls.
  */
-export function openBeginning(body: string): Fields | null {
-  const at = body.indexOf(BEFORE_CALLS)
+export function parseTruncatedPayload(body: string): Fields | null {
+  const at = body.indexOf(TOOL_CALLS_PREFIX)
   const fields = at < 0 ? null : parseObject(`${body.slice(0, at)}}`)
   if (fields === null) return null
   const ids = [...body.slice(at).matchAll(/"tool_use_id":"([^"\\]+)"/g)].map(([, id]) => ({ tool_use_id: id }))
@@ -42,7 +42,7 @@ export function openBeginning(body: string): Fields | null {
 }
 
 function toolCall(body: string, call: Span): Fields {
-  const id = members(body, call[0]).get('tool_use_id')
+  const id = jsonMembers(body, call[0]).get('tool_use_id')
   return id === undefined ? {} : { tool_use_id: value(body, id) }
 }
 
@@ -68,7 +68,7 @@ const CLOSERS = new Set([0x5d, 0x7d])
 type Span = readonly [start: number, end: number]
 
 /** Returns the members of the object at `at`, as key and the span of the value's text. */
-export function members(json: string, at = 0): Map<string, Span> {
+export function jsonMembers(json: string, at = 0): Map<string, Span> {
   const found = new Map<string, Span>()
   let pos = blank(json, at)
   if (json[pos] !== '{') return found
@@ -89,7 +89,7 @@ export function members(json: string, at = 0): Map<string, Span> {
 }
 
 /** Returns the spans of the elements of the array at `at`. */
-export function elements(json: string, at = 0): Span[] {
+export function jsonElements(json: string, at = 0): Span[] {
   const found: Span[] = []
   let pos = blank(json, at)
   if (json[pos] !== '[') return found

@@ -5,7 +5,7 @@ import type { CleanupPeriod, StoredTranscript, TranscriptReader } from '../trans
 import { readConversation } from './conversation.js'
 import { entriesOfLine, entriesOfStreamLine, folderOfLine } from './conversation-line.js'
 import { number, object, parseObject, text } from './fields.js'
-import { configDirOf, MANAGED } from './settings/read-settings.js'
+import { configDirFromEnvironment, MANAGED_SETTINGS_PATH } from './settings/read-settings.js'
 
 export const claudeCodeReader: TranscriptReader = {
   conversation: readConversation,
@@ -28,7 +28,7 @@ const MOST_MANAGED = 100
  * A repository must not be able to delete archives by its `.claude/settings.json`.
  * `managed` is a parameter for tests.
  */
-export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED): CleanupPeriod {
+export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED_SETTINGS_PATH): CleanupPeriod {
   const own = transcriptPath === null ? null : join(dirname(dirname(dirname(transcriptPath))), 'settings.json')
   const parts = join(dirname(managed), 'managed-settings.d')
   const more = namesInFolder(parts, MOST_MANAGED, 'this-user-or-root').filter((name) => name.endsWith('.json'))
@@ -66,7 +66,7 @@ const HEAD_BYTES = 256 * 1024
  * `from` is a copy of its folder, of its `projects`, or of one project, to read instead.
  */
 function storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[] {
-  const own = configDirOf(env as Record<string, string>)
+  const own = configDirFromEnvironment(env as Record<string, string>)
   const root = from ?? (own === null ? null : join(own, 'projects'))
   if (root === null) return []
   const folders = [root, ...inside(root), ...(from === null ? [] : inside(join(root, 'projects')))]

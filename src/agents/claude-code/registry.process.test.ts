@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processInfo } from '../../lib/process-info.js'
-import { liveClient, liveClients, readUntilComplete } from './registry.js'
+import { listRegisteredClients, readRegisteredClient, readUntilComplete } from './registry.js'
 
 let dir: string
 beforeEach(() => {
@@ -39,7 +39,7 @@ const write = (content: unknown, name = String(process.pid)): void =>
 
 test("a running client's entry is read with all its fields", () => {
   write(entry())
-  expect(liveClient(dir, process.pid)).toEqual({
+  expect(readRegisteredClient(dir, process.pid)).toEqual({
     pid: process.pid,
     sessionId: '57b7efde-45e9-4868-b54d-3ff2b9e9821e',
     cwd: '/home/ada/project',
@@ -56,7 +56,7 @@ test("a running client's entry is read with all its fields", () => {
 
 test('an open dialog is waiting, with its reason', () => {
   write(entry({ status: 'waiting', waitingFor: 'permission prompt' }))
-  expect(liveClient(dir, process.pid)).toMatchObject({ status: 'waiting', waitingFor: 'permission prompt' })
+  expect(readRegisteredClient(dir, process.pid)).toMatchObject({ status: 'waiting', waitingFor: 'permission prompt' })
 })
 
 test.each([
@@ -67,7 +67,7 @@ test.each([
   ['no start time', { procStart: undefined }, { procStart: null, status: 'idle' }],
 ])('an entry with %s is read as far as possible', (_, change, expected) => {
   write(entry(change))
-  expect(liveClient(dir, process.pid)).toMatchObject(expected)
+  expect(readRegisteredClient(dir, process.pid)).toMatchObject(expected)
 })
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
 ])('a client entry is ignored when it is %s that is no longer being written', (_, content) => {
   write(content)
   utimesSync(join(dir, 'sessions', `${process.pid}.json`), 1, 1)
-  expect(liveClient(dir, process.pid)).toBeNull()
+  expect(readRegisteredClient(dir, process.pid)).toBeNull()
 })
 
 test('an incomplete entry is read again while it is being written', () => {
@@ -101,7 +101,7 @@ test('an incomplete entry that is not being written is ignored after one read', 
 
 test.runIf(process.platform === 'linux')('an entry left by an earlier process of the same pid is no client', () => {
   write(entry({ procStart: String(Number(started) - 1) }))
-  expect(liveClient(dir, process.pid)).toBeNull()
+  expect(readRegisteredClient(dir, process.pid)).toBeNull()
 })
 
 test('a killed client is ignored, though its entry stays', async () => {
@@ -110,7 +110,7 @@ test('a killed client is ignored, though its entry stays', async () => {
   child.kill('SIGKILL')
   await gone
   write(entry({ pid: child.pid, procStart: undefined }), String(child.pid))
-  expect(liveClient(dir, child.pid!)).toBeNull()
+  expect(readRegisteredClient(dir, child.pid!)).toBeNull()
 })
 
 test('running clients are listed, and other files in the folder are ignored', () => {
@@ -119,12 +119,12 @@ test('running clients are listed, and other files in the folder are ignored', ()
   write('{', '4194303')
   write(entry(), 'notes')
   mkdirSync(join(dir, 'sessions', '77.json'))
-  expect(liveClients(dir).map(({ pid }) => pid)).toEqual([process.pid, process.ppid].sort((a, b) => a - b))
-  expect(liveClients(join(dir, 'none'))).toEqual([])
+  expect(listRegisteredClients(dir).map(({ pid }) => pid)).toEqual([process.pid, process.ppid].sort((a, b) => a - b))
+  expect(listRegisteredClients(join(dir, 'none'))).toEqual([])
 })
 
 test('an invalid pid reads no file', () => {
-  expect(liveClient(dir, 0)).toBeNull()
-  expect(liveClient(dir, Number.NaN)).toBeNull()
-  expect(liveClient(dir, 1.5)).toBeNull()
+  expect(readRegisteredClient(dir, 0)).toBeNull()
+  expect(readRegisteredClient(dir, Number.NaN)).toBeNull()
+  expect(readRegisteredClient(dir, 1.5)).toBeNull()
 })

@@ -5,12 +5,12 @@ import { lookAtNamedFile, namesInFolder, readNamedText } from '../../lib/named-f
 import { isAlive, isRunning, ownProcess } from '../../lib/process-info.js'
 import type { ClientRegistry } from '../agent.js'
 import { type Fields, number, parseObject, text } from './fields.js'
-import { configDirHolding, configDirOf } from './settings/read-settings.js'
+import { configDirFromEnvironment, configDirOfTranscript } from './settings/read-settings.js'
 
 export type ClientStatus = 'idle' | 'busy' | 'waiting' | 'unknown'
 
 /** A running client's entry about itself, as last written. */
-export interface LiveClient {
+export interface RegisteredClient {
   pid: number
   /** Current session: changes with `/clear` and `/resume`. */
   sessionId: string
@@ -48,15 +48,15 @@ const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
  * They are in the folder that the signal names and in the folder of the transcript.
  * Null when neither registry exists, as with older clients.
  */
-export function registryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
-  const folders = [configDirOf(env), configDirHolding(transcriptPath)]
+export function clientRegistryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
+  const folders = [configDirFromEnvironment(env), configDirOfTranscript(transcriptPath)]
   const kept = [...new Set(folders)].filter((folder) => folder !== null).filter(hasRegistry)
   if (kept.length === 0) return null
   return {
     sessionOf: (pid) =>
-      kept.map((folder) => liveClient(folder, pid)?.sessionId ?? null).find((id) => id !== null) ?? null,
+      kept.map((folder) => readRegisteredClient(folder, pid)?.sessionId ?? null).find((id) => id !== null) ?? null,
     clientsOf: (sessionId) =>
-      kept.flatMap(liveClients).flatMap((client) => (client.sessionId === sessionId ? [client.pid] : [])),
+      kept.flatMap(listRegisteredClients).flatMap((client) => (client.sessionId === sessionId ? [client.pid] : [])),
   }
 }
 
@@ -67,7 +67,7 @@ function hasRegistry(configDir: string): boolean {
 /**
  * Reads a client's entry. Null when there is no such client of this user, or its process is gone.
  */
-export function liveClient(configDir: string, pid: number): LiveClient | null {
+export function readRegisteredClient(configDir: string, pid: number): RegisteredClient | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null
   const path = join(configDir, 'sessions', `${pid}.json`)
   const client = readUntilComplete(
@@ -97,15 +97,15 @@ function isBeingWritten(path: string): boolean {
 }
 
 /** Lists all clients that run under one configuration folder. Unreadable entries are omitted. */
-export function liveClients(configDir: string): LiveClient[] {
+export function listRegisteredClients(configDir: string): RegisteredClient[] {
   return namesInFolder(join(configDir, 'sessions'), MOST_ENTRIES)
     .flatMap((name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
-    .flatMap((pid) => liveClient(configDir, pid) ?? [])
+    .flatMap((pid) => readRegisteredClient(configDir, pid) ?? [])
 }
 
-function readEntry(path: string, pid: number): LiveClient | 'torn' | null {
+function readEntry(path: string, pid: number): RegisteredClient | 'torn' | null {
   const read = readNamedText(path, { owner: 'this-user', most: LARGEST_ENTRY })
   if (read === null) return null
   const entry = parseObject(read)
@@ -113,7 +113,7 @@ function readEntry(path: string, pid: number): LiveClient | 'torn' | null {
   return entry.pid === pid ? toClient(entry, pid) : null
 }
 
-function toClient(entry: Fields, pid: number): LiveClient | null {
+function toClient(entry: Fields, pid: number): RegisteredClient | null {
   const sessionId = text(entry.sessionId)
   if (sessionId === null) return null
   const status = text(entry.status) ?? ''
@@ -135,7 +135,7 @@ function toClient(entry: Fields, pid: number): LiveClient | null {
 /**
  * Parses a pane such as `work:@3.%7`. The name of a tmux session has neither colon nor full stop.
  */
-function placeFrom(value: string | null): LiveClient['tmux'] {
+function placeFrom(value: string | null): RegisteredClient['tmux'] {
   const found = /^(.*):(@\d+)\.(%\d+)$/.exec(value ?? '')
   return found ? { session: found[1]!, window: found[2]!, pane: found[3]! } : null
 }
@@ -144,7 +144,7 @@ function placeFrom(value: string | null): LiveClient['tmux'] {
  * Returns whether the entry's process still runs.
  * Pids are reused, so on Linux the start time in ticks is compared too.
  */
-function isItsProcess({ pid, procStart }: LiveClient): boolean {
+function isItsProcess({ pid, procStart }: RegisteredClient): boolean {
   const ticks = platform() === 'linux' && procStart !== null && /^\d+$/.test(procStart)
   return (ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)) && ownProcess(pid) !== null
 }

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/reading.js'
 import type { AnswerUsage, MeasuredAnswer, SdkReport } from '../agent.js'
-import { observeSdkMessage, readContextUsage, turnOutput, windowIn } from './sdk.js'
+import { observeSdkMessage, readContextUsage, turnOutputTokens, windowOfModel } from './sdk.js'
 import { measureUsage } from './usage.js'
 
 const NOTHING: Usage & { answers: number } = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
@@ -41,13 +41,13 @@ export function sdkReport(
       }
     }
     case 'result': {
-      const output = Math.max(0, (turnOutput(message) ?? 0) - (counted.get(sessionId) ?? 0))
+      const output = Math.max(0, (turnOutputTokens(message) ?? 0) - (counted.get(sessionId) ?? 0))
       return {
         sessionId,
         once: uuidOf(message),
         kind: news.failed ? 'turn-failed' : 'turn-end',
         costUsd: news.costUsd,
-        windowOf: (model) => windowIn(news.windows, model),
+        windowOf: (model) => windowOfModel(news.windows, model),
         error: news.failed ? news.terminalReason : null,
         spend: { ...NOTHING, output },
       }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { turnOutput } from './sdk.js'
+import { turnOutputTokens } from './sdk.js'
 
 test('only the result of a turn has the total output of its answers', () => {
-  expect(turnOutput({ type: 'result', usage: { output_tokens: 160 } })).toBe(160)
-  expect(turnOutput({ type: 'result' })).toBeNull()
+  expect(turnOutputTokens({ type: 'result', usage: { output_tokens: 160 } })).toBe(160)
+  expect(turnOutputTokens({ type: 'result' })).toBeNull()
   expect(
-    turnOutput({ type: 'assistant', message: { usage: { output_tokens: 1 } }, usage: { output_tokens: 1 } }),
+    turnOutputTokens({ type: 'assistant', message: { usage: { output_tokens: 1 } }, usage: { output_tokens: 1 } }),
   ).toBeNull()
-  expect(turnOutput('result')).toBeNull()
+  expect(turnOutputTokens('result')).toBeNull()
 })

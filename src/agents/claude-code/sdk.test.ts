@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { observeSdkMessage, readContextUsage, sdkReader, windowIn } from './sdk.js'
+import { makeSdkReader, observeSdkMessage, readContextUsage, windowOfModel } from './sdk.js'
 
 const usage = {
   input_tokens: 8,
@@ -17,7 +17,7 @@ const assistant = (more: object = {}, message: object = {}) => ({
 })
 
 test('an answer is one reading, however many blocks it is sent in', () => {
-  const read = sdkReader()
+  const read = makeSdkReader()
   expect(read(assistant())).toMatchObject({
     type: 'answer',
     sessionId: 's1',
@@ -101,9 +101,9 @@ test('a result has cost and windows, never a fill level', () => {
     windows: { 'claude-haiku-4-5': 200_000, 'claude-sonnet-4-5[1m]': 1_000_000 },
   })
   const windows = news?.type === 'result' ? news.windows : {}
-  expect(windowIn(windows, 'claude-sonnet-4-5')).toBe(1_000_000)
-  expect(windowIn(windows, 'claude-opus-4-6')).toBeNull()
-  expect(windowIn(windows, null)).toBeNull()
+  expect(windowOfModel(windows, 'claude-sonnet-4-5')).toBe(1_000_000)
+  expect(windowOfModel(windows, 'claude-opus-4-6')).toBeNull()
+  expect(windowOfModel(windows, null)).toBeNull()
 })
 
 describe('a context-usage query', () => {

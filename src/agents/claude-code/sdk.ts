@@ -1,11 +1,11 @@
 import type { Limits, Reading, Usage } from '../../contract/reading.js'
 import { count, type Fields, number, object, text } from './fields.js'
 import { deriveLimits, type ReportedLimits } from './limits.js'
-import { familyOf } from './models.js'
+import { modelFamilyOf } from './models.js'
 import { measureUsage } from './usage.js'
 
 /** The measurable content of a message of the Agent SDK, or of `claude -p` with stream-json. */
-export type SdkNews =
+export type SdkMeasurement =
   | { type: 'session'; sessionId: string; model: string | null; agentVersion: string | null; cwd: string | null }
   /** `spent.output` is not final while an answer streams. The transcript has the final count. */
   | { type: 'answer'; sessionId: string | null; reading: Reading; spent: Usage }
@@ -34,7 +34,7 @@ export type SdkNews =
  * Measures a message of the SDK.
  * Null when the message has no token figures, as those of subagents and synthetic answers.
  */
-export function observeSdkMessage(value: unknown): SdkNews | null {
+export function observeSdkMessage(value: unknown): SdkMeasurement | null {
   const message = object(value)
   if (message === null) return null
   const sessionId = text(message.session_id)
@@ -61,7 +61,7 @@ export function observeSdkMessage(value: unknown): SdkNews | null {
  * Returns a reader that reports each answer once.
  * The client sends one message per content block, all with the same usage.
  */
-export function sdkReader(): (message: unknown) => SdkNews | null {
+export function makeSdkReader(): (message: unknown) => SdkMeasurement | null {
   let lastAnswer: string | null = null
   return (message) => {
     const news = observeSdkMessage(message)
@@ -73,9 +73,13 @@ export function sdkReader(): (message: unknown) => SdkNews | null {
 }
 
 /** Returns the window of a model, from the map in a result that also contains helper models. */
-export function windowIn(windows: Record<string, number>, model: string | null): number | null {
+export function windowOfModel(windows: Record<string, number>, model: string | null): number | null {
   if (model === null) return null
-  return windows[model] ?? Object.entries(windows).find(([name]) => familyOf(name) === familyOf(model))?.[1] ?? null
+  return (
+    windows[model] ??
+    Object.entries(windows).find(([name]) => modelFamilyOf(name) === modelFamilyOf(model))?.[1] ??
+    null
+  )
 }
 
 /**
@@ -133,7 +137,7 @@ function innermost(value: unknown): Fields | null {
   return found
 }
 
-function answerOf(message: Fields, sessionId: string | null): SdkNews | null {
+function answerOf(message: Fields, sessionId: string | null): SdkMeasurement | null {
   const inner = object(message.message)
   if (text(message.parent_tool_use_id) !== null || inner === null || inner.model === '<synthetic>') return null
   const measured = measureUsage(inner.usage)
@@ -151,7 +155,7 @@ function answerOf(message: Fields, sessionId: string | null): SdkNews | null {
   return { type: 'answer', sessionId, reading, spent: measured.spent }
 }
 
-function resultOf(message: Fields, sessionId: string | null): SdkNews {
+function resultOf(message: Fields, sessionId: string | null): SdkMeasurement {
   const windows: Record<string, number> = {}
   for (const [name, usage] of Object.entries(object(message.modelUsage) ?? {})) {
     const window = count(object(usage)?.contextWindow)
@@ -172,7 +176,7 @@ function resultOf(message: Fields, sessionId: string | null): SdkNews {
  * Null when the message is not a result.
  * Single answers have only a first count, because the SDK sends them while they still stream.
  */
-export function turnOutput(message: unknown): number | null {
+export function turnOutputTokens(message: unknown): number | null {
   const result = object(message)
   return result?.type === 'result' ? count(object(result.usage)?.output_tokens) : null
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readStatusLine } from './open.js'
+import { decodeStatusLine } from './open.js'
 
 const usage = {
   input_tokens: 8,
@@ -10,7 +10,7 @@ const usage = {
 
 test("a status line reading is the input of the last answer, stamped by the client's session clock", () => {
   expect(
-    readStatusLine({
+    decodeStatusLine({
       model: { id: 'claude-sonnet-4-5[1m]' },
       cost: { total_cost_usd: 1.25, total_duration_ms: 3571 },
       context_window: { total_input_tokens: 125_008, context_window_size: 1_000_000, current_usage: usage },
@@ -30,26 +30,26 @@ test("a status line reading is the input of the last answer, stamped by the clie
 })
 
 test('a status line with only a sum is used', () => {
-  expect(readStatusLine({ context_window: { total_input_tokens: 35_000, current_usage: null } }).reading).toMatchObject(
-    {
-      used: 35_000,
-      usage: null,
-    },
-  )
+  expect(
+    decodeStatusLine({ context_window: { total_input_tokens: 35_000, current_usage: null } }).reading,
+  ).toMatchObject({
+    used: 35_000,
+    usage: null,
+  })
 })
 
 test('zeros after a compaction and nulls at the start mean unknown', () => {
   const zeros = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
-  expect(readStatusLine({ context_window: { total_input_tokens: 0, current_usage: zeros } }).reading).toMatchObject({
+  expect(decodeStatusLine({ context_window: { total_input_tokens: 0, current_usage: zeros } }).reading).toMatchObject({
     used: null,
     usage: null,
   })
-  expect(readStatusLine({ context_window: { total_input_tokens: 0, current_usage: null } }).reading.used).toBeNull()
-  expect(readStatusLine({}).reading.used).toBeNull()
+  expect(decodeStatusLine({ context_window: { total_input_tokens: 0, current_usage: null } }).reading.used).toBeNull()
+  expect(decodeStatusLine({}).reading.used).toBeNull()
 })
 
 test('plan limits are stored by name, with either kind of time', () => {
-  const { planLimits } = readStatusLine({
+  const { planLimits } = decodeStatusLine({
     rate_limits: {
       five_hour: { used_percentage: 42.5, resets_at: 1_794_765_310 },
       seven_day: { used_percentage: 10, resets_at: '2026-11-20T00:00:00Z' },

@@ -5,7 +5,7 @@ import { transcriptOf, VERSIONS } from '../../../test/harness/fixture.js'
 import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { Cursor, Signal, SubagentObservation } from '../../contract/signal.js'
 import { deriveLimits } from './limits.js'
-import { open } from './open.js'
+import { decodeSignal } from './open.js'
 import { observeSubagents } from './subagents.js'
 
 const limitsOf = (model: string | null) =>
@@ -31,7 +31,7 @@ function session(): { transcript: string; put: (id: string, used: number[], meta
 }
 
 function signal(event: string, transcript: string, more: object = {}): Signal {
-  return open({
+  return decodeSignal({
     agent: 'claude-code',
     kind: event,
     body: JSON.stringify({ session_id: 's1', transcript_path: transcript, ...more }),

@@ -1,6 +1,6 @@
 import type { FailedCompaction } from '../../contract/signal.js'
 import { count, type Fields, list, object, parseObject, text } from './fields.js'
-import { asksForLarge, familyOf } from './models.js'
+import { modelFamilyOf, requestsLargeWindow } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
 
 /** The measurable content of one line of a transcript. */
@@ -49,7 +49,7 @@ const LONGEST_TITLE = 2_000
  * Returns whether a line may contain a measurement, so that it is worth parsing.
  * Quotes inside strings are escaped, so text that mentions the searched keys does not match.
  */
-export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
+export function mayHoldMeasurement(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= LONGEST_TITLE && (holds(buffer, NAMED, start, end) || holds(buffer, TITLED, start, end)))
     return true
   return [USAGE, BOUNDARY, COMMAND, INTERRUPTED].some((marker) => holds(buffer, marker, start, end))
@@ -108,7 +108,9 @@ function modelOf(entry: Fields, message: Fields): string | null {
   const answered = text(message.model)
   const asked = text(entry.requestedModel)
   if (answered === null || asked === null) return answered
-  return asksForLarge(asked) && !asksForLarge(answered) && familyOf(asked) === familyOf(answered)
+  return requestsLargeWindow(asked) &&
+    !requestsLargeWindow(answered) &&
+    modelFamilyOf(asked) === modelFamilyOf(answered)
     ? `${answered}[1m]`
     : answered
 }

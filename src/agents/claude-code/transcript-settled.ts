@@ -17,7 +17,7 @@ const MOST = 8 * 1024 * KB
  * `read` are the newest calls already read, which saves reading the file.
  * `upTo` is the position up to which the file was read. Later bytes do not count.
  */
-export function isSettled(
+export function isTranscriptSettled(
   signal: Signal,
   from: number | null,
   read: readonly string[] = [],

@@ -3,7 +3,7 @@ import type { Reading, Usage } from '../../contract/reading.js'
 import type { Cursor, FailedCompaction, TranscriptEvent } from '../../contract/signal.js'
 import { type ScanEnd, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
 import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
-import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
+import { mayHoldMeasurement, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
 const MB = 1024 * 1024
 /**
@@ -58,21 +58,21 @@ function noSpend(): Usage & { answers: number } {
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   if (from !== null && from.path === path) {
     const looked = lookAtNamedFile(path, 'this-user')
-    if ('refused' in looked) return nothing()
-    if (from.offset === looked.size) return { ...nothing(), cursor: from }
+    if ('refused' in looked) return emptyTranscriptRead()
+    if (from.offset === looked.size) return { ...emptyTranscriptRead(), cursor: from }
   }
   const opened = openNamedFile(path, 'this-user')
-  if ('refused' in opened) return nothing()
+  if ('refused' in opened) return emptyTranscriptRead()
   try {
     return read(opened.fd, opened.stats.size, path, from, options)
   } catch {
-    return nothing()
+    return emptyTranscriptRead()
   } finally {
     closeSync(opened.fd)
   }
 }
 
-export function nothing(): TranscriptRead {
+export function emptyTranscriptRead(): TranscriptRead {
   return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null, gaveUp: null, title: null }
 }
 
@@ -92,7 +92,8 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
       size,
       { longestLine: LONGEST_LINE, midLine: goesOn && from.midLine === true },
       (buffer, s, e, at) => {
-        if (isCandidate(buffer, s, e)) gather.add(readTranscriptLine(buffer.toString('utf8', s, e), options.chain), at)
+        if (mayHoldMeasurement(buffer, s, e))
+          gather.add(readTranscriptLine(buffer.toString('utf8', s, e), options.chain), at)
       },
     )
     return gather.done(path, scanned, skipped)
@@ -103,7 +104,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
     size,
     { longestLine: LONGEST_LINE, most: Math.min(LOOK_BACK, size - start) },
     (buffer, s, e, at) => {
-      if (at < start || !isCandidate(buffer, s, e)) return at < start
+      if (at < start || !mayHoldMeasurement(buffer, s, e)) return at < start
       const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
       if (line !== null && line.type !== 'gave-up' && line.type !== 'title') newest.push([line, at])
       // A compaction boundary is reported with the refusal before it, so read one more line.

@@ -19,13 +19,13 @@ import { hookCommand } from '../shared/launcher-call.js'
 import { claudeCode } from './claude-code.js'
 import { launcherText } from './launcher.js'
 import {
-  deliveredByWaiter,
-  endWaiters,
-  sendByWaiter,
-  supportsWaiters,
-  tidyWaiters,
-  waiterOf,
-  withdrawFromWaiter,
+  deliveredByWaitingHook,
+  endWaitingHooks,
+  removeOldWaitingHookFiles,
+  sendToWaitingHook,
+  supportsWaitingHooks,
+  waitingHookState,
+  withdrawFromWaitingHook,
 } from './waiter.js'
 
 let root: string
@@ -98,14 +98,14 @@ const spoken = (orderId: string, text: string, session = 's-1') => ({ clientPid:
 test('a waiter blocks until it is notified, and its exit code wakes the client', async () => {
   const waiter = start()
   await waits(waiter)
-  expect(waiterOf(live, 4711)).toBe('asleep')
-  sendByWaiter(live, spoken('order_1', '[baton] go on\nwith $HOME `x`\n'))
+  expect(waitingHookState(live, 4711)).toBe('asleep')
+  sendToWaitingHook(live, spoken('order_1', '[baton] go on\nwith $HOME `x`\n'))
   expect(await waiter.ended).toEqual({ code: 2, said: '[baton] go on\nwith $HOME `x`\n' })
   expect(names()).toEqual(['4711.here', 's-1.order_1.said'])
   expect(readFileSync(join(folder, 's-1.order_1.said'), 'utf8')).toBe('')
-  expect(deliveredByWaiter(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
-  expect(withdrawFromWaiter(live, 's-1', 'order_1')).toBe(false)
-  expect(waiterOf(live, 4711)).toBe('known')
+  expect(deliveredByWaitingHook(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
+  expect(withdrawFromWaitingHook(live, 's-1', 'order_1')).toBe(false)
+  expect(waitingHookState(live, 4711)).toBe('known')
 })
 
 test('a text that is a link to another file of this user is not delivered', async () => {
@@ -115,19 +115,19 @@ test('a text that is a link to another file of this user is not delivered', asyn
   symlinkSync(cloned, join(folder, 's-1.order_0.say'))
   const waiter = start()
   await waits(waiter)
-  sendByWaiter(live, spoken('order_1', 'its own'))
+  sendToWaitingHook(live, spoken('order_1', 'its own'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'its own' })
   expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
 
 test('a waiter delivers a text that exists at its start, but no withdrawn or foreign one', async () => {
   mkdirSync(folder)
-  sendByWaiter(live, spoken('order_1', 'taken back'))
-  sendByWaiter(live, spoken('order_2', 'for another', 's-2'))
-  expect(withdrawFromWaiter(live, 's-1', 'order_1')).toBe(true)
+  sendToWaitingHook(live, spoken('order_1', 'taken back'))
+  sendToWaitingHook(live, spoken('order_2', 'for another', 's-2'))
+  expect(withdrawFromWaitingHook(live, 's-1', 'order_1')).toBe(true)
   const waiter = start()
   await waits(waiter)
-  sendByWaiter(live, spoken('order_3', 'for this one'))
+  sendToWaitingHook(live, spoken('order_3', 'for this one'))
   expect(await waiter.ended).toEqual({ code: 2, said: 'for this one' })
 })
 
@@ -137,7 +137,7 @@ test('a text is delivered by only one of several waiters', async () => {
   writeFileSync(join(folder, 's-1.order_1.say'), 'once')
   for (const pipe of pipes()) writeFileSync(join(folder, pipe), 'look\n')
   await vi.waitFor(() => expect(pipes()).toHaveLength(2), PATIENCE_MS)
-  endWaiters(live)
+  endWaitingHooks(live)
   const said = await Promise.all(waiters.map(({ ended }) => ended))
   expect(said.map((one) => `${one.code} ${one.said}`).sort()).toEqual(['0 ', '0 ', '2 once'])
 })
@@ -147,7 +147,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const waiter = start()
     await waits(waiter)
-    await vi.waitFor(() => expect(waiterOf(live, 4711)).toBe('asleep'), PATIENCE_MS)
+    await vi.waitFor(() => expect(waitingHookState(live, 4711)).toBe('asleep'), PATIENCE_MS)
     // The waiter must not wake up for as long as it takes to start other programs.
     const work = (): void => void execFileSync(process.execPath, ['--eval', ''])
     work()
@@ -161,7 +161,7 @@ test.runIf(process.platform === 'linux')(
 test('a new waiter ends the older ones of its client, not those of another', async () => {
   const [first, other] = [start(), start({ CLAUDE_PID: '42' })]
   await vi.waitFor(() => expect(pipes()).toHaveLength(2), PATIENCE_MS)
-  await vi.waitFor(() => expect(waiterOf(live, 4711)).toBe('asleep'), PATIENCE_MS)
+  await vi.waitFor(() => expect(waitingHookState(live, 4711)).toBe('asleep'), PATIENCE_MS)
   const second = start()
   expect(await first.ended).toEqual({ code: 0, said: '' })
   await waits(second, { ...other, pipe: `42.${other.pid}` })
@@ -173,7 +173,7 @@ test('at least one of many waiters that start at once stays, and it can be notif
   for (const one of all) void one.ended.then(() => ended++)
   await vi.waitFor(() => expect(pipes().length + ended).toBe(8), PATIENCE_MS)
   expect(pipes().length).toBeGreaterThan(0)
-  sendByWaiter(live, spoken('order_1', 'hello'))
+  sendToWaitingHook(live, spoken('order_1', 'hello'))
   const first = await Promise.race(
     all.map(({ ended }) => ended.then((one) => (one.code === 2 ? one : new Promise(() => {})))),
   )
@@ -200,7 +200,7 @@ test('a waiter that the client ends leaves no pipe', async () => {
 test('all waiters are ended at once, and no file remains', async () => {
   const waiter = start()
   await waits(waiter)
-  endWaiters(live)
+  endWaitingHooks(live)
   expect(await waiter.ended).toEqual({ code: 0, said: '' })
   expect(names()).toEqual([])
 })
@@ -210,12 +210,12 @@ test('a killed waiter does not count as asleep, and its pipe is removed', async 
   await waits(waiter)
   waiter.kill('SIGKILL')
   await waiter.ended
-  expect(waiterOf(live, 4711)).toBe('known')
+  expect(waitingHookState(live, 4711)).toBe('known')
   expect(pipes()).toEqual([])
-  expect(waiterOf(live, 4712)).toBeNull()
-  tidyWaiters(live, new Date(), () => true)
+  expect(waitingHookState(live, 4712)).toBeNull()
+  removeOldWaitingHookFiles(live, new Date(), () => true)
   expect(names()).toEqual(['4711.here'])
-  tidyWaiters(live, new Date(), () => false)
+  removeOldWaitingHookFiles(live, new Date(), () => false)
   expect(names()).toEqual([])
 })
 
@@ -245,5 +245,5 @@ test.each([
   ['3.0.0', true],
   [null, false],
 ])('a client of version %s supports waiters: %s', (version, has) => {
-  expect(supportsWaiters(version)).toBe(has)
+  expect(supportsWaitingHooks(version)).toBe(has)
 })

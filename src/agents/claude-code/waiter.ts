@@ -35,13 +35,13 @@ import { codeOf } from '../../lib/errors.js'
  * - A client that exits ends its hooks. A killed client does not.
  * Therefore the hook checks every five minutes whether it has another parent, its only timer.
  */
-export const WAITER_EVENTS: readonly string[] = ['SessionStart', 'Stop']
+export const WAITING_HOOK_EVENTS: readonly string[] = ['SessionStart', 'Stop']
 
 /**
  * Settings of the waiting hook beside its command.
  * The timeout is in seconds. The next turn starts another waiting hook after it.
  */
-export const WAITER_KEYS = {
+export const WAITING_HOOK_SETTINGS = {
   async: true,
   asyncRewake: true,
   rewakeSummary: 'Baton has something for this session',
@@ -55,7 +55,7 @@ const OLDEST = [2, 1, 143]
  * Returns whether a client supports waiting hooks.
  * A client of unknown version counts as old: without support, it would never end a turn.
  */
-export function supportsWaiters(version: string | null): boolean {
+export function supportsWaitingHooks(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(version ?? '')
     ?.slice(1)
@@ -74,14 +74,14 @@ const MADE_HERE = /^(?:\.?\d+\.\d+|\d+\.here|[\w-]+\.[\w-]+\.(?:say|said))$/
  */
 const isMadeHere = (name: string): boolean => MADE_HERE.test(name) || isLeftover(name)
 
-export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
+export const waitingHooksFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
 
 /**
  * Returns `asleep` when a waiting hook runs, and `known` when the client has such hooks.
  * Null when the client has no waiting hooks.
  */
-export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
-  const folder = waitersFolder(liveDir)
+export function waitingHookState(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
+  const folder = waitingHooksFolder(liveDir)
   for (const pipe of pipesIn(folder, String(clientPid))) {
     const end = openForWriting(pipe)
     if (end === null) continue
@@ -94,13 +94,13 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
 /**
  * Writes the text for the session's waiting hook and notifies it. Throws when it cannot be written.
  */
-export function sendByWaiter(
+export function sendToWaitingHook(
   liveDir: string,
   spoken: { clientPid: number; session: string; orderId: string; text: string },
 ): void {
   for (const name of [spoken.session, spoken.orderId])
     if (!NAME.test(name)) throw new RangeError(`not a valid file name: ${name}`)
-  const folder = waitersFolder(liveDir)
+  const folder = waitingHooksFolder(liveDir)
   writeFileAtomic(join(folder, `${spoken.session}.${spoken.orderId}.say`), spoken.text, { mode: 0o600 })
   for (const pipe of pipesIn(folder, String(spoken.clientPid))) notifyWaiter(pipe, 'look')
 }
@@ -109,10 +109,10 @@ export function sendByWaiter(
  * Withdraws a text. True when nobody will deliver it.
  * False when a waiting hook has the text, or the text is unknown.
  */
-export function withdrawFromWaiter(liveDir: string, session: string, orderId: string): boolean {
+export function withdrawFromWaitingHook(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
   try {
-    rmSync(join(waitersFolder(liveDir), `${session}.${orderId}.say`))
+    rmSync(join(waitingHooksFolder(liveDir), `${session}.${orderId}.say`))
     return true
   } catch {
     return false
@@ -120,15 +120,15 @@ export function withdrawFromWaiter(liveDir: string, session: string, orderId: st
 }
 
 /** Returns when a waiting hook took the text, in milliseconds. Null when none did. */
-export function deliveredByWaiter(liveDir: string, session: string, orderId: string): number | null {
+export function deliveredByWaitingHook(liveDir: string, session: string, orderId: string): number | null {
   if (!NAME.test(session) || !NAME.test(orderId)) return null
-  const path = join(waitersFolder(liveDir), `${session}.${orderId}.said`)
+  const path = join(waitingHooksFolder(liveDir), `${session}.${orderId}.said`)
   return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? null
 }
 
 /** Ends every waiting hook and removes all its files. */
-export function endWaiters(liveDir: string): void {
-  const folder = waitersFolder(liveDir)
+export function endWaitingHooks(liveDir: string): void {
+  const folder = waitingHooksFolder(liveDir)
   for (const pipe of pipesIn(folder, '\\d+')) notifyWaiter(pipe, 'home')
   for (const name of namesIn(folder).filter(isMadeHere)) rmSync(join(folder, name), { force: true })
   try {
@@ -141,8 +141,8 @@ export function endWaiters(liveDir: string): void {
 const DAY_MS = 24 * 60 * 60_000
 
 /** Removes the files of waiting hooks and clients that no longer run. */
-export function tidyWaiters(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
-  const folder = waitersFolder(liveDir)
+export function removeOldWaitingHookFiles(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
+  const folder = waitingHooksFolder(liveDir)
   for (const name of namesIn(folder).filter(isMadeHere)) {
     const path = join(folder, name)
     const client = /^(\d+)\.(?:\d+|here)$/.exec(name)?.[1]

@@ -8,13 +8,13 @@ import { withTimeout } from '../../lib/within.js'
  * The client ends the session when it waits longer than its own limit. This limit is far below.
  * On a busy machine, a question to the client still fits into this limit.
  */
-export const ANSWER_MS = 10_000
+export const MAX_ANSWER_MS = 10_000
 
 /**
  * Returns a listener that never answers late and never throws.
  * On a late or failed answer, the listener returns an empty answer and logs the reason.
  */
-export function boundedListener(listener: RuntimeListener, log: Log, ms = ANSWER_MS): RuntimeListener {
+export function boundedListener(listener: RuntimeListener, log: Log, ms = MAX_ANSWER_MS): RuntimeListener {
   const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {
     try {
       // Call the listener inside a promise, so that a synchronous throw is handled too.

@@ -27,7 +27,7 @@ export class SettingsFault extends Error {
  * Decodes settings as text.
  * Refuses bytes that are not UTF-8, because they would not survive being written back.
  */
-export function asText(path: string, bytes: Buffer): string {
+export function decodeSettingsText(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -36,7 +36,7 @@ export function asText(path: string, bytes: Buffer): string {
 }
 
 /** Runs `read` and adds the file's path to a SettingsFault. */
-export function checked<T>(path: string, read: () => T): T {
+export function addPathToFault<T>(path: string, read: () => T): T {
   try {
     return read()
   } catch (error) {

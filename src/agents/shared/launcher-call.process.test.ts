@@ -3,7 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hookCommand, type Recognise, readCall, readStatusLine, statusLineCommand } from './launcher-call.js'
+import {
+  hookCommand,
+  type ProgramRecognition,
+  parseLauncherCall,
+  parseStatusLineCommand,
+  statusLineCommand,
+} from './launcher-call.js'
 
 let root: string
 beforeEach(() => {
@@ -86,14 +92,14 @@ describe('a status line command', () => {
   test.each(['cat', 'two\nlines\n', ' ', "it's"])(
     'the former line can be read back from a status line command: %j',
     (former) => {
-      const by: Recognise = { identify: (p) => (p === '/b/bin/hook' ? 'ours' : 'foreign'), env: {} }
-      expect(readStatusLine(statusLineCommand('/b/bin/hook', '0123456789ab', former), by)?.former).toBe(former)
+      const by: ProgramRecognition = { identify: (p) => (p === '/b/bin/hook' ? 'ours' : 'foreign'), env: {} }
+      expect(parseStatusLineCommand(statusLineCommand('/b/bin/hook', '0123456789ab', former), by)?.former).toBe(former)
     },
   )
 })
 
 describe('a command in the settings', () => {
-  const by: Recognise = {
+  const by: ProgramRecognition = {
     identify: (p) =>
       p === "/h/it's/bin/hook"
         ? 'ours'
@@ -116,7 +122,7 @@ describe('a command in the settings', () => {
     hookCommand("/h/it's/bin/hook", 'Stop'),
     hookCommand('/old/bin/hook', 'Stop'),
   ])('a command in the settings is recognised as ours: %s', (command) => {
-    expect(readCall(command, by)?.args).toEqual(['Stop'])
+    expect(parseLauncherCall(command, by)?.args).toEqual(['Stop'])
   })
 
   test.each([
@@ -128,10 +134,10 @@ describe('a command in the settings', () => {
     "cat '/h/it",
     '',
   ])('a command in the settings is recognised as foreign: %s', (command) => {
-    expect(readCall(command, by)).toBeNull()
+    expect(parseLauncherCall(command, by)).toBeNull()
   })
 
   test('a call of an existing launcher of another home is distinguished from ours', () => {
-    expect(readCall(hookCommand('/new/bin/hook', 'Stop'), by)?.whose).toBe('other-home')
+    expect(parseLauncherCall(hookCommand('/new/bin/hook', 'Stop'), by)?.whose).toBe('other-home')
   })
 })

@@ -6,10 +6,10 @@ import { quoteForShell, shellWords } from '../../lib/shell-words.js'
  * `ours` is our launcher, `gone` the launcher of a deleted home, `other-home` that of another home.
  * `foreign` is any other program.
  */
-export type Identify = (path: string) => 'ours' | 'gone' | 'other-home' | 'foreign'
+export type IdentifyProgram = (path: string) => 'ours' | 'gone' | 'other-home' | 'foreign'
 
-export interface Recognise {
-  identify: Identify
+export interface ProgramRecognition {
+  identify: IdentifyProgram
   env: Record<string, string | undefined>
 }
 
@@ -63,7 +63,7 @@ export interface LauncherCall {
 /**
  * Parses a command that only calls a launcher, in any spelling. Null when it is a foreign command.
  */
-export function readCall(command: string, by: Recognise, args: string[] = []): LauncherCall | null {
+export function parseLauncherCall(command: string, by: ProgramRecognition, args: string[] = []): LauncherCall | null {
   const words = shellWords(command, by.env)?.concat(args)
   if (!words) return null
   const rest = words.filter((w) => !PLUMBING.has(w) && !/^(BATON_LC|LC_ALL)=/.test(w))
@@ -82,7 +82,7 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
 }
 
 /** Returns whether a command mentions our launcher or program, even in a user's own script line. */
-export function mentionsUs(command: string, by: Recognise): boolean {
+export function mentionsBaton(command: string, by: ProgramRecognition): boolean {
   if (/(^|[\s/;|&('"])baton(-cli)?(@[\w.-]+)?['"]?\s+statusline\b/.test(command)) return true
   return command
     .split(/[\n;|&()]/)
@@ -94,10 +94,13 @@ export function mentionsUs(command: string, by: Recognise): boolean {
  * Null when the status line is not Baton's.
  * `former` is '' when there was no former line, or the command does not contain it.
  */
-export function readStatusLine(command: string, by: Recognise): (LauncherCall & { former: string }) | null {
+export function parseStatusLineCommand(
+  command: string,
+  by: ProgramRecognition,
+): (LauncherCall & { former: string }) | null {
   const cut = command.indexOf('\n')
-  const head = readCall(cut < 0 ? command : command.slice(0, cut), by)
+  const head = parseLauncherCall(cut < 0 ? command : command.slice(0, cut), by)
   if (head?.args[0] !== 'status-line') return null
   const below = cut < 0 ? '' : command.slice(cut + 1)
-  return { ...head, former: readStatusLine(below, by)?.former ?? below }
+  return { ...head, former: parseStatusLineCommand(below, by)?.former ?? below }
 }

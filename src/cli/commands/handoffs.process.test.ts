@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import { batonHome } from '../../lib/home.js'
 import { A, atWork, B, ended, inside, state, THIN, WHOLE, working } from '../../testing/cli-handoffs.js'
 import { createTestHome, type TestHome, tellEvent } from '../../testing/cli-home.js'
@@ -313,7 +313,7 @@ test('handoffs request says that a just woken idle session is asked now', async 
       { CLAUDE_CODE_SESSION_ATTENDED: '1', ...env },
     )
   })
-  const folder = waitersFolder(batonHome(fixture.env).live)
+  const folder = waitingHooksFolder(batonHome(fixture.env).live)
   mkdirSync(folder, { recursive: true })
   const pipe = join(folder, `${process.pid}.1`)
   spawnSync('mkfifo', [pipe])

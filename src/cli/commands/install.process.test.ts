@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { makeHome } from '../../../test/harness/home.js'
 import { BATON } from '../../../test/harness/paths.js'
 import { runPrint } from '../../../test/harness/run-print.js'
-import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import { archivePaths } from '../../archive/archive-folders.js'
 import { batonHome } from '../../lib/home.js'
 import { startModel } from '../../model/model.js'
@@ -122,7 +122,7 @@ test('uninstall --purge removes all of Baton’s files in its home and keeps fil
   const rest = [
     index,
     folder,
-    waitersFolder(home.live),
+    waitingHooksFolder(home.live),
     `${home.store}.damaged`,
     `${home.log}.1`,
     join(home.root, 'backups'),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { installers } from '../../agents/installers.js'
+import { agentInstallers } from '../../agents/installers.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import { AGENT_NAMES, installHere, purgeSizes, uninstallHere } from '../../install/installation.js'
 import type { Left } from '../../install/purge-home.js'
@@ -35,7 +35,7 @@ export const installCommand: Command = {
     },
     'allow-handoff': {
       type: 'boolean',
-      about: `let the agent run baton handoff without asking you (${installers[DEFAULT_AGENT]!.handoffRule})`,
+      about: `let the agent run baton handoff without asking you (${agentInstallers[DEFAULT_AGENT]!.handoffRule})`,
     },
     'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },

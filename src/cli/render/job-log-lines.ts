@@ -1,4 +1,4 @@
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import type { JobLogLine } from '../../contract/api/jobs.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Event } from '../../contract/records/event.js'
@@ -68,7 +68,7 @@ export function readLogLine(line: string, agent: string): JobLogLine[] {
   }
   if (value.kind === 'answer') return scripted(value)
   if (value.kind === 'returned') return [scriptedResult(value)]
-  return (readers[agent]?.entriesOfStreamLine?.(line) ?? []).flatMap(entryLine)
+  return (transcriptReaders[agent]?.entriesOfStreamLine?.(line) ?? []).flatMap(entryLine)
 }
 
 function entryLine(entry: Entry): JobLogLine[] {

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { load } from '../../../test/corpus/load.js'
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import { forgetFacts } from './kept-facts.js'
 import { readFacts } from './read-facts.js'
 
@@ -29,12 +29,12 @@ const transcriptFile = () => join(folder, 'transcript.jsonl')
 const keptFile = () => join(folder, 'facts', ID)
 const readOn = (change: { program?: string; every?: number | null; bytes?: number; withinMs?: number } = {}) => {
   const { program, every = 1, ...limits } = change
-  return readFacts(readers, 'claude-code', transcriptFile(), {
+  return readFacts(transcriptReaders, 'claude-code', transcriptFile(), {
     ...limits,
     keeping: { place: place(program), sessionId: ID, every },
   })
 }
-const readWhole = (bytes?: number) => readFacts(readers, 'claude-code', transcriptFile(), { bytes })
+const readWhole = (bytes?: number) => readFacts(transcriptReaders, 'claude-code', transcriptFile(), { bytes })
 
 /** Returns a pseudorandom generator that repeats its numbers for a seed. */
 function random(seed: number): () => number {
@@ -167,7 +167,7 @@ describe('what was kept of something else is not used', () => {
   test('facts of a session whose id is a path stay inside the folder', () => {
     cpSync(compacted, transcriptFile())
     const keeping = { place: place(), sessionId: '../../outside', every: 1 }
-    readFacts(readers, 'claude-code', transcriptFile(), { keeping })
+    readFacts(transcriptReaders, 'claude-code', transcriptFile(), { keeping })
     expect(readdirSync(folder).sort()).toEqual(['facts', 'transcript.jsonl'])
     expect(readdirSync(join(folder, 'facts'))).toHaveLength(1)
     forgetFacts(place().folder, '../../outside')

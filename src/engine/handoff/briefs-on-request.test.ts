@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { readFacts } from '../compaction/read-facts.js'
 import { giveBriefToSession, writeBriefNow } from './briefs-on-request.js'
@@ -15,7 +15,7 @@ beforeEach(() => {
   const old = testSession(app, 'aaaaaaaa-0001', ATTENDED)
   old.start()
   old.asks('Fix the login.')
-  const read = readFacts(readers, 'claude-code', old.transcript, {})
+  const read = readFacts(transcriptReaders, 'claude-code', old.transcript, {})
   briefId = writeBriefNow(app.engine.deps, { sessionId: old.id, caller: null, read }).briefId
 })
 afterEach(() => app.remove())
@@ -57,7 +57,7 @@ describe('a brief given to a running session', () => {
     giveBriefTo(next)
     next.asks('Go on.')
     next.step(20_000)
-    const read = readFacts(readers, 'claude-code', next.transcript, {})
+    const read = readFacts(transcriptReaders, 'claude-code', next.transcript, {})
     const written = writeBriefNow(app.engine.deps, { sessionId: next.id, caller: null, read })
     expect(written.parentBriefId).toBe(briefId)
     expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')

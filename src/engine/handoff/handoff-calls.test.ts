@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { BatonError } from '../../lib/errors.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
@@ -48,7 +48,7 @@ function startSession(id: string, env: Record<string, string>): TestSession {
   return session
 }
 const deps = () => app.engine.deps
-const read = (session = s) => readFacts(readers, 'claude-code', session.transcript, {})
+const read = (session = s) => readFacts(transcriptReaders, 'claude-code', session.transcript, {})
 const offer = (body = WHOLE, { caller = s.id as string | null, session = s, reason = null as string | null } = {}) =>
   offerBrief(deps(), { sessionId: session.id, caller, reason, body, read: read(session) })
 const endTurn = (answer: string, session = s) => session.endsTurn(answer)
@@ -175,7 +175,7 @@ describe('a brief that is given', () => {
   })
 
   test('a brief without a transcript is stored and says that it was not checked', () => {
-    const nothing = readFacts(readers, 'claude-code', null, {})
+    const nothing = readFacts(transcriptReaders, 'claude-code', null, {})
     const { brief } = offerBrief(deps(), { sessionId: s.id, caller: null, reason: null, body: WHOLE, read: nothing })
     expect(brief.coverage).toBeNull()
     expect(app.store.brief(brief.briefId)!.coverage).toBeNull()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import type { Policy } from '../../contract/policy.js'
 import type { HandoffRecord, Order } from '../../contract/records/handoff.js'
 import { processInfo } from '../../lib/process-info.js'
@@ -153,7 +153,7 @@ describe('a window for a review', () => {
   test('no review opens for a brief of the user, or where none is configured', () => {
     startSession(true)
     endTurn('done')
-    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    const read = readFacts(transcriptReaders, 'claude-code', s.transcript, {})
     const { handoff } = offerBrief(deps(), { sessionId: s.id, caller: null, reason: null, body: BRIEF, read })
     expect(handoff).toMatchObject({ state: 'clearing', way: 'mod' })
     configureReview(0)
@@ -228,7 +228,7 @@ describe('a person who looks', () => {
     app.wait(600)
     checkHandoffs()
     expect(lastHandoff().state).toBe('review')
-    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    const read = readFacts(transcriptReaders, 'claude-code', s.transcript, {})
     const { brief } = reviseBrief(deps(), { ...asked(), body: BRIEF.replace('login', 'logout'), read })
     expect(lastHandoff()).toMatchObject({
       briefId: brief.briefId,
@@ -404,7 +404,7 @@ describe('an order for keys', () => {
     const id = orderTyping()
     expect(first(id)).toBe(true)
     expect(() => dropHandoff(deps(), { handoffId: id, caller: null })).toThrow('being cleared')
-    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    const read = readFacts(transcriptReaders, 'claude-code', s.transcript, {})
     expect(() => reviseBrief(deps(), { briefId: lastHandoff().briefId!, caller: null, body: 'x', read })).toThrow(
       'being cleared',
     )

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { sendToSeat } from './deliver-to-seat.js'
@@ -71,8 +71,8 @@ describe('an order', () => {
 
 describe('a waiter that is not asleep yet', () => {
   beforeEach(() => {
-    mkdirSync(waitersFolder(app.liveDir), { recursive: true })
-    writeFileSync(join(waitersFolder(app.liveDir), `${process.pid}.here`), '')
+    mkdirSync(waitingHooksFolder(app.liveDir), { recursive: true })
+    writeFileSync(join(waitingHooksFolder(app.liveDir), `${process.pid}.here`), '')
   })
 
   test('a waiter is expected to start within five seconds of the end of the turn', () => {
@@ -87,9 +87,9 @@ describe('a waiter that is not asleep yet', () => {
 
   test('a waiter gets each message once when a second one is sent before the order of the first is given', () => {
     const texts = (): string[] =>
-      readdirSync(waitersFolder(app.liveDir))
+      readdirSync(waitingHooksFolder(app.liveDir))
         .filter((name) => name.endsWith('.say'))
-        .map((name) => readFileSync(join(waitersFolder(app.liveDir), name), 'utf8'))
+        .map((name) => readFileSync(join(waitingHooksFolder(app.liveDir), name), 'utf8'))
     let second: Message | null = null
     const first = app.store.transaction(() => {
       app.store.afterCommit(() => {

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../agents/agent.js'
 import { agents } from '../../agents/index.js'
-import { readers } from '../../agents/readers.js'
+import { transcriptReaders } from '../../agents/readers.js'
 import type { RawSignal } from '../../contract/signal.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import type { BriefSources, EngineDependencies } from '../context.js'
@@ -38,7 +38,7 @@ function openRecordingEngine(app: TestApp, during: () => void = () => {}): { eng
       return agent.transcriptContains(...args)
     },
   }
-  const reader = readers['claude-code']!
+  const reader = transcriptReaders['claude-code']!
   const refuse = (): never => {
     throw new Error('no briefs here')
   }

@@ -1,4 +1,4 @@
-import { ANSWER_MS, boundedListener } from '../../agents/shared/bounded-listener.js'
+import { boundedListener, MAX_ANSWER_MS } from '../../agents/shared/bounded-listener.js'
 import type { Runtime, RuntimeListener, SessionOptions } from '../../contract/runtime.js'
 import { type Log, silentLog } from '../../lib/log.js'
 import { ScriptedSession } from './scripted-session.js'
@@ -17,7 +17,7 @@ interface ScriptedRuntime extends Runtime {
  */
 export function scriptedRuntime(
   script: RuntimeScript,
-  { log = silentLog, answerMs = ANSWER_MS }: { log?: Log; answerMs?: number } = {},
+  { log = silentLog, answerMs = MAX_ANSWER_MS }: { log?: Log; answerMs?: number } = {},
 ): ScriptedRuntime {
   const conversations = new Map<string, string[]>()
   const requests: ScriptedRequest[] = []

@@ -1,4 +1,4 @@
-import type { Agent, AgentClient, KnownSession, Say } from '../../agents/agent.js'
+import type { Agent, AgentClient, AnswerTexts, KnownSession } from '../../agents/agent.js'
 import type { Limits, Reading, Usage } from '../../contract/reading.js'
 import {
   BLANK_SIGNAL,
@@ -37,7 +37,7 @@ export const rolloutAgent: Agent = {
   unread: { event: '', behind: '' },
   open,
   observe,
-  answer(event, { agent }: Say) {
+  answer(event, { agent }: AnswerTexts) {
     if (!TO_AGENT.includes(event) || !agent) return ''
     return JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: agent } })
   },

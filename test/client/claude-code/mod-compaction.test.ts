@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type LiveSummary, readLiveSummary } from '../../../src/agents/claude-code/live-summary.js'
+import { type CompactionNote, readCompactionNote } from '../../../src/agents/claude-code/live-summary.js'
 import { summaryText } from '../../../src/agents/claude-code/summary-text.js'
 import { type Model, startModel } from '../../../src/model/model.js'
 import type { ScriptInput } from '../../../src/model/script.js'
@@ -28,7 +28,7 @@ interface Stage {
   /** Hook calls from the start of the compaction on, in order. */
   hookCalls(): HookCall[]
   sessionId(): string
-  note(): LiveSummary | null
+  note(): CompactionNote | null
 }
 
 /**
@@ -73,7 +73,7 @@ if (body.source === 'compact' && note !== null) {
       return told.slice(told.findIndex(({ event }) => event === 'PreCompact'))
     },
     sessionId,
-    note: () => readLiveSummary(liveDir, sessionId(), 0),
+    note: () => readCompactionNote(liveDir, sessionId(), 0),
   }
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseLive, readLive } from '../../../src/agents/claude-code/live.js'
+import { parseLiveReport, readLiveReport } from '../../../src/agents/claude-code/live.js'
 import { startModel } from '../../../src/model/model.js'
 import type { ScriptInput } from '../../../src/model/script.js'
 import { type Home, makeHome } from '../../harness/home.js'
@@ -21,7 +21,8 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape; liv
   return { home, tape: startTape(home, liveDir), liveDir }
 }
 
-const report = (told: TapedEvent) => (told.live === null ? null : parseLive(told.live, String(told.body.session_id)))
+const report = (told: TapedEvent) =>
+  told.live === null ? null : parseLiveReport(told.live, String(told.body.session_id))
 const batches = (tape: Tape): TapedEvent[] =>
   tape.recorded().filter(({ event, body }) => event === 'PostToolBatch' && body.agent_id === undefined)
 
@@ -112,7 +113,7 @@ test('an interactive session’s live report exists at start, resets on /compact
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.'],
     after_compaction: [{ bash: 'echo b', used: 30_008 }, 'Done again.'],
   })
-  const live = (id: string) => readLive(liveDir, id, null)
+  const live = (id: string) => readLiveReport(liveDir, id, null)
   const tui = await startTui(home, { model: 'claude-opus-4-6' })
   const first = tui.sessionId()!
   await until('the first report', () => live(first)?.told?.threshold === 167_000)
@@ -157,7 +158,7 @@ test('the live report has a changed model with the next turn', async () => {
   const { home, liveDir } = await stage({
     steps: [{ bash: 'echo a', used: 50_008 }, 'Done.', { bash: 'echo b', used: 60_008 }, 'Done.'],
   })
-  const live = (id: string) => readLive(liveDir, id, null)
+  const live = (id: string) => readLiveReport(liveDir, id, null)
   const tui = await startTui(home, { model: 'claude-opus-4-6' })
   const id = tui.sessionId()!
   await tui.submit('go')

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type SdkNews, sdkReader, windowIn } from '../../../src/agents/claude-code/sdk.js'
+import { makeSdkReader, type SdkMeasurement, windowOfModel } from '../../../src/agents/claude-code/sdk.js'
 import { startModel } from '../../../src/model/model.js'
 import type { ScriptInput } from '../../../src/model/script.js'
 import { makeHome } from '../../harness/home.js'
@@ -32,12 +32,12 @@ async function home() {
   return makeHome({ model })
 }
 
-function read(messages: unknown[]): SdkNews[] {
-  const next = sdkReader()
+function read(messages: unknown[]): SdkMeasurement[] {
+  const next = makeSdkReader()
   return messages.map((message) => next(message)).filter((news) => news !== null)
 }
 
-function expectClimb(news: SdkNews[], sessionId: string | null): void {
+function expectClimb(news: SdkMeasurement[], sessionId: string | null): void {
   const climb = news.flatMap((one): (number | string | null)[] => {
     if (one.type === 'answer') return [one.reading.used]
     return one.type === 'compaction' ? [one.type] : []
@@ -51,7 +51,7 @@ function expectClimb(news: SdkNews[], sessionId: string | null): void {
     terminalReason: 'completed',
     costUsd: expect.any(Number),
   })
-  expect(result?.type === 'result' && windowIn(result.windows, 'claude-opus-4-6')).toBe(200_000)
+  expect(result?.type === 'result' && windowOfModel(result.windows, 'claude-opus-4-6')).toBe(200_000)
 }
 
 test('messages of the Agent SDK yield each main answer once, and the compaction in between', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readers } from '../../../src/agents/readers.js'
+import { transcriptReaders } from '../../../src/agents/readers.js'
 import { writeBriefByCode } from '../../../src/briefs/mechanical-brief.js'
 import { firstRecoveryText, reportLoss, secondRecoveryText } from '../../../src/compaction/recovery.js'
 import { DEFAULT_AGENT } from '../../../src/contract/agent-ids.js'
@@ -48,7 +48,12 @@ function briefOf(read: ReadFacts): string {
 
 /** Reads the facts of a transcript, up to and without the line `before` when it is given. */
 function factsUpTo(file: string, before: number | null): ReadFacts {
-  const read = readFacts(readers, DEFAULT_AGENT, file, before === null ? {} : { bytes: offsetOfLine(file, before) })
+  const read = readFacts(
+    transcriptReaders,
+    DEFAULT_AGENT,
+    file,
+    before === null ? {} : { bytes: offsetOfLine(file, before) },
+  )
   if (read.trouble !== null) throw new Error(`${file}: ${read.trouble}`)
   return read
 }
@@ -69,7 +74,7 @@ const NEAR = 10
 
 function summaryNear(file: string, boundary: number): string | null {
   let found: string | null = null
-  readers[DEFAULT_AGENT]!.conversation(file, {
+  transcriptReaders[DEFAULT_AGENT]!.conversation(file, {
     withoutFiles: true,
     onEntry: (entry) => {
       if (entry.kind === 'compacted' && Math.abs(entry.line - boundary) <= NEAR) found ??= entry.summary

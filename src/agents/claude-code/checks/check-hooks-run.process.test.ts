@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
-import type { Layer } from './check-settings.js'
+import type { SettingsLayer } from './check-settings.js'
 import { judgeHooksRun } from './check-settings.js'
 
 const installed = () => {
@@ -44,9 +44,13 @@ test('settings of an organisation that forbid hooks are reported', async () => {
   expect(report.of('hooks-run').fix).toContain('administrator')
 })
 
-const layer = (rank: Layer['rank'], values: Record<string, unknown>): Layer => ({ rank, path: `/${rank}.json`, values })
+const layer = (rank: SettingsLayer['rank'], values: Record<string, unknown>): SettingsLayer => ({
+  rank,
+  path: `/${rank}.json`,
+  values,
+})
 
-test.each<[string, Layer[], RegExp | null]>([
+test.each<[string, SettingsLayer[], RegExp | null]>([
   ['nothing is said', [layer('user', {})], null],
   ['only a project claims what only an organisation may', [layer('project', { allowManagedHooksOnly: true })], null],
   [

@@ -6,9 +6,9 @@ import { agoText, type Fault, type Finding, noFaults } from '../../../lib/findin
 import { namesInFolder, readNamedText } from '../../../lib/named-file.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
 import { InstallProblem } from '../../shared/install-problem.js'
-import { MARKER } from '../../shared/mod-marker.js'
-import { MOD_NAME } from '../mod/mod.js'
-import { supportsMods } from '../settings/settings-file.js'
+import { MODULE_MARKER_FILE } from '../../shared/mod-marker.js'
+import { PLUGIN_NAME } from '../mod/mod.js'
+import { supportsPluginModules } from '../settings/settings-file.js'
 
 const AGENT: AgentId = 'claude-code'
 const DAY = 24 * 3_600_000
@@ -20,9 +20,9 @@ const DERIVED = 'the window and the compaction point are estimates'
  * Checks that the plugin module is where the client loads it, and that it reports.
  * Without the module, Baton only measures less exactly.
  */
-export function checkMod(context: CheckContext): Finding {
+export function checkPluginModule(context: CheckContext): Finding {
   const { client } = context
-  if (!supportsMods(client.version))
+  if (!supportsPluginModules(client.version))
     return noFaults(`Claude Code ${client.version} loads no plugin modules (2.1.287 and later do): ${DERIVED}.`)
   const faults: Fault[] = []
   const notes: string[] = []
@@ -53,7 +53,7 @@ interface Found {
 }
 
 function lookAt(context: CheckContext, target: SettingsTarget): Found {
-  const folder = join(dirname(target.path), 'skills', MOD_NAME)
+  const folder = join(dirname(target.path), 'skills', PLUGIN_NAME)
   try {
     const { files, notes } = context.rehearse(target)
     const wrong = files.filter(({ path, action }) => path.startsWith(`${folder}/`) && action !== 'unchanged')
@@ -64,7 +64,7 @@ function lookAt(context: CheckContext, target: SettingsTarget): Found {
       const detail = `The plugin module in ${folder} is ${all ? 'missing' : 'not of this version'}: ${DERIVED}.`
       return { fault: context.byInstall(detail, 'install it', target), since: null }
     }
-    return { since: statSync(join(folder, MARKER), { throwIfNoEntry: false })?.mtimeMs ?? null }
+    return { since: statSync(join(folder, MODULE_MARKER_FILE), { throwIfNoEntry: false })?.mtimeMs ?? null }
   } catch (error) {
     // The check of the settings reports what prevents an install.
     if (error instanceof InstallProblem) return { since: null }
@@ -73,13 +73,13 @@ function lookAt(context: CheckContext, target: SettingsTarget): Found {
 }
 
 /** The plugin module's report about one session. */
-export interface Report {
+export interface PluginModuleReport {
   session: string
   at: number
   problem: string | null
 }
 
-function lookAtReports({ home }: CheckContext): Report[] {
+function lookAtReports({ home }: CheckContext): PluginModuleReport[] {
   // Files of orders, answers and summaries have two-part names and are skipped.
   const names = namesInFolder(home.live, MOST_REPORTS).filter((name) => /^[\w-]+\.json$/.test(name))
   return names.flatMap((name) => {
@@ -101,7 +101,7 @@ function lookAtReports({ home }: CheckContext): Report[] {
  * Null when the module reports, or no session has run with it yet.
  */
 function judgeReports(
-  reports: readonly Report[],
+  reports: readonly PluginModuleReport[],
   since: number,
   sessions: readonly SessionRecord[],
   now: Date,
@@ -115,14 +115,14 @@ function judgeReports(
       one.agent === AGENT &&
       Date.parse(one.startedAt) > since &&
       one.track.readAt !== null &&
-      supportsMods(one.agentVersion),
+      supportsPluginModules(one.agentVersion),
   )
   if (meant.length === 0 || meant.some(({ sessionId }) => reported.has(sessionId))) return null
   const affected = `${meant.length} session${meant.length > 1 ? 's' : ''}`
   return `The plugin module has not reported in any of ${affected} since its install, so ${DERIVED}.`
 }
 
-function describeReports(reports: readonly Report[], now: Date): string {
+function describeReports(reports: readonly PluginModuleReport[], now: Date): string {
   if (reports.length === 0) return 'The plugin module is installed. No session has used it yet.'
   return `The plugin module's last report is ${agoText(now.getTime() - Math.max(...reports.map(({ at }) => at)))} old.`
 }

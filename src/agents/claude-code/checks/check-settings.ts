@@ -3,21 +3,21 @@ import { readIfThere, realTarget } from '../../../lib/atomic-file.js'
 import { type Fault, type Finding, joinNames, noFaults, oneFault } from '../../../lib/finding.js'
 import { namesInFolder } from '../../../lib/named-file.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
-import { asText, checked, InstallProblem } from '../../shared/install-problem.js'
-import type { Recognise } from '../../shared/launcher-call.js'
-import { mentionsUs, readStatusLine } from '../../shared/launcher-call.js'
-import { otherHomes } from '../settings/change-settings.js'
-import { MANAGED } from '../settings/read-settings.js'
+import { addPathToFault, decodeSettingsText, InstallProblem } from '../../shared/install-problem.js'
+import type { ProgramRecognition } from '../../shared/launcher-call.js'
+import { mentionsBaton, parseStatusLineCommand } from '../../shared/launcher-call.js'
+import { launchersOfOtherHomes } from '../settings/change-settings.js'
+import { MANAGED_SETTINGS_PATH } from '../settings/read-settings.js'
 import {
-  type Entry,
-  EVENTS,
-  entries,
-  isBlank,
-  openSettings,
-  projectSettings,
-  userSettings,
+  type BatonEntry,
+  findBatonEntries,
+  HOOK_TIMEOUTS_S,
+  isBlankSettings,
+  parseSettings,
+  projectSettingsPaths,
+  userSettingsPath,
 } from '../settings/settings-file.js'
-import { WAITER_EVENTS, WAITER_KEYS } from '../waiter.js'
+import { WAITING_HOOK_EVENTS, WAITING_HOOK_SETTINGS } from '../waiter.js'
 
 /** Checks that the settings call the launcher once per event, in the form of this version. */
 export function checkSettings(context: CheckContext): Finding {
@@ -30,7 +30,7 @@ export function checkSettings(context: CheckContext): Finding {
   }
   const faults = [...targets.flatMap((target) => judgeTarget(context, target)), ...notRead(context, targets)]
   const places = targets.map(({ scope, path }) => `${path} (${scope})`)
-  return { summary: `Hooks for all ${Object.keys(EVENTS).length} events are in ${joinNames(places)}.`, faults }
+  return { summary: `Hooks for all ${Object.keys(HOOK_TIMEOUTS_S).length} events are in ${joinNames(places)}.`, faults }
 }
 
 function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
@@ -39,10 +39,10 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
     const bytes = context.readSettings(path)
     if (bytes === null)
       return [context.byInstall(`${path} with Baton's hooks no longer exists.`, 'install the hooks again', target)]
-    const text = asText(path, bytes)
+    const text = decodeSettingsText(path, bytes)
     const by = context.recognise
-    const [elsewhere] = checked(path, () => otherHomes(text, by))
-    const found = elsewhere ? [] : checked(path, () => judgeEntries(text, by))
+    const [elsewhere] = addPathToFault(path, () => launchersOfOtherHomes(text, by))
+    const found = elsewhere ? [] : addPathToFault(path, () => judgeEntries(text, by))
     if (found.length > 0)
       return found.map((detail) => context.byInstall(`${path}: ${detail}`, 'repair the hooks', target))
     const damaged = context.rehearse(target).notes.filter((note) => note.includes('is damaged'))
@@ -60,11 +60,11 @@ function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
  * The client loads nothing from such a file.
  */
 function invalidSettings(context: CheckContext): Fault[] {
-  return [userSettings(context.env), projectSettings(context.cwd).local].flatMap((path): Fault[] => {
+  return [userSettingsPath(context.env), projectSettingsPaths(context.cwd).local].flatMap((path): Fault[] => {
     try {
       const bytes = context.readSettings(path)
-      const text = bytes === null ? '' : asText(path, bytes)
-      if (!isBlank(text)) checked(path, () => openSettings(text))
+      const text = bytes === null ? '' : decodeSettingsText(path, bytes)
+      if (!isBlankSettings(text)) addPathToFault(path, () => parseSettings(text))
       return []
     } catch (error) {
       if (!(error instanceof InstallProblem)) throw error
@@ -76,10 +76,10 @@ function invalidSettings(context: CheckContext): Fault[] {
 /**
  * Returns the faults of our entries in a settings file, one sentence each. Throws SettingsFault.
  */
-function judgeEntries(text: string, by: Recognise): string[] {
-  const all = isBlank(text) ? [] : entries(openSettings(text), by)
-  const events = Object.keys(EVENTS)
-  const of = (event: string): Entry[] => all.filter((entry) => entry.event === event && !isWaiter(entry))
+function judgeEntries(text: string, by: ProgramRecognition): string[] {
+  const all = isBlankSettings(text) ? [] : findBatonEntries(parseSettings(text), by)
+  const events = Object.keys(HOOK_TIMEOUTS_S)
+  const of = (event: string): BatonEntry[] => all.filter((entry) => entry.event === event && !isWaiter(entry))
   const missing = events.filter((event) => of(event).length === 0)
   const doubled = events.filter((event) => of(event).length > 1)
   const odd = all.filter((entry) => !doubled.includes(entry.event) && !isCurrent(entry)).map(({ event }) => event)
@@ -95,23 +95,24 @@ function judgeEntries(text: string, by: Recognise): string[] {
   ]
 }
 
-const isWaiter = ({ event, call }: Entry): boolean => WAITER_EVENTS.includes(event) && call.args[0] === 'waiter'
+const isWaiter = ({ event, call }: BatonEntry): boolean =>
+  WAITING_HOOK_EVENTS.includes(event) && call.args[0] === 'waiter'
 
-function isCurrent(entry: Entry): boolean {
+function isCurrent(entry: BatonEntry): boolean {
   const { event, call, hook, matcher } = entry
   if (isWaiter(entry)) return call.current && call.whose === 'ours' && matcher === '' && hasWaiterKeys(hook)
   const { timeout, type, args } = hook as { timeout?: unknown; type?: unknown; args?: unknown }
   const asWritten = call.current && call.whose === 'ours' && call.args.length === 1 && call.args[0] === event
-  return asWritten && type === 'command' && timeout === EVENTS[event] && args === undefined && matcher === ''
+  return asWritten && type === 'command' && timeout === HOOK_TIMEOUTS_S[event] && args === undefined && matcher === ''
 }
 
 function hasWaiterKeys(hook: unknown): boolean {
-  return Object.entries(WAITER_KEYS).every(([key, value]) => (hook as Record<string, unknown>)[key] === value)
+  return Object.entries(WAITING_HOOK_SETTINGS).every(([key, value]) => (hook as Record<string, unknown>)[key] === value)
 }
 
 /** Reports an install in a settings file that the client, when started here, does not read. */
 function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
-  const here = [userSettings(context.env), projectSettings(context.cwd).local].map((path) => realTarget(path))
+  const here = [userSettingsPath(context.env), projectSettingsPaths(context.cwd).local].map((path) => realTarget(path))
   const elsewhere = targets.find(({ scope }) => scope === 'user')
   if (!elsewhere || targets.some(({ path }) => here.includes(realTarget(path)))) return []
   const detail = `Baton's hooks are in ${elsewhere.path}, but Claude Code reads ${here[0]} here (CLAUDE_CONFIG_DIR).`
@@ -119,20 +120,22 @@ function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
 }
 
 /** A settings file that the client reads, with its values. Unusable files are omitted. */
-export interface Layer {
+export interface SettingsLayer {
   path: string
   rank: 'user' | 'project' | 'local' | 'managed'
   values: Record<string, unknown>
 }
 
 /** Returns all files that the client merges for a target, lowest rank first. */
-function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
-  const project = projectSettings(target.project)
-  const files: [Layer['rank'], string][] = [
-    ['user', target.scope === 'user' ? target.path : userSettings(context.env)],
+function layersOf(context: CheckContext, target: SettingsTarget): SettingsLayer[] {
+  const project = projectSettingsPaths(target.project)
+  const files: [SettingsLayer['rank'], string][] = [
+    ['user', target.scope === 'user' ? target.path : userSettingsPath(context.env)],
     ['project', project.shared],
     ['local', project.local],
-    ...(context.managed ?? managedFiles(dirname(MANAGED))).map((path): [Layer['rank'], string] => ['managed', path]),
+    ...(context.managed ?? managedFiles(dirname(MANAGED_SETTINGS_PATH))).map(
+      (path): [SettingsLayer['rank'], string] => ['managed', path],
+    ),
   ]
   const seen = new Set<string>()
   return files.flatMap(([rank, path]) => {
@@ -146,7 +149,7 @@ function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
 }
 
 /** Returns the file that decides about a key: the one with the highest rank that has it. */
-function deciding(layers: readonly Layer[], key: string): Layer | undefined {
+function deciding(layers: readonly SettingsLayer[], key: string): SettingsLayer | undefined {
   return layers.findLast(({ values }) => values[key] !== undefined)
 }
 
@@ -186,7 +189,7 @@ export function checkHooksRun(context: CheckContext): Finding {
     : { summary: '', faults: [...unique.values()] }
 }
 
-export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
+export function judgeHooksRun(layers: readonly SettingsLayer[]): Fault[] {
   const ask = 'Ask your administrator to allow your hooks, then run baton doctor again.'
   const off = deciding(layers, 'disableAllHooks')
   if (off && off.values.disableAllHooks !== false) {
@@ -247,10 +250,10 @@ function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fau
       says: `The status line in ${layer.path} has a type that Baton cannot combine with its own. It is unchanged.`,
     }
   }
-  const ours = readStatusLine(command, by)
+  const ours = parseStatusLineCommand(command, by)
   if (ours?.whose === 'other-home') return {}
   if (ours) return judgeOurs(context, target, layer, ours)
-  if (mentionsUs(command, by)) return { says: `Your own status line in ${layer.path} calls Baton.` }
+  if (mentionsBaton(command, by)) return { says: `Your own status line in ${layer.path} calls Baton.` }
   if (context.keyOf(layer.path) === context.keyOf(target.path))
     return {
       fault: context.byInstall(
@@ -265,8 +268,8 @@ function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fau
 function judgeOurs(
   context: CheckContext,
   target: SettingsTarget,
-  { path }: Layer,
-  ours: NonNullable<ReturnType<typeof readStatusLine>>,
+  { path }: SettingsLayer,
+  ours: NonNullable<ReturnType<typeof parseStatusLineCommand>>,
 ): { fault?: Fault; says?: string } {
   const key = context.keyOf(path)
   if (!ours.current || ours.whose === 'gone' || ours.args[1] !== key)
@@ -286,7 +289,7 @@ function judgeOurs(
 }
 
 /** Returns the fault of a status line that outranks the file with Baton's. */
-function hidden(layer: Layer, target: SettingsTarget): Fault {
+function hidden(layer: SettingsLayer, target: SettingsTarget): Fault {
   const detail = `The status line in ${layer.path} hides Baton's in ${target.path}.`
   if (layer.rank === 'managed')
     return { detail, fix: 'Your organisation sets it. Hooks still measure: run baton status to see the figures.' }

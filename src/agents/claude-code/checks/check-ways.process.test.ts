@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
-import { describeChannels, describePreferredChannel } from './check-ways.js'
+import { describeClientChannels, describePreferredChannel } from './check-ways.js'
 
 test('with the plugin module installed it is named as the channel, without a fault', async () => {
   const fixture = createDoctorHome()
@@ -40,10 +40,10 @@ test('the check names the channel in use, and how to get a better one', () => {
 })
 
 test('the check says how running clients are reached', () => {
-  expect(describeChannels([], 0)).toBe('')
-  expect(describeChannels(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
+  expect(describeClientChannels([], 0)).toBe('')
+  expect(describeClientChannels(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
     'Of 4 clients running now Baton reaches 2 through the plugin module, 1 through tmux and ' +
       '1 only with its own next event.',
   )
-  expect(describeChannels(['waiter'], 9)).toMatch(/1 only woken, by a waiter, the others were not checked\.$/)
+  expect(describeClientChannels(['waiter'], 9)).toMatch(/1 only woken, by a waiter, the others were not checked\.$/)
 })

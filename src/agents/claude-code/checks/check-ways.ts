@@ -5,12 +5,18 @@ import { readIfThere } from '../../../lib/atomic-file.js'
 import { type Fault, type Finding, joinNames } from '../../../lib/finding.js'
 import { processInfo } from '../../../lib/process-info.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
-import { MARKER } from '../../shared/mod-marker.js'
-import { readLive } from '../live.js'
-import { MOD_NAME } from '../mod/mod.js'
-import { type LiveClient, liveClients } from '../registry.js'
-import { configFolder, entries, isBlank, openSettings, supportsMods } from '../settings/settings-file.js'
-import { supportsWaiters, waiterOf } from '../waiter.js'
+import { MODULE_MARKER_FILE } from '../../shared/mod-marker.js'
+import { readLiveReport } from '../live.js'
+import { PLUGIN_NAME } from '../mod/mod.js'
+import { listRegisteredClients, type RegisteredClient } from '../registry.js'
+import {
+  configFolder,
+  findBatonEntries,
+  isBlankSettings,
+  parseSettings,
+  supportsPluginModules,
+} from '../settings/settings-file.js'
+import { supportsWaitingHooks, waitingHookState } from '../waiter.js'
 
 /** The channel by which a running client is switched to a fresh session and reached while idle. */
 type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
@@ -19,7 +25,7 @@ type ClientChannel = 'mod' | 'tmux' | 'waiter' | 'hooks'
 const MOST_ASKED = 8
 
 /** Reports how sessions are handed over and woken here. Asks the clients that run now. */
-export async function checkWays(context: CheckContext): Promise<Finding> {
+export async function checkHandoffChannels(context: CheckContext): Promise<Finding> {
   const faults: Fault[] = []
   const targets = context.targets()
   for (const target of targets) {
@@ -27,13 +33,15 @@ export async function checkWays(context: CheckContext): Promise<Finding> {
     if (fault) faults.push(fault)
   }
   const tmux = context.findProgram('tmux') !== null
-  const clients = liveClients(configFolder(context.env, homedir())).filter(({ kind }) => kind === 'interactive')
+  const clients = listRegisteredClients(configFolder(context.env, homedir())).filter(
+    ({ kind }) => kind === 'interactive',
+  )
   const reached: ClientChannel[] = []
   for (const client of clients.slice(0, MOST_ASKED)) reached.push(await channelOf(context, client, tmux))
-  const here = targets.some((target) => hasMod(target) && supportsMods(context.client.version))
+  const here = targets.some((target) => hasMod(target) && supportsPluginModules(context.client.version))
   const waits = targets.some((target) => hasWaiter(context, target))
   return {
-    summary: [describePreferredChannel({ mod: here, waits, tmux }), describeChannels(reached, clients.length)]
+    summary: [describePreferredChannel({ mod: here, waits, tmux }), describeClientChannels(reached, clients.length)]
       .filter(Boolean)
       .join(' '),
     faults,
@@ -61,7 +69,7 @@ export function describePreferredChannel({
 }
 
 /** Describes by which channel the running clients can be reached. */
-export function describeChannels(reached: readonly ClientChannel[], all: number): string {
+export function describeClientChannels(reached: readonly ClientChannel[], all: number): string {
   if (all === 0) return ''
   const by = (way: ClientChannel, text: string): string[] => {
     const many = reached.filter((one) => one === way).length
@@ -77,19 +85,25 @@ export function describeChannels(reached: readonly ClientChannel[], all: number)
   return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${joinNames(parts)}${more}.`
 }
 
-async function channelOf({ home, typable }: CheckContext, client: LiveClient, tmux: boolean): Promise<ClientChannel> {
-  if (readLive(home.live, client.sessionId, processInfo(client.pid)?.startedAtMs ?? null)) return 'mod'
+async function channelOf(
+  { home, typable }: CheckContext,
+  client: RegisteredClient,
+  tmux: boolean,
+): Promise<ClientChannel> {
+  if (readLiveReport(home.live, client.sessionId, processInfo(client.pid)?.startedAtMs ?? null)) return 'mod'
   if (tmux && client.tmux && (await typable(client.pid, client.sessionId))) return 'tmux'
-  return waiterOf(home.live, client.pid) === null ? 'hooks' : 'waiter'
+  return waitingHookState(home.live, client.pid) === null ? 'hooks' : 'waiter'
 }
 
-const hasMod = ({ path }: SettingsTarget): boolean => existsSync(join(dirname(path), 'skills', MOD_NAME, MARKER))
+const hasMod = ({ path }: SettingsTarget): boolean =>
+  existsSync(join(dirname(path), 'skills', PLUGIN_NAME, MODULE_MARKER_FILE))
 
 function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
   try {
     const text = readIfThere(path)?.toString() ?? ''
     return (
-      !isBlank(text) && entries(openSettings(text), context.recognise).some(({ call }) => call.args[0] === 'waiter')
+      !isBlankSettings(text) &&
+      findBatonEntries(parseSettings(text), context.recognise).some(({ call }) => call.args[0] === 'waiter')
     )
   } catch {
     return false
@@ -102,8 +116,8 @@ function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
 function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | null {
   const { version } = context.client
   // Faults of the plugin module and of its file have their own checks.
-  const place = existsSync(join(dirname(target.path), 'skills', MOD_NAME))
-  const wanted = supportsWaiters(version) && (supportsMods(version) ? place && !hasMod(target) : true)
+  const place = existsSync(join(dirname(target.path), 'skills', PLUGIN_NAME))
+  const wanted = supportsWaitingHooks(version) && (supportsPluginModules(version) ? place && !hasMod(target) : true)
   if (version === null || wanted === hasWaiter(context, target) || !existsSync(target.path)) return null
   return wanted
     ? context.byInstall(`${target.path} has no waiter, so idle sessions cannot be woken.`, 'add it', target)

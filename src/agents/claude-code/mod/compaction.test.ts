@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../../test/harness/temp-dir.js'
 import { until } from '../../../../test/harness/wait.js'
-import { modFiles } from './mod.js'
+import { pluginModuleFiles } from './mod.js'
 
 type Hook = ($: unknown, e: object, next: (e: object) => unknown) => Promise<unknown>
 type Result = { messages?: object[]; skip?: string; tokensBefore?: number; tokensAfter?: number }
@@ -65,7 +65,7 @@ class Client {
 
 async function load(): Promise<Client> {
   const at = path.join(tempDir(), 'register.mjs')
-  writeFileSync(at, modFiles({ liveDir: '/live' }).find((file) => file.path === 'hooks/register.js')!.text)
+  writeFileSync(at, pluginModuleFiles({ liveDir: '/live' }).find((file) => file.path === 'hooks/register.js')!.text)
   const { register } = await import(at)
   const client = new Client()
   register((event: string, hook: Hook) => client.hooks.set(event, hook))

@@ -3,19 +3,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../../test/harness/temp-dir.js'
-import { MOD_NAME, modFiles } from './mod.js'
+import { PLUGIN_NAME, pluginModuleFiles } from './mod.js'
 
 const file = (name: string, liveDir = '/home/u/.local/state/baton/live'): string =>
-  modFiles({ liveDir, version: '1.2.3' }).find(({ path: at }) => at === name)!.text
+  pluginModuleFiles({ liveDir, version: '1.2.3' }).find(({ path: at }) => at === name)!.text
 
 test('the plugin module is a plugin of four files that names its version', () => {
-  expect(modFiles({ liveDir: '/live' }).map(({ path: at }) => at)).toEqual([
+  expect(pluginModuleFiles({ liveDir: '/live' }).map(({ path: at }) => at)).toEqual([
     '.claude-plugin/plugin.json',
     'hooks/hooks.json',
     'hooks/register.js',
     'README.md',
   ])
-  expect(JSON.parse(file('.claude-plugin/plugin.json'))).toMatchObject({ name: MOD_NAME, version: '1.2.3' })
+  expect(JSON.parse(file('.claude-plugin/plugin.json'))).toMatchObject({ name: PLUGIN_NAME, version: '1.2.3' })
   expect(JSON.parse(file('hooks/hooks.json'))).toEqual({ modules: ['./register.js'] })
 })
 

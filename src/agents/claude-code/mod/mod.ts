@@ -7,7 +7,7 @@ export interface ModFile {
 }
 
 /** Folder below `skills/` in Claude Code's own folder, which the client loads without asking. */
-export const MOD_NAME = 'baton'
+export const PLUGIN_NAME = 'baton'
 
 /**
  * Returns the files of the plugin that reports a session's figures and compactions into `liveDir`
@@ -16,14 +16,14 @@ export const MOD_NAME = 'baton'
  * `briefSkill` teaches the agent to write a brief.
  * The client calls that skill `baton:brief`, so its name conflicts with no other skill.
  */
-export function modFiles(options: {
+export function pluginModuleFiles(options: {
   liveDir: string
   version?: string
   requestPrompt?: string
   briefSkill?: string
 }): ModFile[] {
   const manifest = {
-    name: MOD_NAME,
+    name: PLUGIN_NAME,
     version: options.version ?? '0.0.0',
     description: 'Reports how full the session is and hands its work over to a fresh session',
     author: { name: 'Baton' },

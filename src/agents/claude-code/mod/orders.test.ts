@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { tempDir } from '../../../../test/harness/temp-dir.js'
 import type { Order } from '../../../contract/records/handoff.js'
-import { modFiles } from './mod.js'
+import { pluginModuleFiles } from './mod.js'
 
 const ORDER = '/live/s1.order.json'
 const ENTRY = '/home/u/.claude/sessions/1.json'
@@ -98,7 +98,7 @@ async function start(
   interactive = true,
 ): Promise<{ client: Client; fire: Fire; look(): Promise<void> }> {
   const at = path.join(tempDir(), 'register.mjs')
-  const program = modFiles({ liveDir: '/live', requestPrompt: '[baton] Write the brief.' })
+  const program = pluginModuleFiles({ liveDir: '/live', requestPrompt: '[baton] Write the brief.' })
   writeFileSync(at, program.find((file) => file.path === 'hooks/register.js')!.text)
   const { register } = await import(at)
   const hooks = new Map<string, (...args: unknown[]) => unknown>()

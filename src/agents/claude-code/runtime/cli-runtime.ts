@@ -4,11 +4,11 @@ import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '.
 import { reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
-import { ANSWER_MS, boundedListener } from '../../shared/bounded-listener.js'
+import { boundedListener, MAX_ANSWER_MS } from '../../shared/bounded-listener.js'
 import { spawnClient } from '../../shared/client-child.js'
 import { type Fields, object, parseObject, text } from '../fields.js'
 import { CLIENT_ENVIRONMENT, clientArguments } from './client-arguments.js'
-import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
+import { ClientHooks, HOOK_TIMEOUT_S, REGISTERED_HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
 interface CliOptions {
@@ -19,7 +19,7 @@ interface CliOptions {
 }
 
 /** Runs the user's own client, controlled over its stdin and stdout. */
-export function cliRuntime({ binary, log = silentLog, answerMs = ANSWER_MS }: CliOptions): Runtime {
+export function cliRuntime({ binary, log = silentLog, answerMs = MAX_ANSWER_MS }: CliOptions): Runtime {
   return {
     name: 'cli',
     missing: () => whyMissing(binary),
@@ -102,7 +102,7 @@ export class CliProtocol {
 
   initialize(appendSystemPrompt: string | null): Promise<unknown> {
     const hooks: Record<string, unknown[]> = {}
-    for (const { event, matcher } of HOOKS) {
+    for (const { event, matcher } of REGISTERED_HOOKS) {
       const registration = { hookCallbackIds: [event], timeout: HOOK_TIMEOUT_S }
       hooks[event] = [matcher === null ? registration : { matcher, ...registration }]
     }

@@ -4,15 +4,15 @@ import type { SessionOptions } from '../../../contract/runtime.js'
 export const CLIENT_ENVIRONMENT = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' }
 
 /** Returns the settings of one session, which outrank all files. Null when there are none. */
-export function settingsOf(sessionOptions: SessionOptions): Record<string, unknown> | null {
-  return sessionOptions.compacts ? null : NO_COMPACTION
+export function sessionSettings(sessionOptions: SessionOptions): Record<string, unknown> | null {
+  return sessionOptions.compacts ? null : NO_COMPACTION_SETTINGS
 }
 
-export const NO_COMPACTION = { autoCompactEnabled: false }
+export const NO_COMPACTION_SETTINGS = { autoCompactEnabled: false }
 
 /** Returns the command line of a session that is controlled by lines of JSON. */
 export function clientArguments(sessionOptions: SessionOptions): string[] {
-  const settings = settingsOf(sessionOptions)
+  const settings = sessionSettings(sessionOptions)
   return [
     '-p',
     '--output-format',

@@ -1,6 +1,6 @@
 import type { RuntimeListener, ToolCall } from '../../../contract/runtime.js'
 import { filesOf } from '../../../facts/shell-files.js'
-import { actionOf } from '../conversation-tools.js'
+import { toolActionOf } from '../conversation-tools.js'
 import { type Fields, list, object, text } from '../fields.js'
 
 interface HookRegistration {
@@ -12,7 +12,7 @@ interface HookRegistration {
  * Hooks that Baton registers with the client.
  * SessionStart reaches a callback only after a compaction, SessionEnd never.
  */
-export const HOOKS: readonly HookRegistration[] = [
+export const REGISTERED_HOOKS: readonly HookRegistration[] = [
   { event: 'UserPromptSubmit', matcher: null },
   { event: 'PreToolUse', matcher: null },
   { event: 'PostToolUse', matcher: null },
@@ -139,7 +139,7 @@ function callOf(input: Fields): ToolCall {
 }
 
 function changesFiles(tool: string, input: Fields): boolean {
-  const act = actionOf(tool, input)
+  const act = toolActionOf(tool, input)
   if (act.type !== 'command') return act.type === 'change'
   return filesOf(act.command, null, false, '').changed.length > 0
 }

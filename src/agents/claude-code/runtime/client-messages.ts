@@ -1,11 +1,11 @@
 import type { Usage } from '../../../contract/reading.js'
 import type { RuntimeMessage, ToolCall } from '../../../contract/runtime.js'
-import { isOfSubagent } from '../conversation-line.js'
+import { isSubagentMessage } from '../conversation-line.js'
 import { count, type Fields, list, number, object, text } from '../fields.js'
 import { measureUsage } from '../usage.js'
 
 /** The translation of one message. */
-export interface Taken {
+export interface TranslatedMessage {
   messages: RuntimeMessage[]
   /** True when the turn of a prompt ended. False for a turn that followed a background task. */
   promptDone: boolean
@@ -22,7 +22,7 @@ export class ClientMessages {
   private reportedId: string | null = null
   private started = false
 
-  take(value: unknown): Taken {
+  take(value: unknown): TranslatedMessage {
     const message = object(value) ?? {}
     const promptDone = message.type === 'result' && isOfPrompt(message)
     return { messages: this.translate(message), promptDone }
@@ -35,7 +35,7 @@ export class ClientMessages {
 
   private translate(message: Fields): RuntimeMessage[] {
     const type = text(message.type) ?? 'unknown'
-    const ofSubagent = isOfSubagent(message)
+    const ofSubagent = isSubagentMessage(message)
     if (type === 'stream_event') return ofSubagent ? [] : this.streamed(object(message.event) ?? {})
     if (type === 'system' && message.subtype === 'permission_denied') return [deniedOf(message)]
     if (ofSubagent) return [{ kind: 'other', type: `${type} of a subagent` }]

@@ -5,7 +5,7 @@ import { UnboundedQueue } from '../../../lib/unread.js'
 import { withTimeout } from '../../../lib/within.js'
 import type { ClientChild } from '../../shared/client-child.js'
 import { readContextUsage } from '../sdk.js'
-import { NO_COMPACTION } from './client-arguments.js'
+import { NO_COMPACTION_SETTINGS } from './client-arguments.js'
 import { ClientMessages } from './client-messages.js'
 
 /**
@@ -106,7 +106,7 @@ export class ClientSession implements RunningSession {
   }
 
   async forbidCompaction(): Promise<void> {
-    await this.ask('forbid compaction', REQUEST_MS, () => this.control.applySettings(NO_COMPACTION))
+    await this.ask('forbid compaction', REQUEST_MS, () => this.control.applySettings(NO_COMPACTION_SETTINGS))
   }
 
   async interrupt(): Promise<void> {

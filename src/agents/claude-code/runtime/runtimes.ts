@@ -1,6 +1,6 @@
 import type { JobSpec } from '../../../contract/records/job.js'
 import type { AgentRuntimes } from '../../agent.js'
-import { configDirOf, readSettings } from '../settings/read-settings.js'
+import { configDirFromEnvironment, readSettings } from '../settings/read-settings.js'
 import { cliRuntime } from './cli-runtime.js'
 import { openSdkRuntime } from './sdk-runtime.js'
 
@@ -29,7 +29,11 @@ export function deniedEdits(
 ): string | null {
   if (runtime === 'scripted') return null
   const named = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const settings = readSettings({ configDir: configDirOf(Object.fromEntries(named)), project: folder, cwd: folder })
+  const settings = readSettings({
+    configDir: configDirFromEnvironment(Object.fromEntries(named)),
+    project: folder,
+    cwd: folder,
+  })
   const mode = permissionMode ?? settings.permissionMode ?? 'default'
   if (ALLOWING.has(mode)) return null
   const rules = [...(allowedTools ?? []), ...(settings.allowed ?? [])]

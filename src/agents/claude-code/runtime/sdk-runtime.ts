@@ -8,10 +8,10 @@ import { BatonError, reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
 import { UnboundedQueue } from '../../../lib/unread.js'
-import { ANSWER_MS, boundedListener } from '../../shared/bounded-listener.js'
+import { boundedListener, MAX_ANSWER_MS } from '../../shared/bounded-listener.js'
 import { type ClientChild, spawnClient } from '../../shared/client-child.js'
-import { CLIENT_ENVIRONMENT, settingsOf } from './client-arguments.js'
-import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
+import { CLIENT_ENVIRONMENT, sessionSettings } from './client-arguments.js'
+import { ClientHooks, HOOK_TIMEOUT_S, REGISTERED_HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
 
 interface SdkRuntimeOptions {
@@ -31,7 +31,7 @@ export async function openSdkRuntime({
   project,
   binary,
   log = silentLog,
-  answerMs = ANSWER_MS,
+  answerMs = MAX_ANSWER_MS,
 }: SdkRuntimeOptions): Promise<Runtime> {
   const install = `run \`npm install ${SDK_PACKAGE}\`, or use --runtime cli`
   const path = findSdk(project)
@@ -169,7 +169,7 @@ interface OptionsInput {
  * Returns the options of `query()` for the same session that the runtime `cli` starts by arguments.
  */
 export function sdkOptions({ sessionOptions, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
-  const settings = settingsOf(sessionOptions)
+  const settings = sessionSettings(sessionOptions)
   const append = sessionOptions.appendSystemPrompt
   return {
     ...beginning(sessionOptions),
@@ -181,7 +181,7 @@ export function sdkOptions({ sessionOptions, env, binary, spawn, hook }: Options
     systemPrompt: { type: 'preset', preset: 'claude_code', ...(append ? { append } : {}) },
     settingSources: ['user', 'project', 'local'],
     hooks: Object.fromEntries(
-      HOOKS.map(({ event, matcher }) => [
+      REGISTERED_HOOKS.map(({ event, matcher }) => [
         event,
         [{ ...(matcher === null ? {} : { matcher }), timeout: HOOK_TIMEOUT_S, hooks: [hook] }],
       ]),

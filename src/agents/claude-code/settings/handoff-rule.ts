@@ -1,16 +1,16 @@
 import { addItem, addProperty, removePart } from '../../../lib/json-edit.js'
-import type { Created } from '../../installer.js'
-import { allowListOf, HANDOFF_RULE, isBlank, openSettings } from './settings-file.js'
+import type { CreatedContainers } from '../../installer.js'
+import { allowListOf, HANDOFF_RULE, isBlankSettings, parseSettings } from './settings-file.js'
 
 /** The JSON objects and lists that an install added for the rule. Only these are removed again. */
-type MadeForRule = NonNullable<Created['rule']>
+type MadeForRule = NonNullable<CreatedContainers['rule']>
 
 /**
  * Adds the rule that allows `baton handoff`.
  * `made` is null when the rule existed before. Throws SettingsFault.
  */
-export function insertRule(text: string): { text: string; made: MadeForRule | null } {
-  const root = openSettings(text)
+export function insertHandoffRule(text: string): { text: string; made: MadeForRule | null } {
+  const root = parseSettings(text)
   const { permissions, allow, at } = allowListOf(root)
   if (at >= 0) return { text, made: null }
   if (allow) return { text: addItem(text, allow, HANDOFF_RULE), made: 'rule' }
@@ -19,18 +19,18 @@ export function insertRule(text: string): { text: string; made: MadeForRule | nu
 }
 
 /** Removes the rule if an install added it, and the lists around it if they become empty. */
-export function stripRule(text: string, made: MadeForRule | null): string {
-  if (made === null || isBlank(text) || !hasRule(text)) return text
-  const { allow, at } = allowListOf(openSettings(text))
+export function removeHandoffRule(text: string, made: MadeForRule | null): string {
+  if (made === null || isBlankSettings(text) || !containsHandoffRule(text)) return text
+  const { allow, at } = allowListOf(parseSettings(text))
   const without = removePart(text, allow!, at)
-  const left = allowListOf(openSettings(without))
+  const left = allowListOf(parseSettings(without))
   if (made === 'rule' || left.allow?.parts.length !== 0) return without
   const bare = removePart(
     without,
     left.permissions!,
     left.permissions!.parts.findIndex(({ key }) => key === 'allow'),
   )
-  const root = openSettings(bare)
+  const root = parseSettings(bare)
   if (made === 'allow' || allowListOf(root).permissions?.parts.length !== 0) return bare
   return removePart(
     bare,
@@ -43,9 +43,9 @@ export function stripRule(text: string, made: MadeForRule | null): string {
  * Returns whether the settings allow `baton handoff`.
  * False when the file has an invalid value there.
  */
-export function hasRule(text: string): boolean {
+export function containsHandoffRule(text: string): boolean {
   try {
-    return !isBlank(text) && allowListOf(openSettings(text)).at >= 0
+    return !isBlankSettings(text) && allowListOf(parseSettings(text)).at >= 0
   } catch {
     return false
   }

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../../test/harness/temp-dir.js'
 import { claudeCode } from '../claude-code.js'
-import { readArgs } from '../command-line.js'
-import { configDirOf, readSettings } from './read-settings.js'
+import { parseClientArguments } from '../command-line.js'
+import { configDirFromEnvironment, readSettings } from './read-settings.js'
 
 function places() {
   const dir = tempDir()
@@ -72,9 +72,9 @@ test('missing settings files are no error', () => {
 })
 
 test("Claude Code's folder is the configured one, else the one in the home", () => {
-  expect(configDirOf({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c')
-  expect(configDirOf({ HOME: '/h' })).toBe('/h/.claude')
-  expect(configDirOf({})).toBeNull()
+  expect(configDirFromEnvironment({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c')
+  expect(configDirFromEnvironment({ HOME: '/h' })).toBe('/h/.claude')
+  expect(configDirFromEnvironment({})).toBeNull()
 })
 
 test.each([
@@ -92,7 +92,7 @@ test.each([
   ['claude --model', { fork: false }],
   ['', { fork: false }],
 ])('the command line is parsed: %s', (line, expected) => {
-  expect(readArgs(line.split(' '))).toEqual(expected)
+  expect(parseClientArguments(line.split(' '))).toEqual(expected)
 })
 
 test('the client continues after a usage limit as its settings say, and it is unknown without them', () => {

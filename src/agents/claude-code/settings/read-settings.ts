@@ -37,7 +37,7 @@ interface SettingsPlaces {
   cwd: string | null
 }
 
-export const MANAGED =
+export const MANAGED_SETTINGS_PATH =
   platform() === 'darwin'
     ? '/Library/Application Support/ClaudeCode/managed-settings.json'
     : '/etc/claude-code/managed-settings.json'
@@ -59,8 +59,8 @@ function mergeSettings(places: SettingsPlaces): ClientSettings {
     configDir !== null && wants('user') ? readFile(join(configDir, 'settings.json'), SETTINGS_OWNER) : null,
     project !== null && wants('project') ? readFile(join(project, '.claude', 'settings.json'), 'anyone') : null,
     project !== null && wants('local') ? readFile(join(project, '.claude', 'settings.local.json'), 'anyone') : null,
-    flag === undefined ? null : readFlag(flag, cwd),
-    readFile(MANAGED, SETTINGS_OWNER),
+    flag === undefined ? null : readSettingsFlag(flag, cwd),
+    readFile(MANAGED_SETTINGS_PATH, SETTINGS_OWNER),
   ]
   const merged: ClientSettings = { env: {} }
   for (const layer of layers) if (layer !== null) merge(merged, layer)
@@ -68,7 +68,7 @@ function mergeSettings(places: SettingsPlaces): ClientSettings {
 }
 
 /** Returns Claude Code's folder from its environment. */
-export function configDirOf(env: Record<string, string>): string | null {
+export function configDirFromEnvironment(env: Record<string, string>): string | null {
   return text(env.CLAUDE_CONFIG_DIR) ?? (text(env.HOME) === null ? null : join(env.HOME as string, '.claude'))
 }
 
@@ -77,7 +77,7 @@ export function configDirOf(env: Record<string, string>): string | null {
  * `<folder>/projects/<project>/<session>.jsonl`.
  * Null for other paths.
  */
-export function configDirHolding(transcriptPath: string | null): string | null {
+export function configDirOfTranscript(transcriptPath: string | null): string | null {
   const projects = transcriptPath === null ? null : dirname(dirname(transcriptPath))
   return projects?.endsWith('/projects') ? dirname(projects) : null
 }
@@ -106,7 +106,7 @@ function hooksOf(layer: Fields, event: string): number {
 }
 
 /** Reads the value of `--settings`: a file or JSON. Null when it cannot be read. */
-export function readFlag(flag: string, cwd: string | null): Fields | null {
+export function readSettingsFlag(flag: string, cwd: string | null): Fields | null {
   if (flag.trimStart().startsWith('{')) return parseObject(flag)
   return isAbsolute(flag)
     ? readFile(flag, SETTINGS_OWNER)

@@ -10,13 +10,13 @@ import {
   toValue,
 } from '../../../lib/json-text.js'
 import { SettingsFault } from '../../shared/install-problem.js'
-import { type LauncherCall, type Recognise, readCall } from '../../shared/launcher-call.js'
+import { type LauncherCall, type ProgramRecognition, parseLauncherCall } from '../../shared/launcher-call.js'
 
 /**
  * The client's events that Baton hooks, with the time limit of each hook in seconds.
  * Without a limit of its own, a SessionEnd hook would get 1.5 seconds.
  */
-export const EVENTS: Record<string, number> = {
+export const HOOK_TIMEOUTS_S: Record<string, number> = {
   SessionStart: 10,
   UserPromptSubmit: 10,
   PostToolBatch: 10,
@@ -37,13 +37,13 @@ export function configFolder(env: Env, userHome: string): string {
 }
 
 /** Returns the user's settings file. */
-export const userSettings = (env: Env): string => join(configFolder(env, homedir()), 'settings.json')
+export const userSettingsPath = (env: Env): string => join(configFolder(env, homedir()), 'settings.json')
 
-export function projectSettings(project: string): { local: string; shared: string } {
+export function projectSettingsPaths(project: string): { local: string; shared: string } {
   return { local: join(project, '.claude', 'settings.local.json'), shared: join(project, '.claude', 'settings.json') }
 }
 
-export function isBlank(text: string): boolean {
+export function isBlankSettings(text: string): boolean {
   return text.replace(/^\uFEFF/, '').trim() === ''
 }
 
@@ -54,7 +54,7 @@ export function isBlank(text: string): boolean {
  */
 export function statusLineCommandIn(text: string): string | null {
   try {
-    const line = isBlank(text) ? null : statusLineOf(openSettings(text))
+    const line = isBlankSettings(text) ? null : statusLineOf(parseSettings(text))
     return line?.kind === 'command' ? line.command : null
   } catch {
     return null
@@ -65,14 +65,14 @@ export function statusLineCommandIn(text: string): string | null {
  * Parses the text of a settings file.
  * Throws SettingsFault when the client cannot use the text, or a change would be ambiguous.
  */
-export function openSettings(text: string): JsonObject {
+export function parseSettings(text: string): JsonObject {
   const root = parse(text)
   if (root.kind !== 'object')
     throw new SettingsFault('the file does not contain a JSON object', 'Fix the file or move it away, then try again.')
   for (const key of ['hooks', 'statusLine']) refuseTwins(root, key, key)
   const hooks = propertyOf(root, 'hooks')?.value
   if (hooks && hooks.kind !== 'object') throw wrongType('hooks', 'an object')
-  for (const event of Object.keys(EVENTS)) {
+  for (const event of Object.keys(HOOK_TIMEOUTS_S)) {
     if (!hooks) break
     refuseTwins(hooks, event, `hooks.${event}`)
     const groups = propertyOf(hooks, event)?.value
@@ -150,12 +150,12 @@ export function allowListOf(root: JsonObject): { permissions: JsonObject | null;
   return { permissions, allow, at: allow.parts.findIndex((one) => one.kind === 'scalar' && one.value === HANDOFF_RULE) }
 }
 
-export function objectAt(root: JsonObject, key: string): JsonObject | null {
+export function settingsObjectAt(root: JsonObject, key: string): JsonObject | null {
   const value = propertyOf(root, key)?.value
   return value?.kind === 'object' ? value : null
 }
 
-export interface Entry {
+export interface BatonEntry {
   event: string
   groups: JsonArray
   groupIndex: number
@@ -167,9 +167,9 @@ export interface Entry {
   matcher: unknown
 }
 
-export function entries(root: JsonObject, by: Recognise): Entry[] {
-  const found: Entry[] = []
-  for (const { key: event, value: groups } of objectAt(root, 'hooks')?.parts ?? []) {
+export function findBatonEntries(root: JsonObject, by: ProgramRecognition): BatonEntry[] {
+  const found: BatonEntry[] = []
+  for (const { key: event, value: groups } of settingsObjectAt(root, 'hooks')?.parts ?? []) {
     if (groups.kind !== 'array') continue
     groups.parts.forEach((one, groupIndex) => {
       const list = one.kind === 'object' ? propertyOf(one, 'hooks')?.value : undefined
@@ -184,16 +184,16 @@ export function entries(root: JsonObject, by: Recognise): Entry[] {
   return found
 }
 
-function callOf(hook: JsonNode, by: Recognise): LauncherCall | null {
+function callOf(hook: JsonNode, by: ProgramRecognition): LauncherCall | null {
   const { command, args } = (hook.kind === 'object' ? toValue(hook) : {}) as { command?: unknown; args?: unknown }
   if (typeof command !== 'string') return null
-  return readCall(command, by, Array.isArray(args) ? args.map(String) : [])
+  return parseLauncherCall(command, by, Array.isArray(args) ? args.map(String) : [])
 }
 
 const MIN_CLIENT = [2, 1, 287]
 
 /** Returns whether a client loads plugin modules. A client of unknown version counts as new. */
-export function supportsMods(version: string | null): boolean {
+export function supportsPluginModules(version: string | null): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(version ?? '')
     ?.slice(1)
