@@ -95,7 +95,7 @@ export interface AgentInstaller {
   launcher(input: { bash: string; home: Home; node: string; engine: string }): string
   /**
    * Adds Baton's entries.
-   * Like `strip` and `haveSameBatonEntries`, throws SettingsFault when the file must not be changed.
+   * Like `strip` and `sameEntries`, throws SettingsFault when the file must not be changed.
    */
   insert(blank: string, wanted: WantedEntries): InsertedEntries
   /**

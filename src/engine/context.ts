@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 import type { Readers, ReadFacts } from './compaction/read-facts.js'
 
-/** Dependencies of the engine; `engine/open-engine.ts` opens them. */
+/** Dependencies of the engine. `engine/open-engine.ts` creates them. */
 export interface EngineDependencies {
   store: Store
   agents: Record<string, Agent>
@@ -21,30 +21,32 @@ export interface EngineDependencies {
   now(): Date
   newId(): string
   log: Log
-  /** Answers left for hooks that run without a server. */
+  /** Answers stored in files for the next hooks while no server runs. */
   outbox: Outbox
-  /** Folder of the briefs and file of the key that signs them. */
+  /** Folder of the briefs, and file with the key that signs briefs. */
   briefs: { folder: string; keyFile: string }
   /** Folder of facts kept between two reads of a transcript. */
   factsDir: string
-  /** Folder of the plugin module's reports. */
+  /** Folder to which the plugin module writes its reports. */
   liveDir: string
   /**
-   * Plans an archive of the session's transcripts as they are now. Call it inside a transaction.
-   * Null when there is nothing to archive.
+   * Plans an archive of the session's transcripts in their present state.
+   * Call the function inside a transaction. Null when there is nothing to archive.
    */
   planArchive(request: ArchiveRequest): { archiveId: string; bytes: number } | null
   /**
-   * Reads a session's transcripts ahead of `planArchive`.
-   * Returns key and result for the `ahead` of a transaction.
+   * Reads a session's transcripts before the transaction that calls `planArchive`.
+   * Returns key and result, to pass to the transaction as `ahead`.
    */
   lookForArchive(sources: Pick<ArchiveRequest, 'agent' | 'transcript'>): [key: string, looked: unknown]
-  /** Transcripts, repositories and briefs, loaded at first use because most hooks need none. */
+  /**
+   * Access to transcripts, repositories and briefs, loaded at first use (few hooks need it).
+   */
   sources(): BriefSources
   /**
    * Loads the part of the engine that only compactions and handoffs need.
-   * Call it by `rareWork` of `load-rare-work.ts`, which adds the type: naming the type here would
-   * make it refer to itself.
+   * Call the function `rareWork` of `load-rare-work.ts` instead, which adds the type.
+   * Naming the type here would make it refer to itself.
    */
   loadRareWork(): unknown
   /** Hands work to a background process. */
@@ -52,23 +54,25 @@ export interface EngineDependencies {
 }
 
 /**
- * Work for a background process. `handoff`: type into a terminal or wait for the end of a review.
- * `notice`: notify the user outside the client. Absent: write archives or read long transcripts.
+ * Work for a background process.
+ * `handoff`: type into a terminal or wait for the end of a review.
+ * `notice`: notify the user outside the client.
+ * Absent: write archives or read long transcripts.
  */
 export type LeftWork = 'handoff' | 'notice'
 
 export interface PolicyInForce {
   policy: Policy
-  /** Errors in the configuration files on disk. */
+  /** Errors found in the configuration files. */
   problems: ConfigProblem[]
-  /** The project's file and whether the user accepted it. Null when there is none. */
+  /** The project's configuration file and whether the user accepted it. Null when there is none. */
   project: ProjectFile | null
 }
 
 /** Sources of a brief besides the store: transcripts, the repository, earlier briefs. */
 export interface BriefSources {
   readers: Readers
-  /** Version of the reading program: facts kept by another version are read again. */
+  /** Version of this program. Facts kept by another version are read again. */
   program: string
   /** Reads the repository. Null when there is none or it could not be read in time. */
   repository(folder: string, withinMs?: number): Repository | null
@@ -81,15 +85,15 @@ export interface ArchiveRequest {
   sessionId: string
   agent: string
   project: string | null
-  /** Same as in `ArchiveRecord`. */
+  /** The session's title, as in `ArchiveRecord`. */
   title?: string | null
   trigger: Trigger
   transcript: string | null
 }
 
 /**
- * Delivery of messages. `answer`: the client waits for this answer.
- * `outbox`: the next hook delivers them. `keep`: they stay queued.
+ * Delivery of messages. `answer`: in the answer to this hook, which the client waits for.
+ * `outbox`: in a file for the next hook. `keep`: the messages stay queued.
  */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
@@ -105,23 +109,22 @@ export type SignalOrigin = 'token' | 'hook' | 'user'
 /** Options for processing one signal. */
 export interface TakeOptions {
   deliver: Delivery
-  /** Id of a signal that may arrive twice, from a file and by HTTP. It counts once. */
+  /** Id of a signal that may arrive twice, from a file and by HTTP. Only the first one counts. */
   signalId?: string
-  /** True when no server runs: the next hook is told whether to wait for the engine. */
+  /** True when no server runs. The next hook is then told whether to wait for the engine. */
   unserved?: boolean
   /**
-   * True in a server that watches the spool: the next hook is told whether to wait for an answer.
+   * True in a server that watches the spool. The next hook is told whether to wait for an answer.
    */
   served?: boolean
   /**
-   * True for another read for the same signal: figures may be newer, the event itself was
-   * processed.
+   * True for a second read for the same signal.
+   * Token counts may be newer, but the event itself was processed.
    */
   again?: boolean
   /**
-   * Way the signal arrived, which decides whether its answer may be a brief (`brief-origin.ts`).
-   * Absent:
-   * `user`.
+   * The way by which the signal arrived. Decides whether its answer may be a brief.
+   * `user` if absent (see `brief-origin.ts`).
    */
   origin?: SignalOrigin
   /** True when the runner of the session's job sent the signal. */
@@ -142,14 +145,14 @@ export interface SignalContext {
   isNew: boolean
   /** True when the hook that sent the signal waits for the answer to it. */
   isAwaited: boolean
-  /** ISO time of processing, the same for everything this signal writes. */
+  /** ISO time of processing, the same for everything that this signal writes. */
   at: string
   events: Event[]
   /** Instructions for the summariser of a starting compaction. Empty for none. */
   instructions: string
-  /** Reason to block a starting compaction. Empty to allow it. */
+  /** Reason to block a starting compaction. Empty to allow the compaction. */
   veto: string
-  /** Text that makes the agent continue at the end of this turn. Empty to let it end. */
+  /** Text that makes the agent continue at the end of this turn. Empty to let the turn end. */
   insistence: string
   /** True when the client can clear a session and begin the next one by itself. */
   takesOrders: boolean
@@ -160,7 +163,7 @@ export interface SignalContext {
   read: ReadFacts | null
 }
 
-/** The part of a signal's context that messages need; some are sent without a signal. */
+/** The part of a signal's context that messages need. Some messages are sent without a signal. */
 export type SessionContext = Pick<SignalContext, 'deps' | 'agent' | 'record' | 'at' | 'events'>
 
 export function emit<Type extends EventType>(context: SessionContext, type: Type, data: EventData[Type]): void {

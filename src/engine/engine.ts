@@ -26,25 +26,27 @@ export interface Engine {
   /** A monitor's notice that a session is being compacted (see `compactions.ts`). */
   reportCompaction(sessionId: string): void
   /**
-   * Processes many signals; those of different sessions share a commit.
-   * Signals of one session are processed in turn, as each decides where the next one's read begins.
-   * A signal that fails is repeated alone, so that it cannot spoil the others.
+   * Processes many signals. Those of different sessions share a commit.
+   * Signals of one session are processed in turn, as each decides where the next read begins.
+   * A signal that fails is repeated alone, so that other signals are not lost with it.
    */
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
   /**
    * Reads the files that `takeSignal` will need in its caller's transaction.
-   * Returns the `ahead` of that transaction.
+   * Returns the results, to pass to that transaction as `ahead`.
    */
   readAhead(signal: Signal, env?: RawSignal['env']): Map<string, unknown>
-  /** True when the transcript already holds what this signal reports. Writes nothing. */
+  /**
+   * True when the transcript already holds the entries that this signal reports. Writes nothing.
+   */
   settled(raw: RawSignal): boolean
-  /** Does the work no hook has time for (see `catch-up.ts`), for as long as it takes. */
+  /** Does the work that no hook has time for (see `catch-up.ts`), for as long as it takes. */
   catchUp(): void
   /** Plans archives of sessions that ended without a signal (see `sweep-transcripts.ts`). */
   planUnarchived(limits: SweepLimits): Sweep
   /** Ends compactions whose end no signal will report. */
   endAbandoned(): void
-  /** Checks handoffs that no signal moves on. */
+  /** Checks handoffs whose next step no signal starts. */
   checkDueHandoffs(): void
   listen(listener: Listener): () => void
 }
@@ -108,7 +110,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
       const signal = openSignal(deps, raw)
       if (!agent || !signal) return true
       const known = deps.store.session(signal.sessionId)
-      // A compaction begins right after a batch whose answer the transcript may still lack.
+      // A compaction begins right after a tool batch whose answer the transcript may still lack.
       const lacking = signal.kind === 'compact-start' ? (known?.unsettled ?? []) : []
       const before = {
         cursor: known?.cursor ?? null,
@@ -126,7 +128,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
         if (!agent.observe(batch, raw, before).settled) return false
       }
       const seen = agent.observe(signal, raw, before)
-      // A live figure is enough to continue, but not to archive a transcript that lacks its answer.
+      // A live token count is enough to continue, but not to archive a transcript without it.
       return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },
     catchUp() {
@@ -199,17 +201,17 @@ function inRounds(signals: readonly Opened[]): Opened[][] {
 }
 
 /**
- * Ends compactions whose end will not be reported: the client was killed, aborted one without an
- * event, or left no figures.
- * For commands and the server, which come without a signal. Reads the transcript first.
+ * Ends compactions whose end will not be reported.
+ * Their client was killed, aborted the compaction without an event, or left no token counts.
+ * Commands and the server call this function without a signal. Reads the transcript first.
  */
 function endAbandoned(deps: EngineDependencies): Event[] {
   return deps.store.compacting().flatMap((sessionId) => deps.store.transaction(() => endIfAbandoned(deps, sessionId)))
 }
 
 /**
- * Longest compaction: after this time its end was not reported, or the user stopped it, which no
- * event reports.
+ * Longest compaction. After this time the compaction counts as ended.
+ * No event reports that the user stopped a compaction.
  */
 const LONGEST_MS = 15 * 60_000
 
@@ -233,7 +235,7 @@ function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
   return events
 }
 
-/** Returns a signal that only rereads the transcript and changes nothing else. */
+/** Returns an artificial signal that only makes the engine read the transcript again. */
 function rereadSignal(record: SessionRecord, at: number, isAlive: boolean): Signal {
   return {
     ...BLANK_SIGNAL,
@@ -248,8 +250,9 @@ function rereadSignal(record: SessionRecord, at: number, isAlive: boolean): Sign
 }
 
 /**
- * Checks handoffs that no signal moves on: handles due ones, follows orders, and starts a process
- * for those that need typing or waiting.
+ * Checks handoffs whose next step no signal starts.
+ * Handles those with a passed deadline and checks orders to the plugin module.
+ * Starts a background process for handoffs that need typing or waiting.
  */
 function checkDueHandoffs(deps: EngineDependencies): Event[] {
   const now = deps.now().toISOString()
@@ -257,7 +260,7 @@ function checkDueHandoffs(deps: EngineDependencies): Event[] {
   const ordered = deps.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
   const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
   const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
-    // Read before the store is locked: it may take a second.
+    // Read the facts before the store is locked, because reading may take a second.
     const read = stale ? rareWork(deps).readForBrief(deps, sessionId) : null
     return deps.store.transaction(() => checkHandoff(deps, handoffId, now, read))
   })
@@ -265,8 +268,8 @@ function checkDueHandoffs(deps: EngineDependencies): Event[] {
     lacksDriver(handoff) ||
     needsWatcher(deps, handoff) ||
     lacksForkDriver(handoff) ||
-    // A driver started by a status line once ended before it claimed the handoff, for an unknown
-    // reason. Another driver is needed in any case.
+    // A process that types, started by a status line, once ended before it claimed the handoff.
+    // The reason is unknown. Another process is needed in any case.
     (needsReadyDriver(deps, handoff) && !hasDriver(handoff))
   if (deps.store.openHandoffs().some(isLeft)) deps.leaveWork('handoff')
   return events

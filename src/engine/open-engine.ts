@@ -40,15 +40,15 @@ export interface App {
   /** Renders the status line. `plain`: the session's own environment sets NO_COLOR. */
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /**
-   * Processes signals that hooks left in the spool while no server ran.
+   * Processes signals that hooks left in the spool (a folder) while no server ran.
    * Every reading command does this first.
    */
   drain(options?: DrainOptions): number
-  /** Returns a signal that a launcher left in the spool, else null. */
+  /** Returns a signal that the launcher left as a file in the spool. Null when there is none. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   /**
-   * Plans an archive of the session's transcripts as they are now;
-   * `archive/` writes it later. Call it inside a transaction.
+   * Plans an archive of the session's transcripts in their present state.
+   * Call the function inside a transaction. `archive/` writes the archive later.
    */
   planArchive(request: ArchiveRequest): ArchiveRecord | null
   newId(): string
@@ -80,8 +80,8 @@ interface AppOptions {
    */
   leaveWork?: (work?: LeftWork) => void
   /**
-   * True for a long-lived process with many signals: it reads the configuration once a second and
-   * caches records.
+   * True for a long-lived process with many signals.
+   * Such a process reads the configuration once a second and caches records.
    */
   resident?: boolean
 }
@@ -211,15 +211,15 @@ export function openApp(options: AppOptions): App {
 }
 
 /**
- * Milliseconds a configuration may be old inside a transaction: its caller has just checked the
- * files.
+ * Milliseconds that a configuration may be old inside a transaction.
+ * The transaction's caller has just checked the files.
  */
 const LOCKED_MS = 5_000
 
 /**
  * Returns the configuration of a project and its policies, cached.
- * A configuration is read again once it is older than `trustMs` or the user changed trust in a
- * project file.
+ * A cached configuration is read again once it is older than `trustMs`.
+ * The same happens when the user trusts a project file or withdraws trust.
  */
 function cachedConfig(
   store: Store,
@@ -230,7 +230,7 @@ function cachedConfig(
 ): App['policyOf'] {
   interface Kept {
     at: number
-    /** State of the folder with the records of trust. */
+    /** Fingerprint of the folder that stores which project files the user trusts. */
     trust: string
     current: ReturnType<typeof currentConfig>
     policies: Map<string, Policy>

@@ -13,10 +13,11 @@ import { applyEvent } from './handoff/handoff-transitions.js'
 import { queue } from './messages/messages.js'
 
 /**
- * The part of the engine that only compactions and handoffs need: it reads transcripts and writes
- * briefs. This part is twice as large as the rest, so hooks and the server load it at first use
- * (`hook-keep.cjs`). Files that every signal needs call it by `load-rare-work.ts`; all others
- * import the functions themselves.
+ * The part of the engine that only compactions and handoffs need: reads transcripts, writes briefs.
+ * This part is twice as large as the rest of the engine.
+ * Therefore hooks and the server load it at first use, as `hook-keep.cjs`.
+ * Files that every signal needs call this part by `load-rare-work.ts`.
+ * All other files import its functions themselves.
  */
 export { checkSources as lookAtSources, planArchive } from '../archive/plan-archive.js'
 export {
@@ -58,8 +59,9 @@ export const handOverAtTurnEnd = failWithoutKey(handOverAtTurnEndUnguarded)
 
 /**
  * Wraps a step of a handoff that needs the key which signs briefs.
- * With a damaged key no brief can be stored or trusted: the handoff fails and the user is told how
- * to fix it. The error is not thrown, as the rest of the signal would be lost with it.
+ * With a damaged key, no brief can be stored or trusted.
+ * The handoff then fails, and the user is told how to repair the key.
+ * The error is not thrown, because the rest of the signal would be lost with it.
  */
 function failWithoutKey(step: (context: SignalContext) => void) {
   return (context: SignalContext): void => {
@@ -77,7 +79,7 @@ function failHandoffs(context: SignalContext, { message, hint }: KeyTrouble): vo
   const { seatId, sessionId } = record
   // A session that cannot be handed over is compacted.
   context.veto = ''
-  // A brief stored before may be genuine: with the key restored it can be given to a session.
+  // A brief stored before may be genuine. With the key restored, it can be given to a session.
   for (const handoff of deps.store.openHandoffs({ seatId }))
     applyEvent(context, handoff, 'signing-key-lost', { trouble: message })
   const text = `[baton] The handoff failed. ${message} ${hint}`

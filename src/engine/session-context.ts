@@ -5,10 +5,10 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 import type { EngineDependencies, SessionContext, SignalContext } from './context.js'
 
-/** Context of a session with its policy, for leaving it without a signal. */
+/** Context of a session with its policy, to leave the session for a fresh one without a signal. */
 export type PolicyContext = SessionContext & Pick<SignalContext, 'seatName' | 'takesOrders' | 'policy' | 'enabled'>
 
-/** Returns a context to store and emit things about a session without a signal. */
+/** Returns a context to store records and emit events about a session without a signal. */
 export function sessionContext(
   deps: EngineDependencies,
   agent: Agent,
@@ -29,8 +29,8 @@ export function sessionContext(
 }
 
 /**
- * True when Baton is on.
- * The narrowest switch decides: session, project, all, then the configuration.
+ * True when Baton is on for a session.
+ * The narrowest switch decides: session, project, all. Without a switch, the configuration decides.
  */
 export function isEnabled(
   store: Store,

@@ -49,13 +49,14 @@ const TAIL_BEHIND = 4 * 1024 * 1024
 const MOST_REPORTED = 30
 /** Number of last lines before a compaction that clients mostly keep. */
 const LIKELY_KEPT = 12
-/** Longest unfinished last line of a transcript, in bytes. */
+/** Number of last lines before a compaction that clients mostly keep in the conversation. */
 const LONGEST_END = 64 * 1024
 
 /**
- * Reads facts and repository before the store is locked: those a compaction may drop or a turn's
- * brief is compared with. At the start of a fresh session, reads those of the session it follows.
- * Null when none are needed or they cannot be read in time.
+ * Reads facts and repository before the store is locked.
+ * Reads what a compaction may drop, or what a brief at the end of the turn is compared with.
+ * At the start of a fresh session, reads the facts of the session that it follows.
+ * Null when no facts are needed or they cannot be read in time.
  */
 export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   if (signal.subagent !== null) return null
@@ -70,7 +71,7 @@ export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts |
   const withinMs = scaleTimeout(AHEAD_MS)
   const end = deps.sources().elapsed() + withinMs
   const path = signal.transcriptPath
-  // Kept facts leave little to read, however long the transcript is.
+  // Facts kept from an earlier read leave little to read, however long the transcript is.
   const kept = path === null ? 0 : keptOffset(keeping.place, signal.sessionId, path)
   if (record?.cursor?.path === path && record!.cursor!.offset - kept > READ_AT_ONCE) return null
   const read = readFacts(deps.sources().readers, signal.agent, path, { bytes: kept + READ_AT_ONCE, withinMs, keeping })
@@ -89,7 +90,7 @@ function isBriefExpected(deps: EngineDependencies, record: SessionRecord, { last
 
 /**
  * Reads the facts that a brief of this session is compared with, while a caller waits.
- * Call it outside of transactions. Null when the session is unknown.
+ * Call the function outside of transactions. Null when the session is unknown.
  */
 export function readForBrief(deps: EngineDependencies, sessionId: string, path?: string | null): ReadFacts | null {
   const record = deps.store.session(sessionId)
@@ -103,7 +104,7 @@ export function readForBrief(deps: EngineDependencies, sessionId: string, path?:
 }
 
 /**
- * Guesses the session that this one replaces, if its brief must be completed first.
+ * Guesses the session that this one replaces, if the brief of that session must be completed first.
  * A wrong guess has no effect.
  */
 function replacedSession({ store }: EngineDependencies, { pid, seat, cwd }: Signal): string | null {
@@ -142,8 +143,8 @@ export function prepareCompaction(context: SignalContext, trigger: 'auto' | 'man
   if (compaction.facts === null) deps.store.afterCommit(() => deps.leaveWork())
   else writeBriefBeforeCompaction(context, briefMaterial({ deps, record, read: whole }))
   if (!maySendText(context) || policy.compaction === 'allow') return
-  // A manual compaction keeps these instructions in the conversation and sends them with every
-  // later request, so they hold only the configured text.
+  // A manual compaction keeps these instructions in the conversation and repeats them in requests.
+  // Therefore they hold only the configured text.
   context.instructions = summaryInstructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
 }
 
@@ -163,7 +164,8 @@ export function writeBriefBeforeCompaction(context: CompactionContext, material:
 }
 
 /**
- * True when Baton may send text to the agent. In a job the runner sends it (see `takeJobMessages`).
+ * True when Baton may send text to the agent.
+ * In a job only the job's runner sends text to the agent.
  */
 function maySendText({ enabled, record: { jobId }, deps }: CompactionContext): boolean {
   return enabled && (jobId === null || deps.store.job(jobId) !== null)
@@ -176,8 +178,8 @@ function currentCompaction(context: CompactionContext): CompactionRecord | null 
 
 /**
  * Puts back the most important facts with the first request after a compaction.
- * If the summary is known by then, adds the facts it lacks.
- * The kept tail is not known yet, so the last lines before the compaction count as kept.
+ * If the summary is known by then, adds the facts that the summary lacks.
+ * The messages kept by the client are not known yet, so the last lines before count as kept.
  */
 export function recoverFirst(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)
@@ -209,7 +211,7 @@ function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord
   return firstRecoveryText(facts, { brief: recoveryBrief(context), archived: archiveId !== null })
 }
 
-/** Queues one message for both recovery steps. A step that is null or empty is left out. */
+/** Queues one message for both recovery steps. A step that is null or empty is left out of it. */
 function queueRecoverySteps(
   context: CompactionContext,
   known: CompactionRecord,
@@ -261,9 +263,10 @@ function queueRecovery(
 }
 
 /**
- * Compares the facts with the summary of a finished compaction, reports those that neither the
- * summary nor the kept tail holds, and puts back those not sent yet.
- * If the end is reported before the session start that follows it, both steps go with that start.
+ * Compares the facts with the summary of a finished compaction.
+ * Reports the facts that neither the summary nor the kept messages hold, and puts them back.
+ * Facts that were put back before are not repeated.
+ * If the end is reported before the session start, both recovery steps go with that start.
  */
 export function recoverSecond(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)
@@ -292,7 +295,7 @@ export function recoverSecond(context: CompactionContext, summary: string | null
   queueRecoverySteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)
 }
 
-/** Tells the user how much the summary covers, as the agent was told. */
+/** Tells the user how many facts the summary covers. The agent was told before. */
 function reportLossToUser(context: SessionContext, loss: LossReport, back: number): void {
   if (loss.lost.length === 0) return
   const { record } = context
@@ -319,16 +322,14 @@ function emitLoss(context: SessionContext, { loss, archiveId, startedAt }: Compa
   })
 }
 
-/** Drops the facts kept for a compaction that did not happen: nothing was lost. */
+/** Drops the facts kept for a compaction that did not happen, because nothing was lost. */
 export function discardKeptFacts({ deps, record }: SessionContext, outcome: string): void {
   const known = record.compaction && deps.store.compaction(record.sessionId, record.compaction.startedAt)
   if (known && known.loss === null)
     deps.store.putCompaction({ ...known, facts: [], trouble: `it did not happen (${outcome})` })
 }
 
-/**
- * Returns the text the client kept. The boundary names its lines, which stand shortly before it.
- */
+/** Returns the messages that the client kept. The compaction's boundary names their lines. */
 function keptTail(
   readers: Readers,
   { record }: CompactionContext,
@@ -339,7 +340,7 @@ function keptTail(
   if (path === null || !reader || known.lines === 0) return { kept: '', keptLines: [] }
   const from = { offset: Math.max(0, bytes - TAIL_BEFORE), lines: 0 }
   const texts = new Map<number, string>()
-  // Line numbers start where reading began: the last line before the compaction gives the offset.
+  // Line numbers start where reading began. The last line before the compaction gives the offset.
   const before = reader.conversation(path, { from, to: bytes, onEntry: () => {} }).lines
   let keptLines: number[] | null = null
   reader.conversation(path, {
@@ -374,14 +375,14 @@ function textOf(entry: Entry): string {
   }
 }
 
-/** Longest part of a brief's text in a recovery message: the facts need the rest. */
+/** Longest part of a brief's text in a recovery message. The facts need the rest of the message. */
 const LONGEST = 2_800
 const UNUSABLE_STATUSES = new Set<BriefRecord['status']>(['cancelled', 'failed', 'superseded'])
 
 /**
- * Returns the newest brief that was written in this session or handed to it, or else the one Baton
- * wrote before the compaction.
- * Null when there is none. A file that is missing or was changed is left out.
+ * Returns the newest brief that was written in this session or handed to it.
+ * Without such a brief, returns the one that Baton wrote before the compaction.
+ * Null when there is none. A brief whose file is missing or was changed is left out.
  */
 function recoveryBrief(context: Pick<SessionContext, 'deps' | 'record'>): RecoveryBrief | null {
   const { deps, record } = context

@@ -13,13 +13,15 @@ type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPa
 
 /**
  * Returns where a session's facts are kept.
- * With `every` null they are only read, as a caller waits.
+ * With `every` null, facts are only read and not stored, as a caller waits.
  */
 export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<TranscriptOwner, 'sessionId'>): Keeping {
   return { place: { folder: deps.factsDir, program: deps.sources().program }, sessionId, every: null }
 }
 
-/** Reads all facts, however long it takes, and keeps them so that the next read continues there. */
+/**
+ * Reads all facts, however long it takes, and stores them so that the next read continues there.
+ */
 export function factsOf(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
   const keeping = { ...keptFactsOf(deps, of), every: KEEP_EVERY }
   return readFacts(deps.sources().readers, of.agent, of.transcriptPath, { keeping })
@@ -34,7 +36,7 @@ export function repositoryOf(
   return folder === null ? null : deps.sources().repository(folder, withinMs)
 }
 
-/** Returns the material that a brief of this session is made from and compared with. */
+/** Returns the facts and texts that a brief of this session is made from and compared with. */
 export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps' | 'record' | 'read'>): BriefMaterial {
   const { sessionId, agent, transcriptPath } = record
   const found =

@@ -55,7 +55,7 @@ function storeFacts(
   read: ReadFacts | null,
 ): Event[] {
   const known = deps.store.compaction(sessionId, startedAt)
-  // Another process may have stored the facts first.
+  // Another process may have stored the facts of this compaction first.
   if (!known || known.facts !== null || known.trouble !== null) return []
   const trouble = read === null ? 'the session is not known any more' : read.trouble
   deps.store.putCompaction({

@@ -13,12 +13,12 @@ import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
 /**
- * Signs of one compaction.
- * Up to five arrive, in an order that depends on client and transcript: its start, the next session
- * start, its end, the transcript's boundary and a lost figure.
- * Every sign counts once. The first of the last four begins the new cycle.
- * A sign that was seen already belongs to another compaction whose start was not reported.
- * Exception: a signal older than the cycle that a compaction began was delayed and is ignored.
+ * Reports that tell of one compaction.
+ * Up to five arrive for each, and their order depends on client and transcript:
+ * its start, the next session start, its end, the transcript's boundary and a lost token count.
+ * Every kind counts once. The first of the last four begins the new cycle.
+ * A kind that was seen already belongs to another compaction whose start was not reported.
+ * A signal older than the cycle that a compaction began was delayed and is ignored.
  */
 type Sign = CompactionProgress['seen'][number]
 
@@ -26,7 +26,7 @@ export function compactionStarts(context: SignalContext, trigger: 'auto' | 'manu
   if (!isOvertaken(context)) begin(context, trigger)
 }
 
-/** Opens a compaction and keeps everything it may drop. */
+/** Begins the record of a compaction and keeps everything that the compaction may drop. */
 function begin(context: SignalContext, trigger: 'auto' | 'manual'): void {
   open(context, trigger)
   rareWork(context.deps).prepareCompaction(context, trigger)
@@ -64,9 +64,9 @@ function open(context: SignalContext, trigger: 'auto' | 'manual'): void {
 
 /**
  * True for the client's own compaction of an idle session.
- * Claude Code 2.1.325 compacts an idle session of 200k tokens or more six minutes before a one-hour
- * prompt cache expires.
- * Its hooks say `auto`, as within a turn; only the missing turn tells the two apart.
+ * Claude Code 2.1.325 compacts an idle session of 200k tokens or more.
+ * The compaction comes six minutes before a one-hour prompt cache expires.
+ * The client's hooks say `auto`, as within a turn. Only the missing turn tells the two apart.
  */
 function isIdleCompaction({ signal, record }: SignalContext, trigger: 'auto' | 'manual'): boolean {
   const told = signal.kind === 'compact-start' || signal.kind === 'session-start'
@@ -117,11 +117,11 @@ function belongsToCompaction(
   sign: Sign,
 ): boolean {
   const happened = hasHappened(progress)
-  // A lost figure ends the cycle that knew it, whatever ended the cycle before.
+  // A lost token count ends the cycle that knew the count, whatever ended the cycle before.
   if (sign === 'figure-lost') return !happened && !progress.completed
   const failed = !happened && progress.completed
-  // Clients report before they continue: a sign after an answer of the new cycle is a new
-  // compaction.
+  // Clients report a compaction before they continue.
+  // Therefore a report after an answer of the new cycle is about another compaction.
   const wentOn = happened && track.readAt !== null && signal.at > Date.parse(track.readAt)
   return !failed && !progress.seen.includes(sign) && (sign === 'boundary' || !wentOn)
 }
@@ -141,10 +141,10 @@ function resetCycle(context: SignalContext): void {
 }
 
 /**
- * Tells the user and the parent seat of a compaction.
- * `before`: tokens before it, null when unknown.
+ * Tells the user and the parent seat (the terminal or job that started this one) of a compaction.
+ * `before`: tokens before the compaction, null when unknown.
  * The parent waits for the child's work, so it is told even where Baton is off for the child.
- * The user of that session is then not told.
+ * The user of such a child session is not told.
  */
 function queueCompactionNotices(
   context: SessionContext & Pick<SignalContext, 'enabled' | 'seatName' | 'parentSeatId'>,
@@ -171,7 +171,7 @@ function queueCompactionNotices(
   }
 }
 
-/** False when Baton was off for the newest session of the seat at its last signal. */
+/** False when Baton was off for the seat's newest session at the last signal of that session. */
 function isSeatEnabled({ deps }: SessionContext, seatId: string): boolean {
   const newest = deps.store.chain(seatId).at(-1)
   return newest === undefined || isEnabled(deps.store, newest, newest.enabled ?? true)
@@ -179,7 +179,7 @@ function isSeatEnabled({ deps }: SessionContext, seatId: string): boolean {
 
 /**
  * Notes that the summariser failed.
- * The client may retry; if no other sign follows, the compaction failed.
+ * The client may retry. If no other report follows, the compaction failed.
  */
 export function summariserFailed({ record }: SignalContext): void {
   const progress = record.compaction
@@ -190,8 +190,8 @@ export function summariserFailed({ record }: SignalContext): void {
 export function compactionGaveUp(context: SignalContext, how: FailedCompaction): void {
   const { record } = context
   const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
-  // After three compactions in a row that did not help, the client starts no other and writes an
-  // error: that one is opened and ended here.
+  // After three compactions in a row that did not help, the client writes an error.
+  // The compaction that the error stands for is opened and ended here.
   if (how === 'thrashing' && !isOpen) open(context, 'auto')
   else if (!isOpen) return
   if (how === 'stopped') closeUnfinished(context, 'judged')
@@ -201,7 +201,7 @@ export function compactionGaveUp(context: SignalContext, how: FailedCompaction):
 
 type Outcome = 'completed' | 'failed' | 'blocked' | 'thrashing' | 'unknown'
 
-/** Ends a compaction and emits its end event exactly once, with the figures known by then. */
+/** Ends a compaction and emits its end event exactly once, with the token counts known by then. */
 export function complete(context: SwitchedContext, outcome: Outcome): void {
   const progress = context.record.compaction
   if (!progress || progress.completed) return
@@ -221,7 +221,8 @@ export function complete(context: SwitchedContext, outcome: Outcome): void {
     durationMs: progress.durationMs,
     compactionTokens: context.record.track.limits.point,
   })
-  // The transaction runs again when facts were read outside of it, and a log line cannot be undone.
+  // The transaction runs again when facts were read outside of it.
+  // A log line cannot be undone, so it is written after the commit.
   context.deps.store.afterCommit(() =>
     context.deps.log('info', 'a compaction ended', {
       session: context.record.sessionId,
@@ -237,7 +238,7 @@ export function complete(context: SwitchedContext, outcome: Outcome): void {
 }
 
 /**
- * Returns the tokens before a compaction. An answer written late counts until the cycle is reset.
+ * Returns the tokens before a compaction. An answer written late counts until a new cycle begins.
  */
 function figureBefore(progress: CompactionProgress, track: Track): number | null {
   const late = progress.lacks === undefined || hasHappened(progress) ? undefined : track.seen[progress.lacks]
@@ -248,7 +249,8 @@ function figureBefore(progress: CompactionProgress, track: Track): number | null
 type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 
 /**
- * Closes a compaction when no further sign is expected. One that happened counts as completed.
+ * Closes a compaction when no further report of it is expected.
+ * A compaction that happened counts as completed.
  * Otherwise `judged` decides between failed and blocked, and `unknown` means the client is gone.
  */
 export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
@@ -261,18 +263,20 @@ export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 
 }
 
 /**
- * Tells whether a compaction without further signs failed or was blocked by a hook.
- * The transcript reports a blocked manual compaction, but nothing of a blocked automatic one.
+ * Tells whether a compaction without further reports failed or was blocked by a hook.
+ * The transcript reports a blocked manual compaction, but not a blocked automatic one.
  * A failed summariser is mostly reported, though sometimes too late.
  */
 function outcomeWithoutSigns(progress: CompactionProgress): 'failed' | 'blocked' {
   return progress.mayBeForbidden && !progress.failing && progress.trigger === 'auto' ? 'blocked' : 'failed'
 }
 
-/** Milliseconds to wait for a compaction's figures in the transcript. */
+/** Milliseconds to wait until the transcript holds the token counts of a compaction. */
 const FIGURES_MS = 2_000
 
-/** True when the compaction happened but its figures may still be missing from the transcript. */
+/**
+ * True when the compaction happened but its token counts may still be missing in the transcript.
+ */
 export function awaitsFigures({ record: { compaction, track }, at }: SwitchedContext): boolean {
   if (compaction === null || compaction.completed || !hasHappened(compaction)) return false
   return Date.parse(at) - Date.parse(track.cycleStartedAt) < FIGURES_MS
@@ -283,10 +287,10 @@ function hasHappened(progress: CompactionProgress): boolean {
 }
 
 /**
- * Applies a monitor's notice that a session is being compacted: opens its levels again and tells
- * user and parent.
+ * Applies a monitor's notice that a session is being compacted.
+ * Lets the session's levels (warning thresholds) be reported again and tells user and parent.
  * A client with a known process reports compactions by its own hooks, so nothing is sent twice.
- * Nothing is archived and no cycle begins, because any caller of the endpoint could cause that.
+ * The notice archives nothing and begins no cycle, as any caller of the endpoint can send it.
  * Returns the events to publish.
  */
 export function reportCompaction(deps: EngineDependencies, sessionId: string): Event[] {

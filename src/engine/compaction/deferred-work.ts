@@ -2,10 +2,12 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { Store } from '../../store/store.js'
 import type { SignalContext } from '../context.js'
 
-/** Bytes by which kept facts may lag behind the transcript: this much is read in an instant. */
+/**
+ * Bytes by which kept facts may lag behind the transcript. That many bytes are read in an instant.
+ */
 export const KEEP_EVERY = 256 * 1024
 
-/** Schedules keeping a session's facts after a turn that made its transcript long enough. */
+/** Schedules storing a session's facts after a turn that made the transcript long enough. */
 export function scheduleKeepingFacts({ deps, record, enabled }: SignalContext): void {
   const offset = record.cursor?.offset ?? 0
   const kept = record.factsKeptAt ?? 0
@@ -16,8 +18,8 @@ export function scheduleKeepingFacts({ deps, record, enabled }: SignalContext): 
 const LEAST_STEPS = 5
 
 /**
- * Requests a brief of a session that ended real work without one; it is written later.
- * `gone`: its client died while it worked.
+ * Requests a brief of a session that did real work and ended without a brief.
+ * `gone`: the session's client died while the agent worked.
  */
 export function requestLateBrief(
   { deps, record, enabled }: Pick<SignalContext, 'deps' | 'record' | 'enabled'>,

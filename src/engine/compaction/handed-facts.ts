@@ -9,9 +9,10 @@ import { rankFacts } from '../../facts/rank.js'
 import type { SessionContext } from '../context.js'
 
 /**
- * Returns the facts that bind a session through the briefs it was given: requests of the user from
- * earlier sessions, and the briefs' constraints, decisions, next steps and open questions.
- * A brief file that is missing or changed adds only what the store kept of it.
+ * Returns the facts that bind a session through the briefs that it was given.
+ * These are the user's requests in earlier sessions and the contents of the briefs:
+ * constraints, decisions, next steps and open questions.
+ * Of a brief file that is missing or changed, only the facts kept in the store count.
  */
 export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefFiles): Fact[] {
   const briefs = deps.store.briefsUsedBy(record.sessionId)
@@ -29,7 +30,7 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
 }
 
 /**
- * Merges a session's own facts with handed ones, ranked. The session's own version of a fact wins.
+ * Merges a session's own facts with those from earlier briefs, ranked. The session's own fact wins.
  */
 export function mergeHandedFacts(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
   if (handed.length === 0) return [...own]

@@ -3,9 +3,9 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { SignalContext } from '../context.js'
 
 /**
- * Plans an archive if the policy wants one at this moment. Errors are logged and stop nothing.
- * A headless run outside of jobs is archived only before a compaction: scripts start thousands of
- * such runs.
+ * Plans an archive if the configuration wants one at this moment. Errors are only logged.
+ * A headless run outside of jobs is archived only before a compaction.
+ * Scripts start thousands of such runs.
  */
 export function keepTranscript(
   context: SignalContext,

@@ -10,8 +10,8 @@ import {
 } from '../../lib/growing-file.js'
 
 /**
- * Folder for facts kept between two reads, and the program version: other versions' files are
- * ignored.
+ * Folder for facts kept between two reads, and the version of this program.
+ * Files of other versions are ignored.
  */
 export interface FactsPlace {
   folder: string
@@ -24,9 +24,9 @@ export interface KeptFacts {
   lines: number
   /** Last line that a compaction replaced. 0 when none did. */
   sinceLine: number
-  /** Last text of the agent. Null when it has said nothing yet. */
+  /** The agent's last text in the conversation. Null when the agent has written none yet. */
   lastAnswer: string | null
-  /** State of the transcript reader. */
+  /** State of the transcript reader, to continue reading. */
   reader: unknown
   facts: FactsState
 }
@@ -39,14 +39,14 @@ export function loadFacts(place: FactsPlace, sessionId: string, transcript: stri
   return (loadState(stateFileOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
 }
 
-/** Returns the transcript offset of the kept facts. 0 when there are no usable ones. */
+/** Returns the transcript offset up to which facts are kept. 0 when there are no usable ones. */
 export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
   return loadOffset(stateFileOf(place, sessionId), transcript)
 }
 
 /**
- * Serializes kept facts at once, because further reading changes them.
- * Null when they are too large.
+ * Serializes kept facts at once, because further reading changes the objects.
+ * Null when the facts are too large.
  */
 export const copyFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
 

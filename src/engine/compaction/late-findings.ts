@@ -7,8 +7,8 @@ import { briefMaterial } from './brief-sources.js'
 import type { ReadFacts } from './read-facts.js'
 
 /**
- * Adds work done after a brief to it as late findings; the brief itself never changes.
- * A brief may be older than the work if it was reviewed first or the session could not be cleared.
+ * Adds work done after a brief to the brief's addendum. The brief itself never changes.
+ * Work after a brief exists if the brief was reviewed first or the session could not be cleared.
  * `read`: facts of the session that were read before the store was locked.
  */
 export function addLateFindings(
@@ -32,7 +32,7 @@ export function addLateFindings(
     }
     if (coverage !== null) change.upTo = lastLine(material.facts)
   } catch (error) {
-    // The brief stays usable without its late findings.
+    // Without the later work, the brief is still usable.
     deps.log('warn', 'what happened since a brief could not be added to it', {
       brief: brief.briefId,
       reason: String(error),

@@ -11,60 +11,58 @@ import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from
 export interface ReadFacts {
   /** Facts by importance, most important first. */
   facts: Fact[]
-  /** Last line that an earlier compaction replaced. 0 when none did. */
+  /** Last line that an earlier compaction replaced by its summary. 0 when none did. */
   sinceLine: number
   lines: number
-  /** Last text of the agent. Null when there is none or it is unknown. */
+  /** The agent's last text in the conversation. Null when there is none or it is unknown. */
   lastAnswer: string | null
   /** Bytes read from the beginning of the transcript. */
   reached: number
   /**
-   * False when time ran out.
-   * The facts are then from the beginning and the end only, so nothing can be compared with them.
+   * False when time ran out before the whole transcript was read.
+   * The facts are then only from the beginning and the end, so nothing can be compared with them.
    */
   whole: boolean
   /** Reason why reading failed. Null when it did not. */
   trouble: string | null
-  /** Session of the transcript. Absent when it is the session of the signal. */
+  /** Id of the transcript's session. Absent when it is the session of the signal. */
   sessionId?: string
   /** The repository, if it was read at the same time. */
   repository?: Repository | null
 }
 
 /**
- * Most bytes a hook reads itself, about 0.2 seconds. A background process reads longer transcripts.
+ * Most bytes that a hook reads itself, about 0.2 seconds. A background process reads longer ones.
  */
 export const READ_AT_ONCE = 16 * 1024 * 1024
-/** Most facts of a record: a brief and a report name a few hundred at most. */
+/** Most facts in a record. A brief and a loss report name a few hundred at most. */
 const MOST_KEPT = 1_500
 
-/**
- * Most characters of all facts together and of a single one: a user may paste a log as a request.
- */
+/** Most characters of all facts together, and of one fact. A user may paste a log as a request. */
 const MOST_TEXT = 1_000_000
 const LONGEST_TEXT = 100_000
 const LONGEST_ANSWER = 20_000
 
-/** Bytes read from the end when time ran out. */
+/** Bytes read from the end of the transcript when time ran out. */
 const TAIL = 2 * 1024 * 1024
 
 /** Transcript readers by agent id. */
 export type Readers = Readonly<Record<string, TranscriptReader>>
 
-/** Place and interval at which a session's facts are kept between two reads. */
+/** Place where a session's facts are kept between two reads, and how often they are stored. */
 export interface Keeping {
   place: FactsPlace
   sessionId: string
-  /** Bytes after which newly read facts are kept. Null to keep none, because a caller waits. */
+  /** Bytes after which newly read facts are stored. Null to store none, because a caller waits. */
   every: number | null
 }
 
 interface ReadLimits {
-  /** Number of bytes to read at most. */
+  /** Number of bytes to read at most. Absent to read the whole transcript. */
   bytes?: number | undefined
-  /** Milliseconds to read at most. Absent for no limit. */
+  /** Number of milliseconds to read at most. Absent for no limit. */
   withinMs?: number
-  /** Kept facts to continue from. Absent to start at the beginning. */
+  /** Facts kept from an earlier read, to continue from. Absent to start at the beginning. */
   keeping?: Keeping | undefined
 }
 
@@ -126,13 +124,13 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
   }
 }
 
-/** Loads kept facts. Null when they reach beyond `bytes`, as they then include later work. */
+/** Loads kept facts. Null when they include work beyond `bytes`, which came later. */
 function loadUpTo({ place, sessionId }: Keeping, transcript: string, bytes: number | undefined): KeptFacts | null {
   const kept = loadFacts(place, sessionId, transcript)
   return kept === null || (bytes !== undefined && kept.offset > bytes) ? null : kept
 }
 
-/** Keeps facts. A failure is ignored: they are read again, which costs only time. */
+/** Stores facts for the next read. A failure is ignored: reading them again costs only time. */
 function keepFacts({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
   try {
     saveFacts(place, sessionId, transcript, copy.offset, copy.state)

@@ -9,12 +9,12 @@ import { bytesHeld, hasMoreConversation, isOpen } from './sweep-transcripts.js'
  * Archiving state of a transcript on the disk:
  *
  * - **archived**: archives hold its whole conversation, or held it until they were pruned.
- * - **unarchived**: part of it is in no archive; `baton import` archives it.
- * - **open**: its client still runs, so it is archived when the session ends.
+ * - **unarchived**: part of the transcript is in no archive. `baton import` archives it.
+ * - **open**: its client still runs, so the transcript is archived when the session ends.
  * - **headless**: a `-p` run outside of jobs, which is archived only before a compaction.
  * - **off**: archiving is turned off in its project.
  * - **forgotten**: the user had its data deleted.
- * - **expired**: older than a `cleanupPeriodDays` the user set, so its archive would be removed.
+ * - **expired**: older than a `cleanupPeriodDays` of the user, so its archive would be removed.
  */
 export type Standing = 'archived' | 'unarchived' | 'open' | 'headless' | 'off' | 'forgotten' | 'expired'
 
@@ -23,14 +23,16 @@ const DAY_MS = 24 * 3_600_000
 export interface JudgedTranscript extends StoredTranscript {
   agent: string
   project: string | null
-  /** First request, shortened. Null when Baton knows the session, or the transcript names none. */
+  /**
+   * First request of the session, shortened. Null when Baton knows the session or there is none.
+   */
   title: string | null
   standing: Standing
 }
 
 /**
  * Judges every transcript that clients keep, oldest first.
- * Reads files, so call it outside of transactions.
+ * Reads files, so call the function outside of transactions.
  */
 export function judgeStored(
   deps: EngineDependencies,
@@ -74,7 +76,7 @@ function standingOf(
   return isOpen(deps, record) ? 'open' : 'unarchived'
 }
 
-/** Plans the archive of one transcript. False when it holds nothing new or may not be read. */
+/** Plans the archive of one transcript. False when it holds nothing new or must not be read. */
 export function planStored(
   deps: EngineDependencies,
   { sessionId, agent, project, title, path, bytes }: JudgedTranscript,

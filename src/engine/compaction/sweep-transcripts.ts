@@ -8,7 +8,7 @@ import { isHeadless } from './keep-transcript.js'
 /** A session whose transcript holds conversation that its archives lack. */
 interface Unarchived {
   record: SessionRecord
-  /** Size of its transcript. */
+  /** Size of the session's transcript. */
   bytes: number
   /** When the transcript was last written, milliseconds. */
   writtenMs: number
@@ -16,7 +16,7 @@ interface Unarchived {
 
 export interface SweepLimits {
   /**
-   * Order of planning when the limit cuts the list: those the client deletes first, or the newest.
+   * The transcripts to plan first if the limit cuts the list: old or new.
    */
   first: 'oldest' | 'newest'
   most: number
@@ -25,23 +25,24 @@ export interface SweepLimits {
 
 export interface Sweep {
   planned: Unarchived[]
-  /** Sessions that the limits leave for the next sweep. */
+  /** Sessions that are left for the next sweep because of the limits. */
   left: Unarchived[]
 }
 
 /** Oldest last signal of a swept session. Clients delete transcripts after 30 days by default. */
 const LOOK_BACK_MS = 60 * 24 * 3_600_000
 /**
- * Idle time after which the session of an open client is archived: it may stay idle for weeks,
- * until its transcript is deleted.
+ * Idle time after which the session of an open client is archived.
+ * Such a session may stay idle for weeks, until the client deletes its transcript.
  */
 const IDLE_MS = 24 * 3_600_000
-/** New bytes that surely hold conversation, so they need not be read. */
+/** Number of new bytes that surely hold conversation, so the bytes need not be read. */
 const SURELY_NEW = 1024 * 1024
 
 /**
- * Finds sessions that ended without a signal, as after `kill -9` or a reboot, and those that
- * continued after their last archive. Reads files, so call it outside of transactions.
+ * Finds sessions whose transcripts hold more than their archives.
+ * They ended without a signal (`kill -9`, reboot) or continued after their last archive.
+ * Reads files, so call the function outside of transactions.
  */
 function findUnarchived(deps: EngineDependencies): Unarchived[] {
   const now = deps.now().getTime()
@@ -62,7 +63,9 @@ function findUnarchived(deps: EngineDependencies): Unarchived[] {
   })
 }
 
-/** Plans archives of unarchived sessions. The archive keeper copies the bytes later. */
+/**
+ * Plans archives of unarchived sessions. A background process (the keeper) copies the bytes later.
+ */
 export function planUnarchived(deps: EngineDependencies, { first, most, isOver }: SweepLimits): Sweep {
   const found = findUnarchived(deps).sort((a, b) => a.writtenMs - b.writtenMs)
   if (first === 'newest') found.reverse()
@@ -80,7 +83,7 @@ function plan(deps: EngineDependencies, { record, bytes }: Unarchived): void {
   const { sessionId, agent, project, transcriptPath: transcript } = record
   const ahead = new Map([deps.lookForArchive({ agent, transcript })])
   deps.store.transaction(() => {
-    // Another sweep may have planned the archive first.
+    // Another process may have planned the archive first.
     if (bytesHeld(deps, sessionId) >= bytes) return
     deps.planArchive({ sessionId, agent, project, trigger: 'sweep', transcript })
   }, ahead)
@@ -96,7 +99,7 @@ function isArchivable(deps: EngineDependencies, record: SessionRecord): boolean 
 
 /**
  * Reads the transcript's size and age.
- * Null while the session continues, and when the file is missing or not this user's.
+ * Null while the session continues, and when the transcript is missing or not this user's.
  */
 function statTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
   const stats = lookAtNamedFile(record.transcriptPath!, 'this-user')
@@ -112,7 +115,7 @@ export function isOpen(deps: EngineDependencies, { state, process, agent }: Sess
 
 /**
  * True when a transcript holds conversation beyond the archived bytes.
- * Clients still write figures into it after the signal of its end; those need no new archive.
+ * Clients write token counts after the session's end. Those bytes need no new archive.
  */
 export function hasMoreConversation(
   deps: EngineDependencies,

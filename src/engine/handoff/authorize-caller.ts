@@ -3,14 +3,14 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Store } from '../../store/store.js'
 
-/** Session of the calling agent. Null when the user calls. */
+/** The calling agent's session id. Null when the user calls. */
 export type Caller = string | null
 
 export type Role = Extract<HandoffCause, 'agent' | 'parent' | 'user'>
 
 /**
- * Returns the caller's role towards a session: its seat, its parent or the user may request a
- * handoff. Null for any other caller.
+ * Returns the caller's role towards a session, null for a caller without one.
+ * A handoff may be requested by the session's own agent, by its parent's agent or by the user.
  */
 function roleOf(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role | null {
   if (caller === null) return 'user'

@@ -15,14 +15,14 @@ import { beginReview } from './review.js'
 /** Milliseconds from the clear to the first prompt of the fresh session. */
 const PROMPT_MS = 60_000
 /**
- * Longest brief in one message: the client passes on 10,000 characters, and other text may be
- * added.
+ * Longest brief in one message.
+ * The client passes on 10,000 characters, and other text may be added to them.
  */
 const LONGEST_BRIEF = 8_500
 
 const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'review', 'waiting', 'clearing'])
 
-/** Gives the brief to a session that follows a cleared one in its seat, with its first request. */
+/** Gives the brief to the session that follows a cleared one, with its first request. */
 export function beginFresh(context: SignalContext): void {
   const { deps, record, at } = context
   const [found] = handoffsHere(context)
@@ -32,7 +32,7 @@ export function beginFresh(context: SignalContext): void {
   if (back === null) return
   const asked = isForking(back) ? writeWithoutFork(context, back) : back
   const isClear = context.signal.start?.source === 'clear'
-  // A required approval is missing, or the time to object still runs. A start is no approval.
+  // A required approval is missing, or the user may still object. A start is no approval.
   const unapproved = asked.state === 'review' && (asked.dueAt === null || (!isClear && asked.dueAt > at))
   if (unapproved && !isClear) return
   // Baton was switched off meanwhile. A clear that the client has begun is still completed.
@@ -57,8 +57,8 @@ export function beginFresh(context: SignalContext): void {
   const moved = applyEvent(context, handoff, 'fresh-session-began', {
     newSessionId: record.sessionId,
     way: ordered ? handoff.way : 'start',
-    // A driver that cleared the session types the prompt next.
-    // A driver that waited for a review is done.
+    // The process that cleared the session also types the first prompt.
+    // A process that only waited for a review is done.
     driver: handoff.state === 'clearing' ? (handoff.driver ?? null) : null,
     dueAt: new Date(Date.parse(at) + PROMPT_MS).toISOString(),
   })
@@ -87,8 +87,8 @@ export function beginFresh(context: SignalContext): void {
 }
 
 /**
- * True for a session that only shares the seat's name: a headless run, or one started while another
- * client works in the seat, such as by its agent.
+ * True for a session that only has the same seat name (BATON_SEAT): a headless run, or a session
+ * started while another client works in the seat, such as by that client's agent.
  */
 function sharesSeatNameOnly({ deps, record, agent, signal }: SignalContext, { sessionId }: HandoffRecord): boolean {
   if (signal.start?.source === 'clear') return false
@@ -123,8 +123,8 @@ function reclaimBrief(context: SignalContext, handoff: HandoffRecord): HandoffRe
 }
 
 /**
- * Warns the agent of a changed brief file, because a prompt that names the file may already be
- * queued.
+ * Warns the agent of a changed brief file.
+ * A prompt that names the file may already be queued.
  */
 function reportUntrustedBrief(context: SignalContext, { briefId, path }: BriefRecord): void {
   const { record } = context
@@ -150,7 +150,7 @@ function withLateFindings(context: SignalContext, handoff: HandoffRecord): Hando
 }
 
 /**
- * Writes the brief without waiting for the fork.
+ * Writes the brief without waiting for the fork (a copy of the session that was asked for it).
  * A /clear approves a brief under an optional review, but not one that needs approval.
  */
 function writeWithoutFork(context: SignalContext, handoff: HandoffRecord): HandoffRecord {

@@ -4,37 +4,37 @@ import { ancestorsOf, ownProcess } from '../../lib/process-info.js'
 import { type EngineDependencies, emit, type SignalContext, type SignalOrigin, type TakeOptions } from '../context.js'
 import { openHandoff } from './handoffs.js'
 
-/** Everything that is known about where an answer comes from. */
+/** Everything that is known about the process from which an answer comes. */
 export interface BriefEvidence {
   origin: SignalOrigin
   sessionId: string
-  /** The client process that the signal names; null when it names none. */
+  /** Pid of the client process that the signal names. Null when the signal names none. */
   namedPid: number | null
-  /** False when the named process runs as another user, or is gone. */
+  /** False when the named process runs as another user or has ended. */
   isNamedOwn: boolean
-  /** The client's registry; null when the client keeps none. */
+  /** The client's own list of its processes. Null when the client keeps none. */
   registry: ClientRegistry | null
-  /** The processes this one descends from. */
+  /** The processes from which the current process descends. */
   ancestors(): readonly number[]
 }
 
 /**
  * Returns why an answer is not believed to be the agent's own, as a half sentence.
- * Null when it is believed.
+ * Null when the answer is believed.
  *
  * A brief is given to a fresh session as instructions, so it must come from the session's client:
  *
- *   origin  registry                         accepted when
- *   token   none                             it names no process, or one of this user
- *   token   kept                             it names no process, or one listed with this session
- *   hook    none                             always: the hook runs as this user
- *   hook    kept                             it descends from a process listed with this session
- *   user    none                             always: the hook that left it ran as this user
- *   user    lists clients with this session  it names one of them
- *   user    lists none (its client ended)    the named process is not listed with another session
+ * origin  registry                         accepted when
+ * token   none                             it names no process, or one of this user
+ * token   kept                             it names no process, or one listed with this session
+ * hook    none                             always: the hook runs as this user
+ * hook    kept                             it descends from a process listed with this session
+ * user    none                             always: the hook that left it ran as this user
+ * user    lists clients with this session  it names one of them
+ * user    lists none (its client ended)    the named process is not listed with another session
  *
- * The hook of a spooled signal is gone when the signal is processed, so its ancestors are unknown:
- * only a contradiction counts against it.
+ * The hook of a spooled signal has ended when the signal is processed.
+ * The ancestors of such a hook are unknown, so only a contradiction counts against the answer.
  */
 export function doubtBrief(evidence: BriefEvidence): string | null {
   const { origin, sessionId, namedPid, registry } = evidence
@@ -55,8 +55,8 @@ export function doubtBrief(evidence: BriefEvidence): string | null {
 }
 
 /**
- * A signal with the parts that are believed.
- * `doubt` says why the answer was removed, null when it was not.
+ * A signal without the parts that are not believed.
+ * `doubt` says why the answer was removed, null when it was not removed.
  */
 export interface BelievedSignal {
   signal: Signal

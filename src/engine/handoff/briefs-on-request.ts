@@ -17,8 +17,8 @@ import { isThere } from './leave-session.js'
 import { keepOwnBrief } from './make-brief.js'
 
 /**
- * Longest brief in one message: the client passes on 10,000 characters, and other text may be
- * added.
+ * Longest brief in one message.
+ * The client passes on 10,000 characters, and other text may be added to them.
  */
 const LONGEST = 8_500
 
@@ -42,16 +42,16 @@ export function writeBriefNow(
 }
 
 /**
- * Gives a brief of another session to a running one, with its next request
- * (`wake-idle-session.ts`).
+ * Gives a brief of another session to a running one, with its next request.
  * If that session ends before it receives the brief, the brief can be given to another one.
+ * See `wake-idle-session.ts`.
  */
 export function giveBriefToSession(
   deps: EngineDependencies,
   asked: { briefId: string; sessionId: string; caller: Caller },
 ): BriefRecord {
   const given = giveBrief(deps, asked)
-  // Without a server the next hook delivers it, instead of the one after that.
+  // Without a server, the next hook delivers the message, instead of the hook after that.
   trySendToSeat(deps, deps.store.session(asked.sessionId)!.seatId)
   return given
 }
@@ -108,7 +108,7 @@ function undeliveredMessages({ store }: EngineDependencies, { briefId, givenTo }
   return record === null ? [] : store.openMessages(record.seatId).filter(({ brief_id }) => brief_id === briefId)
 }
 
-/** Takes an undelivered brief back from a session that is gone, also in case it is resumed. */
+/** Takes an undelivered brief back from a session that has ended, also in case it is resumed. */
 function withdrawFrom(deps: EngineDependencies, brief: BriefRecord): void {
   if (undeliveredMessages(deps, brief).length === 0) return
   withdrawAnswers(knownSessionContext(deps, brief.givenTo!), brief.givenTo!)
@@ -152,7 +152,8 @@ function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecor
 }
 
 /**
- * True when the session has ended and only a start would use the brief: the user may choose which.
+ * True when the session has ended and only a start of a session would use the brief.
+ * The user may then choose the session that gets it.
  */
 function isWaitingForStart({ store }: EngineDependencies, { state, sessionId }: HandoffRecord): boolean {
   return state === 'waiting' && store.session(sessionId)?.state === 'ended'

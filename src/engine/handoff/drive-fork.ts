@@ -12,9 +12,10 @@ import { failHandoff, updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
 
 /**
- * Number of forks per handoff.
- * The process that runs forks may be killed; its successor ends the fork it finds and begins a
- * second one. There is no third: a fork costs a request with the whole conversation in it.
+ * Number of tries per handoff to have a fork (copy of the session) write the brief.
+ * The process that runs a fork may be killed.
+ * The next process then ends the fork that it finds and begins a second one.
+ * There is no third, because a fork costs a request with the whole conversation in it.
  */
 const MOST_TRIES = 2
 
@@ -22,8 +23,8 @@ export interface ForkRequest {
   agent: string
   sessionId: string
   /**
-   * The process that a signal named as the session's client; null when none did. Only a hint: the
-   * forker checks it with the client's registry.
+   * The process that a signal named as the session's client. Null when no signal did.
+   * Only a hint: the client's registry must confirm the process.
    */
   client: ProcessIdentity | null
   prompt: string
@@ -34,7 +35,9 @@ const COPY = [
   'Every tool is refused, and this copy ends with your answer.',
 ].join(' ')
 
-/** Claims the forks that no living process runs. Returns all handoffs this process has claimed. */
+/**
+ * Claims the forks that no living process runs. Returns all handoffs that this process has claimed.
+ */
 export function claimForks(deps: EngineDependencies, self: ProcessIdentity): string[] {
   const { store } = deps
   const isFree = (handoff: HandoffRecord): boolean => isForking(handoff) && !hasDriver(handoff)
@@ -49,8 +52,8 @@ export function claimForks(deps: EngineDependencies, self: ProcessIdentity): str
 }
 
 /**
- * Stores a fork's start before it runs. `no more`: all tries are used.
- * Null when the fork is not wanted any more or belongs to another process.
+ * Stores a fork's start before the fork runs. `no more`: all tries are used.
+ * Null when the fork is no longer wanted or belongs to another process.
  */
 export function beginFork(
   deps: EngineDependencies,
@@ -87,9 +90,9 @@ export function isForkWanted(deps: EngineDependencies, self: ProcessIdentity, ha
 }
 
 /**
- * Stores the result of a fork. Facts are read before the store is locked, for as long as it takes.
- * If the brief cannot be stored, the next driver tries once more; after the last one (`no more`)
- * the handoff fails, or every check would begin another fork.
+ * Stores the result of a fork. Facts are read before the store is locked, however long it takes.
+ * If the brief cannot be stored, another process tries once more.
+ * After the last try (`no more`) the handoff fails. Otherwise every check would begin another fork.
  */
 export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
   try {
@@ -120,7 +123,10 @@ function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: 
   })
 }
 
-/** Returns the context of a fork that is still wanted, else null. Call it inside a transaction. */
+/**
+ * Returns the context of a fork that is still wanted, else null.
+ * Call the function inside a transaction.
+ */
 function wantedForkContext(
   deps: EngineDependencies,
   self: ProcessIdentity,

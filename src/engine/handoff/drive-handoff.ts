@@ -10,20 +10,20 @@ import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
 
 /**
- * Decisions of a driver, the process that types for handoffs. Each step is stored before it is
- * done:
+ * Decisions of a driver, the background process that types for handoffs.
+ * Each step is stored before it is done:
  *
- *   requested   it stands ready and checks whether the composer is free
- *   checked     the same
- *   clearing    it types `/clear` into the old session; the client's event moves the handoff on
- *   confirmed   it pastes the first prompt of the fresh session; the client's event moves it on
+ * requested   the driver checks whether the composer (the client's input line) is free
+ * checked     the same
+ * clearing    it types `/clear` into the old session; the client's event moves the handoff on
+ * confirmed   it pastes the first prompt of the fresh session; the client's event moves it on
  *
- * A driver may be killed at any point; another one replaces it and finds what the first had typed:
+ * A driver may be killed at any point. The next driver finds what the first one had typed:
  * the client reports another session, or the text stands in the composer without Enter.
  * If neither is found after a while, the text never arrived.
  */
 
-/** Milliseconds for each typed step, together ten minutes: after that the user decides. */
+/** Milliseconds for each typed step, together ten minutes. After that the user decides. */
 const CLEAR_MS = 8 * 60_000
 const PROMPT_MS = 2 * 60_000
 /** Milliseconds a client on a busy machine may need to react to typed text. */
@@ -37,14 +37,17 @@ export interface ToType {
   /** Session that the text is meant for. */
   sessionId: string
   text: string
-  /** True when an earlier driver may have left the text in the composer. */
+  /** True when an earlier typing process may have left the text in the client's input line. */
   mayStand: boolean
-  /** Text of the previous step that may still be in the composer. Null when there is none. */
+  /**
+   * Text of the previous step that may still be in the client's input line.
+   * Null when there is none.
+   */
   remains: string | null
 }
 
 export interface DriveStep {
-  /** The next action. `ready`: the text to type later is already known. */
+  /** The next action of the typing process. `ready`: the text to type later is already known. */
   do: 'ready' | 'wait' | 'give-up' | 'type'
   agent: string
   client: NonNullable<HandoffRecord['client']>
@@ -52,8 +55,8 @@ export interface DriveStep {
 }
 
 /**
- * Claims the handoffs that no living process types for.
- * Returns all it has claimed that need typing.
+ * Claims the handoffs for which no living process types.
+ * Returns all claimed handoffs that need typing.
  */
 export function claimHandoffs(deps: EngineDependencies, self: ProcessIdentity): string[] {
   const { store } = deps
@@ -70,7 +73,7 @@ export function claimHandoffs(deps: EngineDependencies, self: ProcessIdentity): 
 }
 
 /**
- * Removes this process from every handoff before it ends, so that a new driver can be started.
+ * Removes this process from every handoff before it ends, so that another one can be started.
  * False when a handoff other than those in `but` needs typing, so the process must stay.
  */
 export function releaseHandoffs(deps: EngineDependencies, self: ProcessIdentity, but: ReadonlySet<string>): boolean {
@@ -87,9 +90,9 @@ export function releaseHandoffs(deps: EngineDependencies, self: ProcessIdentity,
 }
 
 /**
- * Claims handoffs that only a timer can continue: ends of reviews, turns that may end without a
- * signal, orders that may go unnoticed.
- * Returns the time of the next one in milliseconds. Null when none is due.
+ * Claims handoffs that only a timer can continue: the end of a review, the end of a turn without a
+ * signal, orders to the plugin module that may go unnoticed.
+ * Returns the time of the next check in milliseconds. Null when none is due.
  */
 export function awaitReviews(deps: EngineDependencies, self: ProcessIdentity): number | null {
   const { store } = deps
@@ -139,7 +142,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   if (typing && since(typing.since) < SETTLE_MS) return step('wait')
   const mayStand = typing !== null
   if (what === 'clear') {
-    // The session is cleared already and the fresh one is about to start.
+    // The session is cleared already, and the fresh session is about to start.
     if (record.state === 'ended') return step('wait')
     return step('type', { ...toClear, mayStand })
   }
@@ -151,7 +154,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   return step('type', { what, sessionId: handoff.newSessionId, text, mayStand, remains })
 }
 
-/** Stores the typing before the first key. False when it is no longer wanted. */
+/** Stores the typing before the first key is pressed. False when the typing is no longer wanted. */
 export function beginTyping(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
   return deps.store.transaction(() => {
     const still = nextStep(deps, self, handoffId)
@@ -162,7 +165,10 @@ export function beginTyping(deps: EngineDependencies, self: ProcessIdentity, han
   })
 }
 
-/** Stores the reason why typing waits, for views of the handoff. Null when nothing blocks it. */
+/**
+ * Stores the reason why typing waits, for views of the handoff.
+ * Null when nothing blocks the typing.
+ */
 export function noteHindrance(
   deps: EngineDependencies,
   self: ProcessIdentity,
@@ -193,7 +199,7 @@ export function endTyping(
 }
 
 /**
- * Gives up typing when its time or the client is over.
+ * Gives up typing when its time is over or the client has ended.
  * The brief stays ready for the next clear or start.
  */
 export function giveUpTyping(

@@ -24,7 +24,7 @@ export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord)
     return
   }
   if (handoff.state === 'clearing' && handoff.way === 'tmux') {
-    // A driver gives up by itself; if there is none, `checkDueHandoffs` starts one.
+    // A running typing process gives up by itself. If there is none, `checkDueHandoffs` starts one.
     updateHandoff(context, handoff, { dueAt: new Date(Date.parse(context.at) + LOOK_MS).toISOString() })
     return
   }
@@ -32,23 +32,23 @@ export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord)
 }
 
 /**
- * Handles the state of an order to the plugin module inside the client:
+ * Handles the state of an order (to clear the session) for the plugin module inside the client:
  *
- *   refused for now           it is given again with another id
- *   refused for good          the next way is tried
- *   begun                     the client's event follows; if it is overdue, the handoff fails, or
- *                             waits for the next start if the client is gone
- *   no answer and no order    its giver was killed before: it is given now
- *   the module is gone        the next way is tried; a module that does not notice an order within
- *                             seconds counts as gone
- *   not begun in time         the next way is tried; while the session works it gets more time
+ * refused for now           it is given again with another id
+ * refused for good          the next way is tried
+ * begun                     the client's event follows; if it is overdue, the handoff fails, or
+ * waits for the next start if the client is gone
+ * no answer and no order    its giver was killed before: it is given now
+ * the module is gone        the next way is tried; a module that does not notice an order within
+ * seconds counts as gone
+ * not begun in time         the next way is tried; while the session works it gets more time
  */
 export function checkOrder(context: PolicyContext, handoff: HandoffRecord): void {
   const { deps, agent } = context
   const { sessionId, orderId } = handoff
   if (!isOrdered(handoff) || orderId === null) return
   const isDue = handoff.dueAt !== null && handoff.dueAt <= context.at
-  // The order is read before its answer: a missing order without an answer was never begun.
+  // The order is read before its answer. A missing order without an answer was never begun.
   const isThereStill = agent.hasOrder?.(deps.liveDir, sessionId, orderId) ?? true
   const answer = agent.orderAnswer?.(deps.liveDir, sessionId, orderId) ?? null
   if (isThereStill && isNoticeOverdue(context, handoff) && isOverlooked(agent, deps.liveDir, sessionId, orderId))
@@ -80,14 +80,14 @@ export function isOrdered({ state, way }: HandoffRecord): boolean {
 }
 
 /**
- * Reasons that delay a clear but do not prevent it. `late`: found after its time.
- * `withdrawn`: removed although still wanted.
+ * Reasons that delay a clear but do not prevent it.
+ * `late`: the order was found after its time. `withdrawn`: it was removed although still wanted.
  */
 const TEMPORARY_REASONS = new Set(['turn', 'dialog', 'draft', 'background', 'subagent', 'late', 'withdrawn'])
 
 function handleRefusal(context: PolicyContext, handoff: HandoffRecord, reason: string, isDue: boolean): void {
   if (TEMPORARY_REASONS.has(reason) && isThere(context)) orderAgain(context, handoff, 'another')
-  // The session is gone, and the client's own event may be on its way.
+  // The session has ended, and the client's own event may be on its way.
   else if (isDue || !reason.startsWith('failed after')) offerInstead(context, handoff, 'mod')
 }
 

@@ -15,15 +15,15 @@ import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } fr
 import { beginReview } from './review.js'
 
 /**
- * Briefs written by a fork of the session, where the configuration allows it. A fork is asked if
- * the agent gave no brief or a poor one, before Baton writes a brief itself:
+ * Briefs written by a fork of the session (a copy that is asked once), where configured.
+ * Baton asks a fork if the agent gave no brief or a poor one, before Baton writes a brief itself:
  *
- *   wanted           the turn has ended; a background process runs the fork (`drive-fork.ts`)
- *   a brief          is compared with the facts like any other, and used unless it is below the bar
- *   no brief         the agent's own brief, completed, is used, or else Baton's, which says so
- *   not needed       the session was cleared or has ended: the same, at once
+ * wanted           the turn has ended; a background process runs the fork (`drive-fork.ts`)
+ * a brief          is compared with the facts like any other, and used unless it is below the bar
+ * no brief         the agent's own brief, completed, is used, or else Baton's, which says so
+ * not needed       the session was cleared or has ended: the same, at once
  *
- * The handoff stays `requested` meanwhile, so everything that ends a request ends the fork too.
+ * The handoff stays `requested` meanwhile. Everything that ends a request also ends the fork.
  */
 
 /** True for attended sessions only: a headless run has no user to continue it. */
@@ -58,8 +58,8 @@ export interface ForkGiven {
 }
 
 /**
- * Applies the fork's result: the session is left or its brief reviewed.
- * Call it inside a transaction.
+ * Applies the fork's result: leaves the session for a fresh one, or begins the brief's review.
+ * Call the function inside a transaction.
  */
 export function applyForkResult(
   context: PolicyContext,
@@ -97,7 +97,7 @@ export function applyForkResult(
   return store.handoff(handoff.handoffId)!
 }
 
-/** Ends a fork that is no longer needed and returns the brief to use instead. */
+/** Ends a fork that is no longer needed. Returns the brief to use instead of the fork's. */
 export function withoutFork(
   context: SessionContext & { read: ReadFacts | null },
   handoff: HandoffRecord,
@@ -115,7 +115,7 @@ interface Ready {
   brief: BriefRecord
 }
 
-/** Uses the agent's brief although it is below the bar, or else Baton's own. */
+/** Uses the agent's brief although its coverage is below the required one, or else Baton's own. */
 function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial): Ready {
   const reason = `${handoff.fork!.reason} A fork of the session gave no usable brief either: ${handoff.fork!.outcome}.`
   const brief =
@@ -128,7 +128,7 @@ function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material
 function withFork(context: SessionContext, handoff: HandoffRecord, material: BriefMaterial, brief: BriefRecord): Ready {
   const { upTo } = handoff.fork!
   const ready = withBrief(context, withForkOutcome(handoff, 'wrote'), brief, material)
-  // Later work is not in the brief and is added when the session is left.
+  // Later work is not in the brief. It is added when the session is left for a fresh one.
   const stale = handoff.stale === true || lastLine(material.facts) > upTo
   return { handoff: markStaleIfWorking(context, { ...ready, upTo, stale }), brief }
 }

@@ -29,16 +29,16 @@ import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js
 /**
  * A handoff as the signals of a session move it (states: `handoff-transitions.ts`):
  *
- *   a level or a user requests it   requested  the agent is asked at a tool boundary or turn end
- *   the turn ends with a brief      checked    missing facts are added; if poor it is asked again
- *   the turn ends without one       checked    with Baton's own brief, which says so; it stays
- *                                              `requested` while a fork writes it (`fork-brief.ts`)
- *   a review is configured          review     the user may read the brief first (`review.ts`)
- *   a way to clear exists           clearing   the client is ordered to clear itself
- *   no way to clear exists          waiting    the user is told that the brief waits for /clear
- *   the session is cleared          confirmed  the fresh session gets the brief (`begin-fresh.ts`)
- *   the fresh session is prompted   started
- *   the fresh session works         done
+ * a level or a user requests it   requested  the agent is asked at a tool boundary or turn end
+ * the turn ends with a brief      checked    missing facts are added; if poor it is asked again
+ * the turn ends without one       checked    with Baton's own brief, which says so; it stays
+ * `requested` while a fork writes it (`fork-brief.ts`)
+ * a review is configured          review     the user may read the brief first (`review.ts`)
+ * a way to clear exists           clearing   the client is ordered to clear itself
+ * no way to clear exists          waiting    the user is told that the brief waits for /clear
+ * the session is cleared          confirmed  the fresh session gets the brief (`begin-fresh.ts`)
+ * the fresh session is prompted   started
+ * the fresh session works         done
  */
 
 /** Begins a handoff and asks the agent for its brief. */
@@ -59,7 +59,7 @@ export function askForBrief(context: SignalContext, asked: HandoffRequest): Hand
 
 /**
  * Blocks a compaction and begins a handoff instead.
- * Baton's own brief is ready at once, and the session is left at the end of the turn.
+ * Baton's own brief is ready at once, and a fresh session begins at the end of the turn.
  * The agent is asked for a better brief in the remaining context.
  */
 export function blockAndHandOver(context: SignalContext): void {
@@ -86,8 +86,8 @@ export function blockAndHandOver(context: SignalContext): void {
 }
 
 /**
- * True when the seat was handed over within the cooldown: it is compacted rather than handed over
- * again.
+ * True when a handoff in this seat ended within the cooldown.
+ * The session is then compacted instead of handed over again.
  */
 function wasJustHandedOver({ deps, record, policy, at }: SignalContext): boolean {
   const last = deps.store.handoffs({ seatId: record.seatId, limit: 20 }).findLast(({ state }) => state === 'done')
@@ -96,15 +96,17 @@ function wasJustHandedOver({ deps, record, policy, at }: SignalContext): boolean
 
 const INSTEAD_OF_BRIEF = 'Give no brief. Continue the work.'
 
-/** Causes of requests that belong to a cycle: its level, or a compaction that was blocked. */
+/**
+ * Causes of requests that end with the cycle: a reached level, or a compaction that was blocked.
+ */
 const MADE_BY_CYCLE = new Set<HandoffRecord['cause']>(['level', 'compaction'])
 
 /**
  * Reconsiders the open handoff after a compaction, which has emptied the session.
- * A request of the old cycle is cancelled, and the levels of the new cycle decide again; its brief
- * is kept for the recovery.
+ * A request of the old cycle is cancelled, and the levels of the new cycle decide again.
+ * The brief of a cancelled request is kept for the recovery.
  * A request of the user, the agent or the parent stays, as no level would repeat it.
- * The agent may have lost that request with the old conversation, so it is asked again at turn end.
+ * The compaction may have dropped that request, so the agent is asked again at turn end.
  */
 export function reconsiderHandoff(context: SignalContext): void {
   const { record } = context
@@ -118,8 +120,8 @@ export function reconsiderHandoff(context: SignalContext): void {
   if (handoff.state === 'clearing' && !withdraw(context, handoff)) return
   const isAsked = handoff.state === 'requested' && !cancelUndelivered(context, 'the conversation was compacted')
   cancelHandoff(context, handoff, 'the conversation was compacted', 'conversation-compacted')
-  // The figure makes this text differ from that of an earlier cycle: equal texts count as one
-  // message when a conversation is searched.
+  // The token count makes this text differ from that of an earlier cycle.
+  // Equal texts count as one message when a conversation is searched.
   const when = handoff.usedTokens === null ? '' : ` at ${formatTokens(handoff.usedTokens)} tokens`
   const agent = isAsked
     ? `[baton] The handoff requested${when} is cancelled, because a compaction made room. ${INSTEAD_OF_BRIEF}`
@@ -134,8 +136,7 @@ export function reconsiderHandoff(context: SignalContext): void {
 
 /**
  * Applies the user's /handoff, which the plugin module has passed to the agent as a prompt.
- * Without a server signals are processed late, so this one may belong to the turn before the
- * command.
+ * Without a server, signals are processed late. This one may belong to the turn before the command.
  * The agent counts as asked only if this prompt is the request or this answer is the brief.
  */
 export function applyTypedHandoff(context: SignalContext, typed: { words: string }): void {
@@ -146,7 +147,7 @@ export function applyTypedHandoff(context: SignalContext, typed: { words: string
     reason: typed.words === '' ? null : typed.words,
     unattended: false,
   })
-  // The command was typed instead of an answer to the agent's question.
+  // The user typed the command instead of an answer to the agent's question.
   // Text after the command may be that answer.
   const isUnanswered = signal.kind === 'prompt' && typed.words === ''
   const lastAnswer = isUnanswered ? briefMaterial(context).lastAnswer : null
@@ -157,13 +158,13 @@ export function applyTypedHandoff(context: SignalContext, typed: { words: string
   })
 }
 
-/** Continues the handoff at the end of the main agent's turn, when a session can be left. */
+/** Continues the handoff at the end of the main agent's turn, when the session may be cleared. */
 export function handOverAtTurnEnd(context: SignalContext): void {
   const open = openHandoff(context)
   if (!open || open.sessionId !== context.record.sessionId) return
   const handoff = withQuestion(context, open)
   if (handoff.state === 'requested') {
-    // A failed turn says nothing about the brief, as it may be repeated.
+    // A failed turn says nothing about the brief, as the client may repeat the turn.
     if (context.signal.kind !== 'turn-end') return
     if (isForking(handoff)) takeAgentBrief(context, handoff)
     else judgeAnswer(context, cancelUndelivered(context) ? { ...handoff, asked: 0 } : handoff)
@@ -177,7 +178,7 @@ export function handOverAtTurnEnd(context: SignalContext): void {
 
 /**
  * Stores the question to the user that the turn ended with.
- * An answer with only the brief keeps the question before it, as the brief was requested after it.
+ * The brief was requested after the question, so an answer with only the brief keeps the question.
  */
 function withQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const answer = context.signal.lastAnswer ?? ''
@@ -219,7 +220,7 @@ function isWorse({ policy }: SignalContext, before: BriefRecord, coverage: Cover
   return coverage.score < Math.min(policy.handoff.bar, before.coverage?.score ?? 1)
 }
 
-/** Uses a brief that the agent gives while a fork still writes one. */
+/** Uses a brief that the agent gives while a fork of the session still writes one. */
 function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   const body = findBrief(context.signal.lastAnswer ?? '')
   if (body === null) return
@@ -230,7 +231,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
 
 /**
  * Cancels a request that was not delivered yet.
- * True when there was one: it is asked at turn end instead.
+ * True when there was such a request: the agent is asked at turn end instead.
  */
 function cancelUndelivered(context: SignalContext, why = 'the agent is asked at the end of the turn'): boolean {
   return cancelStale(context, why, isAboutSession(context, ['handoff'])).length > 0
@@ -239,7 +240,7 @@ function cancelUndelivered(context: SignalContext, why = 'the agent is asked at 
 function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   const { signal, policy } = context
   const plain = briefMaterial(context)
-  // Baton adds the question itself, so a brief without it does not fall below the bar.
+  // Baton adds the question itself, so the brief's coverage does not suffer without it.
   const material = addQuestion(plain, handoff)
   const body = findBrief(signal.lastAnswer ?? '')
   const coverage = body === null ? null : coverageOf(context, plain, body)
@@ -284,8 +285,9 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
 }
 
 /**
- * Asks at the end of the turn, in the answer to its hook. A hook that did not wait for this answer
- * has let the turn end, so the request then wakes the idle session or goes with its next event.
+ * Asks at the end of the turn, in the answer to its hook.
+ * A hook that did not wait for this answer has let the turn end.
+ * The request then wakes the idle session or goes with the session's next event.
  */
 function askAgain(context: SignalContext, handoff: HandoffRecord, text: string, given: string | null): void {
   const { record } = context
@@ -308,14 +310,14 @@ const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', '
 
 /**
  * Signals that show work after a brief.
- * A turn may continue without a prompt: a hook of the user blocks its end, or a message is
- * delivered with it.
+ * A turn may continue without a prompt: a hook of the user blocks its end, or its end delivers a
+ * message to the agent.
  */
 const CONTINUES_TURN = new Set<SignalContext['signal']['kind']>(['prompt', 'tool-batch', 'turn-end'])
 
 /**
- * Moves the handoff on with the work of the fresh session, and marks the brief as stale when the
- * old session continues.
+ * Moves the handoff on when the fresh session works.
+ * Marks the brief as stale when the old session continues.
  */
 export function followHandoff(context: SignalContext): void {
   const { signal, record } = context
@@ -347,7 +349,7 @@ function dropAnsweredQuestion(context: SignalContext, handoff: HandoffRecord): H
   return updateHandoff(context, handoff, { question: null })
 }
 
-/** Uses the agent's brief below the bar: completed, it is better than none. */
+/** Uses the agent's brief although its coverage is too low: completed, it is better than none. */
 function keepDraft(context: PolicyContext, handoff: HandoffRecord, body: string): void {
   const material = addQuestion(briefMaterial({ ...context, read: null }), handoff)
   const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
@@ -374,7 +376,7 @@ function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void
  * Ends the session's part of a handoff when no fresh session follows in its client.
  * A finished brief waits for the next start, an unfinished one is dropped.
  * A fresh session that ended before it worked gives its brief back.
- * `lastSeenAt`: last signal of a client that died; the brief counts as waiting since then.
+ * `lastSeenAt`: last signal of a client that died. The brief counts as waiting since then.
  */
 export function handOverAtSessionEnd(context: PolicyContext, lastSeenAt: string | null = null): void {
   endOldSession(context)

@@ -32,9 +32,8 @@ import { beginReview, continueApproved, holdReview, reopenedUntil } from './revi
 
 /**
  * Handoff commands of users and agents, which need no signal of the session.
- * Every command is one transaction that changes everything, or throws a BatonError and changes
- * nothing. An idle session is told or left at once; a working one at its next signal
- * (`hand-over.ts`).
+ * Every command is one transaction that changes everything, or throws a BatonError.
+ * An idle session is told or cleared at once, a working one at its next signal (`hand-over.ts`).
  */
 
 export interface Offered {
@@ -43,7 +42,7 @@ export interface Offered {
 }
 
 /**
- * Accepts a brief for a session: checks, completes and stores it.
+ * Accepts a brief for a session: checks, completes and stores the brief.
  * The brief is used at the end of the turn, after a configured review. The last brief given counts.
  */
 export function offerBrief(
@@ -73,7 +72,8 @@ export function offerBrief(
       ? applyToRequest(context, wanted, role, asked.reason)
       : beginHandoff(context, causeOf(role, asked.reason))
     const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
-    // A running turn continues after the brief; its work is added when the session is left.
+    // A running turn continues after the brief.
+    // Its later work is added when the session is cleared.
     const stale = isThere(context) && (role === 'agent' || !isQuiet(context))
     const checked = updateHandoff(context, ready, { stale })
     for (const id of replaced) supersede(deps, id)
@@ -89,7 +89,7 @@ export function requestBrief(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; reason: string | null },
 ): HandoffRecord {
-  // Read before the store is locked: an idle session may wait for the user's answer to a question.
+  // Read the facts before the store is locked. An idle session may wait for the user's answer.
   const idle = isQuiet(knownSessionContext(deps, asked.sessionId)) ? readForBrief(deps, asked.sessionId) : null
   const question = closingQuestion(idle?.lastAnswer ?? '')
   return deps.store.transaction(() => {
@@ -118,8 +118,7 @@ export function requestBrief(
     )
     const requested = updateHandoff(context, handoff, { asked: 1, question })
     deps.store.putSession(record)
-    // The end of the turn waits for the engine, which reads the agent's answer before the turn is
-    // over.
+    // The end of the turn must wait for the engine, which then reads the agent's answer.
     deps.store.afterCommit(() =>
       fallbackOnError(context, undefined, () =>
         deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds]),
@@ -174,8 +173,7 @@ const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
 
 /** Approves a brief under review. */
 export function approveBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): Offered {
-  // Read before the store is locked: a stale brief is completed from the transcript, which takes
-  // time.
+  // Read the facts before the store is locked. A stale brief is completed from the transcript.
   const waits = handoffOf(deps, deps.store.brief(asked.briefId)!)
   const read = waits?.state === 'review' && waits.stale ? readForBrief(deps, waits.sessionId) : null
   return deps.store.transaction(() => {
@@ -229,7 +227,7 @@ export function reviseBrief(
       const change = { briefId, dueAt: reopenedUntil(context, handoff) }
       return { brief, handoff: applyEvent(context, handoff, 'brief-edited', change) ?? handoff }
     }
-    // An order names its brief, so the order with the replaced brief was withdrawn.
+    // The order to clear names its brief, so the order with the replaced brief was withdrawn.
     return { brief, handoff: leaveWhenIdle(context, { ...handoff, briefId }) }
   })
 }
@@ -264,7 +262,10 @@ export function checkText(
   return coverageOf(knownSessionContext(deps, asked.sessionId), { ...material, whole: true }, asked.body)!
 }
 
-/** Returns the material for a brief. Call it outside of transactions, as it reads a repository. */
+/**
+ * Returns the sources for a brief.
+ * Reads a repository, so call the function outside of transactions.
+ */
 function materialOf(deps: EngineDependencies, sessionId: string, read: ReadFacts): BriefMaterial {
   return briefMaterial({ ...knownSessionContext(deps, sessionId), read })
 }
@@ -294,14 +295,17 @@ function applyToRequest(
   return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
 }
 
-/** Ends an earlier handoff: a session that requests the next one has evidently started. */
+/** Ends an earlier handoff. A session that requests the next one has evidently started. */
 function finishEarlier(context: PolicyContext, open: readonly HandoffRecord[]): void {
   for (const handoff of open) {
     if (handoff.newSessionId !== null) arriveHandoff(context, handoff)
   }
 }
 
-/** Throws if the client has begun to clear. Call it last: a withdrawn order stays withdrawn. */
+/**
+ * Throws if the client has begun to clear the session.
+ * Call this function last, because an order that it withdraws stays withdrawn.
+ */
 function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state !== 'clearing') return
   if (withdraw(context, handoff)) return
@@ -329,7 +333,7 @@ function refuseOff({ record, enabled }: PolicyContext): void {
   throw new BatonError(`Baton is off for session ${id}.`, `Turn it on: baton on ${id}`, EXIT.refused)
 }
 
-/** Throws if a guard stops agents that hand over without end. Users are never stopped. */
+/** Throws if a rule against endless handoffs by agents applies. Users are never stopped. */
 function refuseGuarded(context: PolicyContext, role: Role): void {
   if (role === 'user') return
   const { deps, record } = context

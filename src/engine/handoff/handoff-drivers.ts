@@ -5,26 +5,26 @@ import { isForking } from './handoffs.js'
 import { noticeDeadline } from './missed-orders.js'
 
 /**
- * True when a driver must type: the clear, or the first prompt of a fresh session.
- * A session with a plugin module needs no driver.
+ * True when a background process must type the clear or the first prompt of a fresh session.
+ * A session with a plugin module needs no such process.
  */
 export function needsTyping({ state, way, client }: HandoffRecord): boolean {
   return Boolean(client) && ((state === 'clearing' && way === 'tmux') || (state === 'confirmed' && way !== 'mod'))
 }
 
 /**
- * Milliseconds a driver stands ready before there is anything to type.
- * A brief takes a minute or two; after this time a driver is started when it has something to type.
+ * Milliseconds that a typing process waits before there is anything to type.
+ * A brief takes a minute or two. After this time the process is started when there is text to type.
  */
 const READY_MS = 10 * 60_000
 
-/** True when the session is about to be left and its terminal can be typed into. */
+/** True when the session is about to be cleared and Baton can type into its terminal. */
 export function isBeforeTyping({ state, client }: HandoffRecord): boolean {
   return Boolean(client) && (state === 'requested' || state === 'checked')
 }
 
 /**
- * True while a driver must stand ready, so that the end of the turn need not wait for its start.
+ * True while a typing process must wait, so that the end of the turn need not wait for its start.
  */
 export function needsReadyDriver({ now }: Pick<EngineDependencies, 'now'>, handoff: HandoffRecord): boolean {
   return isBeforeTyping(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
@@ -38,14 +38,14 @@ export function hasDriver({ driver }: HandoffRecord): boolean {
   return Boolean(driver) && isAlive(driver!)
 }
 
-/** True when a fork must write the brief and no living process runs it. */
+/** True when a fork of the session must write the brief and no living process runs it. */
 export function lacksForkDriver(handoff: HandoffRecord): boolean {
   return isForking(handoff) && !hasDriver(handoff)
 }
 
 /**
- * Returns when a background process must check the handoff, in milliseconds: its review ends, its
- * turn may end without a signal, or its order to clear may go unnoticed.
+ * Returns when a background process must check the handoff, in milliseconds.
+ * Then its review ends, its turn may have ended without a signal, or its order went unnoticed.
  * Null when no check is needed. An ended session is checked by the next start instead.
  */
 export function awaitedAt(deps: EngineDependencies, handoff: HandoffRecord): number | null {

@@ -19,7 +19,7 @@ function mayBlock(context: SignalContext): boolean {
   )
 }
 
-/** False when only the user can carry the handoff out, or when it led to this session. */
+/** False when only the user can clear the session, or when the handoff led to this session. */
 function canLeaveWithoutUser(context: SignalContext, handoff: HandoffRecord | null): boolean {
   if (handoff === null || handoff.offered) return true
   const { state, failedWays, dueAt } = handoff
@@ -72,7 +72,7 @@ export function vetoAnswer({ agent, signal, veto }: SignalContext): string | nul
 
 /**
  * Returns the answer that makes the agent continue.
- * Null when there is none or the event cannot carry it.
+ * Null when there is none or the event's answer cannot do that.
  */
 export function insistAnswer({ agent, signal, insistence }: SignalContext): string | null {
   return insistence === '' ? null : (agent.insist?.(signal.event, insistence) ?? null)

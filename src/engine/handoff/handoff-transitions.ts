@@ -4,25 +4,26 @@ import { emit, type SessionContext } from '../context.js'
 import { cancelHandoffMessages, fieldsOf, handoffsHere, isToLeave, openHandoff, withdraw } from './handoffs.js'
 
 /**
- * The state machine of a handoff. `TRANSITIONS` is the only place that says which event leads from
- * which state to which, and `applyEvent` is the only function that writes a state.
+ * The state machine of a handoff.
+ * `TRANSITIONS` is the only place that says which event leads from which state to which.
+ * `applyEvent` is the only function that writes a state.
  *
- *   requested   The agent is asked for a brief, at its next tool boundary or the end of its turn.
- *               Below the bar it is asked once more. A fork of the session may write the brief
- *               instead (`fork-brief.ts`); the handoff stays in this state meanwhile.
- *   written     Reserved for a brief that was not compared with the facts yet. No event leads here:
- *               a brief is kept and checked in one transaction. Events may still lead away from it.
- *   checked     The brief is kept and completed. The session is left when its turn ends, and an
- *               idle one at once (`leave-session.ts`).
- *   review      A user may read the brief first, until `dueAt` or without end (`review.ts`).
- *   waiting     The brief is ready and nothing can clear the session from outside: the user's own
- *               /clear, or the next start in the folder, uses it.
- *   clearing    The order to clear was given, to the mod or to a process that types.
- *   confirmed   A fresh session has begun and gets the brief with its first request.
- *   started     The fresh session got its first prompt.
- *   done        The fresh session works.
- *   failed      The brief or the way to a fresh session was lost; `trouble` names the reason.
- *   cancelled   Nobody wants the handoff any more; `trouble` names the reason.
+ * requested   The agent is asked for a brief, at its next tool boundary or the end of its turn.
+ * Below the bar it is asked once more. A fork of the session may write the brief
+ * instead (`fork-brief.ts`); the handoff stays in this state meanwhile.
+ * written     Reserved for a brief that was not compared with the facts yet. No event leads here:
+ * a brief is kept and checked in one transaction. Events may still lead away from it.
+ * checked     The brief is kept and completed. The session is left when its turn ends, and an
+ * idle one at once (`leave-session.ts`).
+ * review      A user may read the brief first, until `dueAt` or without end (`review.ts`).
+ * waiting     The brief is ready and nothing can clear the session from outside: the user's own
+ * /clear, or the next start in the folder, uses it.
+ * clearing    The order to clear was given, to the mod or to a process that types.
+ * confirmed   A fresh session has begun and gets the brief with its first request.
+ * started     The fresh session got its first prompt.
+ * done        The fresh session works.
+ * failed      The brief or the way to a fresh session was lost; `trouble` names the reason.
+ * cancelled   Nobody wants the handoff any more; `trouble` names the reason.
  *
  * docs/internals/state.md shows the same table; `handoff-transitions.test.ts` compares them.
  */
@@ -85,7 +86,7 @@ interface Step {
 }
 
 interface Transition {
-  /** Null when the handoff does not exist yet. */
+  /** The state before the event. Null when the handoff does not exist yet. */
   from: readonly (HandoffState | null)[]
   event: HandoffEvent
   to: HandoffState
@@ -107,7 +108,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: ['review'], event: 'brief-edited', to: 'review', effects: [] },
   { from: BEFORE_CLEAR, event: 'brief-released', to: 'checked', effects: [] },
   { from: ['checked', 'waiting'], event: 'clear-ordered', to: 'clearing', effects: ['emit handoff_started'] },
-  // The first way failed and the next one is tried. The start event was emitted with the first.
+  // The first way to clear failed, and the next one is tried. The start event was emitted before.
   { from: ['clearing'], event: 'clear-ordered', to: 'clearing', effects: [] },
   { from: ['checked', 'waiting', 'clearing'], event: 'clear-left-to-user', to: 'waiting', effects: [] },
   { from: BEFORE_CLEAR, event: 'session-ended', to: 'waiting', effects: [] },
@@ -155,7 +156,7 @@ export const TRANSITIONS: readonly Transition[] = [
   },
 ]
 
-/** Returns the table's row. Null when it has no such pair. */
+/** Returns the table's row for this state and event. Null when the table has no such row. */
 export function transitionOf(from: HandoffState | null, event: HandoffEvent): Transition | null {
   return TRANSITIONS.find((row) => row.event === event && row.from.includes(from)) ?? null
 }
@@ -165,12 +166,13 @@ export type HandoffChange = Partial<Omit<HandoffRecord, 'handoffId' | 'state'>>
 
 /**
  * Applies one event to a handoff, with `change` for its other fields, and returns the new record.
- * Called inside a transaction. The state is taken from the store, so an outdated copy cannot bring
- * an earlier state back.
+ * Call the function inside a transaction.
+ * The state is taken from the store, so an outdated copy cannot bring an earlier state back.
  *
- * Returns null, and changes nothing, when the table does not contain the pair of stored state and
- * event. The refusal is logged and not thrown: the same transaction holds the reading and the
- * messages of the signal, and a thrown error would lose them with every signal of the session.
+ * Returns null when the table does not contain the pair of stored state and event.
+ * In that case nothing changes, and the refusal is logged and not thrown.
+ * The same transaction holds the reading and the messages of the signal.
+ * A thrown error would lose them with every signal of the session.
  */
 export function applyEvent(
   context: SessionContext,
@@ -191,7 +193,7 @@ export function applyEvent(
   return moved
 }
 
-/** Stores fields of a handoff other than its state. Call it inside a transaction. */
+/** Stores fields of a handoff other than its state. Call the function inside a transaction. */
 export function updateHandoff(
   { deps }: Pick<SessionContext, 'deps'>,
   handoff: HandoffRecord,
@@ -210,7 +212,7 @@ export interface HandoffRequest {
   unattended: boolean
 }
 
-/** Begins a handoff of this session. The last request wins: an earlier one of the seat is over. */
+/** Begins a handoff of this session and ends an earlier one of the same seat (terminal or job). */
 export function beginHandoff(context: SessionContext, asked: HandoffRequest): HandoffRecord {
   const { deps, record, at } = context
   for (const earlier of handoffsHere(context)) cancelHandoff(context, earlier, 'a later request replaced it')
@@ -241,7 +243,7 @@ export function beginHandoff(context: SessionContext, asked: HandoffRequest): Ha
   return applyEvent(context, handoff, 'handoff-requested') ?? handoff
 }
 
-/** Cancels a handoff and takes its order back, if the client has not begun it. */
+/** Cancels a handoff and withdraws its order to clear, if the client has not begun to clear. */
 export function cancelHandoff(
   context: SessionContext,
   handoff: HandoffRecord,
@@ -252,7 +254,7 @@ export function cancelHandoff(
   applyEvent(context, handoff, event, { trouble: why })
 }
 
-/** Cancels this session's handoff, unless the client has begun to carry it out. */
+/** Cancels this session's handoff, unless the client has begun to clear the session. */
 export function stopHandoff(context: SessionContext, why: string): void {
   const handoff = openHandoff(context)
   if (handoff === null || !isToLeave(context, handoff)) return
@@ -278,7 +280,7 @@ function idsOf({ handoffId, briefId }: HandoffRecord): { handoff_id: string; bri
 
 /**
  * Sets the brief's status.
- * A brief that a fresh session began with keeps `used`, unless `evenIfUsed`.
+ * A brief that a fresh session began with keeps the status `used`, unless `evenIfUsed` is set.
  */
 function markBrief(
   { deps }: SessionContext,

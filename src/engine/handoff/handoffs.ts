@@ -8,8 +8,8 @@ import { sameProcess } from '../messages/wake-idle-session.js'
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
 /**
- * True for interactive sessions only: a headless run is only warned, and a job's runner decides
- * itself.
+ * True for interactive sessions only.
+ * A headless run is only warned, and in a job the job's runner decides.
  */
 export function mayHandOver({
   record,
@@ -39,13 +39,12 @@ function runsElsewhere(
 }
 
 /**
- * Returns the open handoffs of the seat, without those of another client that shares its name: each
- * client is handed over separately.
+ * Returns the open handoffs of the seat (terminal or job).
+ * Omits those of another client with the same seat name: each client is handed over separately.
  */
 export function handoffsHere(context: Pick<SessionContext, 'deps' | 'record'>): HandoffRecord[] {
   return context.deps.store.openHandoffs({ seatId: context.record.seatId }).filter((handoff) => {
-    // Between the end of a session and the start of the next one, its client still carries out the
-    // clear.
+    // Between the end of a session and the next start, its client still executes the clear.
     const { state, sessionId, newSessionId } = handoff
     return !runsElsewhere(context, newSessionId ?? sessionId, state === 'clearing')
   })
@@ -56,7 +55,7 @@ export function isForking({ state, fork }: HandoffRecord): boolean {
   return state === 'requested' && fork?.outcome === null
 }
 
-/** True for the session to be left, while no fresh one has begun. */
+/** True for the session that the handoff will clear, while no fresh one has begun. */
 export function isToLeave(
   { record }: Pick<SessionContext, 'record'>,
   { sessionId, newSessionId }: HandoffRecord,
@@ -71,9 +70,9 @@ export function cancelHandoffMessages(context: SessionContext, why: string): voi
 }
 
 /**
- * Withdraws an order that was not begun. False when it was begun.
- * An order for a driver ends with its state, unless the first key was announced: the driver checks
- * both in one transaction (`beginTyping`).
+ * Withdraws an order to clear that was not begun. False when it was begun.
+ * Typing that has not begun needs no withdrawal, because it ends with the handoff's state.
+ * The typing process checks that state in one transaction (`beginTyping`).
  */
 export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, handoff: HandoffRecord): boolean {
   if (handoff.way === 'tmux') return handoff.state !== 'clearing' || !handoff.typing

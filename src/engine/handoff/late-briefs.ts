@@ -11,9 +11,7 @@ import { queue } from '../messages/messages.js'
 import { sessionContext } from '../session-context.js'
 import { keepOwnBrief } from './make-brief.js'
 
-/**
- * Milliseconds for which a brief is tried again that cannot be written now, as when a disk is full.
- */
+/** Milliseconds for which writing a brief is tried again when it fails, as on a full disk. */
 const TRY_MS = 24 * 3_600_000
 
 const REASONS = {
@@ -24,7 +22,7 @@ const REASONS = {
 /**
  * Writes briefs for sessions that ended without one, if their work was worth it.
  * If the client died at work, the brief is offered to the next start in the folder.
- * After a normal end it only waits to be requested.
+ * After a normal end, the brief is used only on request.
  */
 export function writeLateBriefs(deps: EngineDependencies): Event[] {
   return sessionsNeedingBrief(deps.store, deps.now()).flatMap((record) => {
@@ -56,7 +54,7 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     if (why === 'gone') told = offer(deps, now, brief, context.events)
     return context.events
   })
-  // The start is over, so the offer is shown with the first prompt instead of after its turn.
+  // The start of the session is over, so the offer is shown with the first prompt.
   if (told !== null) trySendToSeat(deps, told)
   return events
 }
@@ -88,8 +86,9 @@ function isWorthBrief({ facts, trouble }: ReadFacts): boolean {
 const isFailing = ({ kind, state }: Pick<Fact, 'kind' | 'state'>): boolean => kind === 'test' && state === 'failed'
 
 /**
- * Offers the brief to the user in the next session of the folder, but not to its agent: old work is
- * continued only on request. Returns the seat of that session, null when there is none.
+ * Offers the brief to the user in the next session of the folder, but not to the agent there.
+ * Old work is continued only on request.
+ * Returns the seat of that session, null when there is none.
  */
 function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord, events: Event[]): string | null {
   const seenSince = gone.seenAt

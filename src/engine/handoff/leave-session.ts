@@ -12,18 +12,19 @@ import { ORDER_MS, SETTLE_MS } from './missed-orders.js'
 
 type NamedContext = SessionContext & Pick<SignalContext, 'seatName'>
 
-/** Milliseconds until a check whether the driver still runs. */
+/** Milliseconds until a check whether the typing process still runs. */
 export const LOOK_MS = 2 * 60_000
 
 /** Fields of a handoff whose fresh session the user begins, with a /clear or the next start. */
 export const BY_NEXT_START = { way: 'start', orderId: null } as const
 
 /**
- * Leaves the session by the best available way: the plugin module clears it, or a driver
- * types into its terminal (`drive-handoff.ts`), or the user is told that it can be left.
+ * Leaves the session for a fresh one by the best available way.
+ * The plugin module clears the session, or a background process types into its terminal,
+ * or the user is told to clear it. See `drive-handoff.ts`.
  */
 export function leaveSession(context: PolicyContext, asked: HandoffRecord): void {
-  // A brief that waits for the user's own clear is completed at that clear.
+  // A brief that waits for the user's own /clear is completed at that /clear.
   const handoff = asked.state === 'waiting' ? asked : addLateFindings(context, asked)
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
@@ -41,8 +42,8 @@ export function isThere({ agent, record }: Pick<SessionContext, 'agent' | 'recor
 }
 
 /**
- * Releases the brief for use: an idle session is left at once, a working one at turn end.
- * After an ended session the brief waits for the next start.
+ * Releases the brief for use: an idle session is cleared at once, a working one at turn end.
+ * If the session has ended, the brief waits for the next start.
  */
 export function leaveWhenIdle(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
   if (!isThere(context)) return applyEvent(context, handoff, 'session-ended', BY_NEXT_START) ?? handoff
@@ -66,8 +67,8 @@ function order(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecor
 }
 
 /**
- * Gives an order again. `same`: it was never delivered or its time was too short.
- * The same id is carried out only once, however often it is given.
+ * Gives the plugin module an order again. `same`: it was never delivered or its time was too short.
+ * An order with the same id is executed only once, however often it is given.
  */
 export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which: 'same' | 'another'): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
@@ -84,8 +85,8 @@ export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which
 }
 
 /**
- * Gives a stored order.
- * The order is stored first, because an unknown one would be carried out unnoticed.
+ * Gives the plugin module a stored order.
+ * The order is stored first, because an unknown one would be executed unnoticed.
  */
 function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   const { sessionId: session, unattended } = handoff
@@ -95,12 +96,12 @@ function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: Ha
   const limit = unattended ? { perHour: policy.guards.maxUnattendedPerHour } : {}
   deps.store.afterCommit(() => {
     agent.order!(deps.liveDir, { format: 1, orderId, session, do: 'hand-off', prompt, until, ...limit })
-    // A background process checks whether the order is noticed: an idle client sends no signals.
+    // A background process checks whether the order is noticed. An idle client sends no signals.
     if (agent.tellsHindrance?.(deps.liveDir, session)) deps.leaveWork('handoff')
   })
 }
 
-/** Returns the user's client in a terminal that can be typed into. Null when there is none. */
+/** Returns the user's client whose terminal Baton can type into. Null when there is none. */
 function clientOf({ record }: SessionContext): HandoffRecord['client'] {
   if (!record.terminal || record.process === null || record.attended !== true) return null
   return { pid: record.process.pid, startedAt: record.process.startedAt, configDir: record.terminal.configDir }
@@ -124,12 +125,12 @@ function typeOrOffer(context: NamedContext, handoff: HandoffRecord, brief: Brief
 }
 
 /**
- * Starts the driver while the agent writes its brief, because starting is slow and the user would
- * wait for it at the end of the turn.
+ * Starts the typing process while the agent writes its brief.
+ * Starting is slow, and the user would wait for it at the end of the turn.
  */
 export function startDriverEarly(context: SignalContext): Pick<HandoffRecord, 'client'> {
   const { signal, record, takesOrders } = context
-  // The status line often reports the figure before the tool batch of the same answer does.
+  // The status line often reports a token count before the tool batch of the same answer does.
   const isAtWork = signal.kind === 'tool-batch' || (signal.kind === 'status-line' && record.state === 'working')
   const client = takesOrders || !isAtWork ? null : clientOf(context)
   if (client !== null) context.deps.store.afterCommit(() => context.deps.leaveWork('handoff'))
@@ -151,8 +152,8 @@ function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord
 }
 
 /**
- * Has the driver type the first prompt.
- * False when the terminal cannot be typed into or a plugin module does it.
+ * Has the background process type the first prompt.
+ * False when the terminal cannot be typed into or a plugin module enters the prompt.
  */
 export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps } = context
@@ -166,14 +167,14 @@ export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord):
   return true
 }
 
-/** Tries the next way after one failed. */
+/** Tries the next way to a fresh session after one failed. */
 export function offerInstead(context: NamedContext, handoff: HandoffRecord, failed: HandoffWay): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) failHandoff(context, handoff, 'its brief is missing')
   else typeOrOffer(context, { ...handoff, failedWays: [...handoff.failedWays, failed] }, brief)
 }
 
-/** Puts the brief back when the fresh session ended before its first prompt, for the next start. */
+/** Makes the brief wait for the next start when the fresh session ended before its first prompt. */
 export function waitForNextStart(context: SessionContext, handoff: HandoffRecord): void {
   applyEvent(context, handoff, 'fresh-session-lost', { ...BY_NEXT_START, newSessionId: null })
 }

@@ -11,20 +11,20 @@ import { questionsOf } from '../../facts/questions.js'
 import { handedFacts } from '../compaction/handed-facts.js'
 import type { SessionContext } from '../context.js'
 
-/** Sources of a brief besides its text. */
+/** The facts and other sources of a brief, without its text. */
 export interface BriefMaterial {
   keeper: BriefFiles
   facts: readonly Fact[]
   /** The agent's last text according to the transcript. Null when unknown. */
   lastAnswer: string | null
-  /** True when the whole transcript was read, so a text can be compared with its facts. */
+  /** True when the whole transcript was read, so a text can be compared with all facts. */
   whole: boolean
   repository: Repository | null
 }
 
 /**
- * Adds the question that the session ended with, as the transcript may lack the last answer at turn
- * end.
+ * Adds the question that the session ended with to the facts.
+ * At turn end the transcript may lack the last answer, which holds the question.
  */
 export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffRecord, 'question'>): BriefMaterial {
   if (!question) return material
@@ -36,7 +36,7 @@ export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffR
   return { ...material, facts: [...material.facts, ...asked] }
 }
 
-/** Returns how much of the facts a text covers. Null when there is nothing to compare it with. */
+/** Returns how much of the facts a text covers. Null when there are no facts to compare with. */
 export function coverageOf(
   context: Pick<SessionContext, 'deps' | 'record'>,
   material: BriefMaterial,
@@ -54,7 +54,7 @@ export function coverageOf(
 
 const NO_CALLS: NeededCalls = { calls: [], path: null }
 
-/** Stores a brief of the agent or the user and adds what it lacks. Call it inside a transaction. */
+/** Stores a brief of the agent or the user and adds missing facts. Call it inside a transaction. */
 export function takeBrief(
   context: SessionContext,
   material: BriefMaterial,
@@ -75,7 +75,7 @@ export function writeBrief(
   about: { reason: string | null; lastAnswer: string | null; appendix?: Appendix },
 ): BriefRecord {
   const own = keptBrief(context)
-  // Reuse the brief made earlier for the same signal, before it was known to be wanted.
+  // Reuse the brief made earlier for the same signal, before a handoff was known to need it.
   if (own?.takenAt === context.at && about.appendix === undefined) {
     const wanted: BriefRecord = { ...own, status: 'checked' }
     context.deps.store.putBrief(wanted)
@@ -86,8 +86,8 @@ export function writeBrief(
 
 /**
  * Writes a brief that was not requested: before a compaction, at a session's end, after a crash.
- * No handoff holds it. It stays available (`written`) and replaces the last one of its kind.
- * Call it inside a transaction.
+ * The brief belongs to no handoff. It stays available (`written`) and replaces the last such brief.
+ * Call the function inside a transaction.
  */
 export function keepOwnBrief(context: SessionContext, material: BriefMaterial, about: { reason: string }): BriefRecord {
   const earlier = keptBrief(context)
@@ -168,10 +168,10 @@ function storeBrief(
   return brief
 }
 
-/** Returns the session's facts and those still valid from the briefs it was given. */
+/** Returns the session's facts and the still valid facts from the briefs that it was given. */
 function allFacts(context: Pick<SessionContext, 'deps' | 'record'>, { facts, keeper }: BriefMaterial): readonly Fact[] {
   const handed = handedFacts(context, keeper)
-  // A prompt that quotes the brief repeats its facts: those do not count as the session's own.
+  // A prompt that quotes the brief repeats its facts. Those are not the session's own.
   const known = new Set(usersFacts(facts).map(keyOf))
   return handed.length === 0 ? facts : [...handed.filter((fact) => !known.has(keyOf(fact))), ...facts]
 }

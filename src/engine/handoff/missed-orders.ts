@@ -3,21 +3,23 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies } from '../context.js'
 
-/** Milliseconds an order may wait for an idle moment, as the user may be typing. */
+/**
+ * Milliseconds an order to the plugin module may wait for an idle moment: the user may be typing.
+ */
 export const ORDER_MS = 10 * 60_000
-/** Milliseconds from the last moment an order may begin until its result is expected. */
+/** Milliseconds from the last moment at which an order may begin until its result is expected. */
 export const SETTLE_MS = 5_000
 /**
  * Milliseconds for the plugin module to notice an order.
- * The module checks once a second and reports a hindrance at once, but a machine may be slow.
+ * The module checks once a second and reports an obstacle at once, but a machine may be slow.
  */
 export const NOTICE_MS = 10_000
-/** Milliseconds after which a waiting process has checked the order. */
+/** Milliseconds after which a waiting process has checked the order to the plugin module. */
 const LOOKED_MS = 5_000
 
 /**
- * True when the plugin module does not notice an order: it may have crashed while its files stay.
- * False also for a plugin module of an earlier version, which does not report hindrances.
+ * True when the plugin module does not notice an order. It may have crashed while its files stay.
+ * False also for an old plugin module, which does not report obstacles.
  */
 export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {
   if (agent.tellsHindrance?.(liveDir, sessionId) !== true) return false
@@ -27,8 +29,8 @@ export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, o
 }
 
 /**
- * Returns when the order must have been noticed.
- * Null without an order, after it was noticed, or if the plugin module does not report that.
+ * Returns when the plugin module must have noticed the order.
+ * Null without an order, after it was noticed, or if the module does not report that.
  */
 export function noticeDeadline(
   { store, agents, liveDir, now }: EngineDependencies,
@@ -42,12 +44,12 @@ export function noticeDeadline(
   return agent && !isLookedAt && isOverlooked(agent, liveDir, sessionId, orderId) ? by : null
 }
 
-/** Dependencies for reading a hindrance. */
+/** Dependencies for reading why a session is not cleared yet. */
 export type HindranceSources = Pick<EngineDependencies, 'store' | 'agents' | 'liveDir'>
 
 /**
- * Returns why the session of a handoff is not cleared yet, reported by the plugin module or the
- * driver. Null when there is none or it is not reported.
+ * Returns why the session of a handoff is not cleared yet.
+ * The plugin module or the typing process reports the reason. Null when there is none.
  */
 export function hindranceOf(
   { store, agents, liveDir }: HindranceSources,

@@ -8,7 +8,8 @@ import { isReviewOver } from './review.js'
 import { handoffsWaitingHere, isOld } from './waiting-briefs.js'
 
 /**
- * Tells the user how to use briefs that are too old or several for this start. None is injected.
+ * Tells the user how to use briefs that are too old, or several of them.
+ * No brief is added by itself.
  */
 export function offerOld(context: SignalContext): void {
   const { deps, signal, record, at } = context
@@ -23,7 +24,7 @@ export function offerOld(context: SignalContext): void {
 
 const MOST_NAMED = 5
 
-/** Offers several briefs, because nothing tells which one is meant. */
+/** Offers several briefs, because nothing tells which of them is meant. */
 function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): void {
   const named = waiting
     .slice(-MOST_NAMED)
@@ -34,7 +35,7 @@ function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): v
   )
 }
 
-/** True for a handoff of the seat that no session is about to start from. */
+/** True for a handoff of the seat (terminal or job) from which no session is about to start. */
 function isAbandoned(context: SignalContext, handoff: HandoffRecord): boolean {
   const { state, newSessionId } = handoff
   if (newSessionId !== null) return context.deps.store.session(newSessionId)?.state === 'ended'
@@ -61,8 +62,8 @@ function offerExpired(context: SignalContext, handoff: HandoffRecord): void {
 }
 
 /**
- * Tells the user of a resumed session how to leave it with its ready brief: resuming means that
- * they want this conversation.
+ * Tells the user of a resumed session how to begin a fresh one with the ready brief.
+ * By resuming, the user has shown that they want this conversation.
  */
 export function offerAtResume(context: SignalContext): void {
   const { record } = context

@@ -13,16 +13,18 @@ import { hindranceOf } from './missed-orders.js'
 
 /**
  * Review of a brief by the user before it is used (`handoff.review_seconds`).
- * The window opens when the brief is ready and closes by itself.
- * The first process that checks after that continues the handoff: a background process
- * (`workers/typist.ts`), a signal, a command or the server.
+ * The review opens when the brief is ready and closes by itself.
+ * The first process that checks after that continues the handoff: a background process,
+ * a signal, a command or the server (see `workers/typist.ts`).
  * A brief that the user wrote or edited needs no review.
  */
 
-/** Milliseconds a review stays open while the user edits the text, in case they never return. */
+/**
+ * Milliseconds a review stays open while the user edits the text, in case the user never returns.
+ */
 const EDITING_MS = 60 * 60_000
 
-/** Opens the configured review of a ready brief, or else leaves the session. */
+/** Opens the configured review of a ready brief. Without one, clears the session. */
 export function reviewOrLeave(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (!beginReview(context, handoff, brief)) leaveSession(context, handoff)
 }
@@ -68,13 +70,13 @@ export function isReviewOver({ at }: Pick<SessionContext, 'at'>, { state, dueAt 
   return state === 'review' && dueAt !== null && dueAt <= at
 }
 
-/** Keeps the window open while the user edits the text. */
+/** Keeps the review open while the user edits the text. */
 export function holdReview(context: SessionContext, handoff: HandoffRecord): void {
   if (handoff.state === 'review' && handoff.dueAt !== null)
     updateHandoff(context, handoff, { dueAt: later(context, EDITING_MS) })
 }
 
-/** Returns the end of a reopened window. Without a configured review the old end stays. */
+/** Returns the end of a reopened review. Without a configured review, the old end stays. */
 export function reopenedUntil(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
   return context.policy.handoff.reviewSeconds === 0 ? dueAt : windowEnd(context)
 }

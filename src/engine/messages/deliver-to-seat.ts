@@ -18,19 +18,19 @@ import {
 } from './wake-idle-session.js'
 
 /**
- * Functions that send messages to a seat without its client's next event: by an order or the
- * outbox.
+ * Functions that send messages to a seat (terminal or job) without the client's next event.
+ * They use an order to the plugin module or the outbox (files for hooks).
  */
 
 /**
- * Prepares answers in the outbox, in its own transaction, so that they hold only stored messages.
+ * Prepares answers in the outbox, in a transaction of its own, so that they hold stored messages.
  */
 export function prepareOutbox(context: SessionContext, kind: SignalKind | null): void {
   const { deps, agent, record } = context
-  // If the client stops now, messages it was given may be repeated before those behind them.
+  // If the client stops now, messages it was given may be repeated. They then go before later ones.
   const unsettled = deps.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
-  // Select for each event separately: a message that only the end of a turn may carry must not take
-  // the room of one for the next tool boundary.
+  // Select messages for each event separately.
+  // A message that only the end of a turn may deliver must not take the room of another one.
   const answersFor = (inFlight: readonly string[]): PreparedAnswer[] =>
     agent.carriers.flatMap((event) => {
       const messages = pickNow(context, kind, { inFlight, unsettled, carrier: { event, agent } })
@@ -43,9 +43,9 @@ export function prepareOutbox(context: SessionContext, kind: SignalKind | null):
 }
 
 /**
- * Sends a seat's messages without waiting for its next event, in its own transaction.
- * An idle session that can be woken gets an order; for others the next hook finds them in the
- * outbox.
+ * Sends a seat's messages without waiting for its next event, in a transaction of its own.
+ * An idle session that can be woken gets a prompt.
+ * For other sessions, the next hook finds the messages in the outbox.
  */
 export function sendToSeat(deps: EngineDependencies, seatId: string): void {
   deps.store.transaction(() => {
@@ -65,7 +65,7 @@ export function sendToSeat(deps: EngineDependencies, seatId: string): void {
   })
 }
 
-/** Sends queued messages if possible. If that fails, the seat's next event carries them. */
+/** Sends queued messages if possible. If that fails, the answer to the next event delivers them. */
 export function trySendToSeat(deps: EngineDependencies, seatId: string): void {
   try {
     sendToSeat(deps, seatId)
@@ -85,7 +85,7 @@ function settleDeadClient(context: SessionContext): void {
     if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(context, message)
 }
 
-/** Returns the session that currently works in a seat, else null. */
+/** Returns the session that currently works in a seat (terminal or job), else null. */
 export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: string): SessionRecord | null {
   const process = store.seat(seatId)?.process ?? null
   const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
@@ -94,8 +94,8 @@ export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: st
 }
 
 /**
- * Returns a context for messages to a seat without a signal.
- * Null when the seat has no session, or when a job's runner speaks for it.
+ * Returns a context for messages to a seat (terminal or job) without a signal.
+ * Null when the seat has no session, or when a job's runner delivers its messages.
  */
 function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
   const record = sitting(deps, seatId)
@@ -108,13 +108,15 @@ export function messageContext(deps: EngineDependencies, record: SessionRecord):
   return agent ? { deps, agent, record, at: deps.now().toISOString(), events: [] } : null
 }
 
-/** Number of newest messages that are checked. Older ones wait for their seat's own events. */
+/**
+ * Number of newest messages that are checked. Older ones wait for the events of their own session.
+ */
 const NEWEST = 200
 
 /**
  * Checks sent messages without a signal, for commands and the server.
- * Messages of refused or late orders are queued again, and an idle session that can now be woken
- * is.
+ * Messages of refused or late orders are queued again.
+ * An idle session that can be woken by now is woken.
  */
 export function checkSentMessages(deps: EngineDependencies): Event[] {
   const { store } = deps
@@ -133,13 +135,13 @@ function checkSeat(deps: EngineDependencies, seatId: string): Event[] {
   settleOrders(context, null, false)
   const open = deps.store.openMessages(seatId)
   const waits = open.some((message) => message.status === 'queued' && isWorthTurn(message))
-  // The next hook must find the messages of a failed order.
+  // The next hook must find the messages of an order that failed.
   if (waits && !hasOpenOrder(open) && (before || mayWake(context)))
     deps.store.afterCommit(() => sendToSeat(deps, seatId))
   return context.events
 }
 
-/** A prompt for the terminal of a session. */
+/** A prompt to be typed into the terminal of a session. */
 interface TypedPrompt {
   seatId: string
   orderId: string
@@ -148,8 +150,8 @@ interface TypedPrompt {
 }
 
 /**
- * Returns the idle session of a seat that has waiting messages and can only be reached by its
- * terminal, else null.
+ * Returns the idle session of a seat that has waiting messages and is reached only by typing.
+ * Null when there is no such session.
  */
 export function typable(deps: EngineDependencies, seatId: string): SessionRecord | null {
   const context = seatContext(deps, seatId)

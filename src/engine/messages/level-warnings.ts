@@ -23,8 +23,8 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
   if (crossed.length === 0) return
   const { record, policy } = context
   // The first answer of a fresh session may be above a level.
-  // That answer proves that the session works, so its own handoff is over and the next one is
-  // judged separately.
+  // That answer proves that the session works, so the handoff that began it is over.
+  // The next handoff is judged separately.
   const begun = openHandoff(context)
   if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)
   const open = openHandoff(context)
@@ -91,7 +91,9 @@ function offerHandoff(context: SignalContext): void {
   )
 }
 
-/** Emits warning events for levels without a message: those of `tens`, and all levels in jobs. */
+/**
+ * Emits warning events for levels without a message: those of the preset `tens`, and those in jobs.
+ */
 function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLevel[]): void {
   const inJob = context.record.jobId !== null
   for (const level of crossed)
@@ -100,9 +102,8 @@ function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLe
 
 /**
  * Emits a warning with the answer's `inputTokens` and `cacheTokens`.
- * The plugin module and a job's queries report only their sum, often before the transcript
- * holds the answer:
- * then the event waits for the next read of the transcript.
+ * The plugin module and a job's queries report only their sum.
+ * If the transcript lacks the answer, the event waits for the next read of the transcript.
  */
 function emitWarning(
   context: SignalContext,
@@ -128,7 +129,7 @@ function emitWarning(
   else emit(context, 'context_warning', data)
 }
 
-/** Signals that arrive after the answer of a warning was written to the transcript. */
+/** Signals that arrive after the answer that caused a warning was written to the transcript. */
 const AFTER_ANSWER = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
 
 /**
@@ -142,7 +143,7 @@ export function emitDueWarnings(context: SignalContext, { observed, settled }: O
   const isOver = (settled && !signal.subagent && AFTER_ANSWER.has(signal.kind)) || signal.kind === 'session-end'
   const waiting = record.dueWarnings.filter((data) => {
     const usage = answers.find(({ used }) => used === data.usedTokens)?.usage ?? null
-    // A later answer shows that no answer has this figure.
+    // A later answer shows that no answer has this token count.
     const isPassed = answers.some(({ used }) => used !== null && used > Number(data.usedTokens))
     if (usage === null && !isOver && !isPassed) return true
     const counts = usage && { inputTokens: usage.input, cacheTokens: usage.cacheCreation + usage.cacheRead }
@@ -160,7 +161,7 @@ export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps'
   const cycles = events.filter(
     ({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume',
   )
-  // A cycle begun by a handoff is counted as that handoff.
+  // A cycle that a handoff began is counted as that handoff.
   const compactions = cycles.filter(({ data }) => data.reason !== 'clear')
   const handoffs = deps.store.handoffs({ seatId: record.seatId, limit: 50 })
   const done = handoffs.filter(({ state }) => state === 'done')
@@ -174,7 +175,7 @@ export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps'
   }
 }
 
-/** Tells the user once that Baton is on but no readings arrive. */
+/** Tells the user once that Baton is on but no token counts arrive. */
 export function alarmOnSilence(context: SignalContext): void {
   const { record } = context
   if (!context.enabled || record.jobId !== null || !isSilent(record.silence, new Date(context.at))) return

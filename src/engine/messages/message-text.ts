@@ -3,8 +3,8 @@ import type { Message } from '../../contract/records/message.js'
 export const REPEATED = '[baton] (repeated: the client stopped before it confirmed this message)'
 
 /**
- * Returns the text that identifies this message in a conversation, as two senders may write the
- * same words. No command prints it.
+ * Returns the text that identifies this message in a conversation. No command prints it.
+ * Two senders may write the same words.
  */
 export function markOf(message: Message): string {
   return message.sender === 'baton' ? (message.agent_text ?? '') : `(message ${message.message_id})`

@@ -17,10 +17,10 @@ import {
 } from './wake-idle-session.js'
 
 /**
- * Delivery of messages: queued, then `sent` in an answer the client waits for, then `delivered`
- * once the client's next event shows that it continued from there.
- * If the client died in between, the message is queued again and marked as repeated, unless the
- * conversation on disk holds it.
+ * Delivery of messages. A message is queued, then `sent` in an answer that the client waits for.
+ * It is `delivered` once the client's next event shows that the client continued from there.
+ * If the client died in between, the message is queued again and marked as repeated.
+ * A message that the conversation on disk holds is not repeated.
  */
 
 type MessageContent = Pick<
@@ -76,9 +76,7 @@ export function isAboutSession(
   return (m) => m.session_id === record.sessionId && categories.includes(m.category)
 }
 
-/**
- * Selects messages about sessions this seat has left: ended ones, and those its process ran before.
- */
+/** Selects messages about sessions that ended or that this seat's process ran before. */
 export function isAboutLeftSession(
   { deps, record }: SessionContext,
   categories: readonly string[],
@@ -91,14 +89,14 @@ export function isAboutLeftSession(
 }
 
 /**
- * Cancels outdated alerts, except those a hook is delivering now. Returns the cancelled messages.
+ * Cancels outdated alerts, except those that a hook is delivering now. Returns the cancelled ones.
  */
 export function cancelStale(context: SessionContext, reason: string, which: (message: Message) => boolean): Message[] {
   const { deps, record } = context
   const stale = (): Message[] =>
     deps.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
-  // Messages of an order that was not begun are cancelled too; the others of that order are sent
-  // again.
+  // Messages of an order that was not begun are cancelled too.
+  // The other messages of that order are sent again.
   if (deps.store.openMessages(record.seatId).some((m) => m.order_id && m.sender === 'baton' && which(m))) {
     settleOrders(context, null, true)
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, record.seatId)))
@@ -119,7 +117,7 @@ const CONFIRMING_SIGNALS = new Set<SignalKind>([
   ...(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start', 'session-start', 'session-end'] as const),
 ])
 
-/** Marks messages as delivered that the answers before this main-chain event carried. */
+/** Marks messages as delivered if the answers before this main-chain event contained them. */
 export function confirmDelivered(context: SignalContext): void {
   const { deps, record, signal } = context
   if (signal.subagent || !CONFIRMING_SIGNALS.has(signal.kind)) return
@@ -139,8 +137,8 @@ export function confirmDelivered(context: SignalContext): void {
 }
 
 /**
- * True when this event shows that the model was asked since.
- * The model is not asked between a start and the first prompt, nor between two prompts in a row.
+ * True when this event shows that the model was asked since the message was sent.
+ * Nothing is asked between a start and the first prompt, nor between two prompts in a row.
  */
 function wasModelAsked(context: SignalContext, message: Message): boolean {
   const { agent, record, signal, at } = context
@@ -151,8 +149,8 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
 }
 
 /**
- * Sends messages again after a restart that were never confirmed, unless the conversation holds
- * them.
+ * Sends messages that were never confirmed again after a restart.
+ * Messages that the conversation holds are not repeated.
  */
 export function repeatUnconfirmed(context: SignalContext): void {
   const { deps, record, signal } = context
@@ -167,9 +165,8 @@ export function repeatUnconfirmed(context: SignalContext): void {
 }
 
 /**
- * Puts waiting messages into the answer to this signal, or into the outbox if the client does not
- * wait for an answer.
- * Events of a subagent carry nothing, nor do those of a job, whose runner sends its messages.
+ * Puts waiting messages into the answer to this signal, or into the outbox for the next hook.
+ * Answers to a subagent's events contain none. A job's runner sends the messages of the job.
  * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
 export function answerWithMessages(context: SignalContext, how: Delivery, signalId: string | null): string {
@@ -188,7 +185,7 @@ export function answerWithMessages(context: SignalContext, how: Delivery, signal
   if (messages.length === 0) return ''
   const told = turnEnds ? continueWithMessages(context, messages, signalId) : null
   if (told !== null) return told
-  // The agent cannot be made to continue with them, so it is woken once it is idle.
+  // The agent cannot be made to continue its turn with them, so it is woken once it is idle.
   if (turnEnds && messages.some(isWorthTurn))
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, record.seatId)))
   const carries = agent.carries(signal.event)
@@ -203,12 +200,12 @@ export function answerWithMessages(context: SignalContext, how: Delivery, signal
 
 /**
  * Most turns in a row that messages may continue.
- * Clients ignore hooks that keep a turn from ending, and a handoff may need to do so too.
+ * Clients ignore hooks that keep a turn from ending, and a handoff may need such a hook too.
  */
 const MOST_INSISTED = 5
 
 /**
- * Makes the agent continue its turn with the messages. Null when it cannot, or did so too often.
+ * Makes the agent continue its turn with the messages. Null when that is impossible or too often.
  */
 function continueWithMessages(
   context: SignalContext,

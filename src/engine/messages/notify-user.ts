@@ -4,7 +4,7 @@ import { type NoticeContent, type NoticeOrigin, noticeName, noticesFor } from '.
 import type { EngineDependencies } from '../context.js'
 import type { PolicyContext } from '../session-context.js'
 
-/** Stores notices about a session for the targets of its configuration; see `storeNotices`. */
+/** Stores notices about a session for the targets in its configuration (see `storeNotices`). */
 export function notifyUser(
   context: Omit<PolicyContext, 'takesOrders' | 'events' | 'agent'>,
   contents: readonly NoticeContent[],
@@ -24,8 +24,8 @@ export function notifyUser(
 }
 
 /**
- * Stores notices in the transaction of their event; `at` is the time of that event.
- * Another process sends them, so no answer to a client waits for a target.
+ * Stores notices in the transaction of their event. `at` is the time of that event.
+ * Another process sends the notices, so no answer to a client waits for a target.
  */
 export function storeNotices(
   { store, newId, leaveWork }: Pick<EngineDependencies, 'store' | 'newId' | 'leaveWork'>,

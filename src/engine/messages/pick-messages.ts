@@ -2,7 +2,9 @@ import type { Agent } from '../../agents/agent.js'
 import type { Message } from '../../contract/records/message.js'
 import { markOf, REPEATED } from './message-text.js'
 
-/** Most characters that every client passes on whole. Further messages wait for the next answer. */
+/**
+ * Most characters that every client passes on in full. Further messages wait for the next answer.
+ */
 export const LONGEST = 9_000
 
 /** Reason why a message is not delivered now. */
@@ -18,32 +20,33 @@ export type WaitReason =
   | 'delivered with the next event of the session'
   | 'the next answer to the client is full'
 
-/** Situation in which messages are delivered. */
+/** The situation in which messages are delivered. */
 export interface Moment {
   sessionId: string
-  /** Reason why all messages to the seat must wait. Null when they need not. */
+  /** Reason why all messages to the seat (terminal or job) must wait. Null when they need not. */
   held: WaitReason | null
-  /** Ids of messages that a hook has taken and not yet confirmed. */
+  /** Ids of messages that a hook has taken and not confirmed yet. */
   inFlight: readonly string[]
-  /**
-   * Messages that may have to be repeated. Later ones of the same sender must not overtake them.
-   */
+  /** Messages that may have to be repeated. Later ones of the same sender must wait for them. */
   unsettled: readonly Message[]
-  /** True for a prompt of its own, which only some messages are worth. */
+  /** True for delivery in a new prompt, which only some messages justify. */
   startsTurn: boolean
-  /** Event whose answer carries the messages. Null when no particular event is known. */
+  /** Event whose answer delivers the messages. Null when no particular event is known. */
   carrier: { event: string; agent: Pick<Agent, 'carriers' | 'turnEnds'> } | null
 }
 
 interface Picked {
-  /** Messages to deliver now, oldest first. At least one, however long, if there is any. */
+  /**
+   * Messages to deliver now, oldest first.
+   * At least one, if any may be delivered, however long it is.
+   */
   now: Message[]
   waiting: { message: Message; reason: WaitReason }[]
 }
 
 /**
- * Picks the messages to deliver now and gives the reason why each other one waits.
- * `open`: all messages of the seat, oldest first. Those not queued are in neither list.
+ * Picks the messages to deliver now. Returns for each other message why it waits.
+ * `open`: all messages of the seat, oldest first. Messages that are not queued are in neither list.
  */
 export function pickMessages(open: readonly Message[], moment: Moment): Picked {
   const lineOf = ({ mode, sender }: Message): string => `${mode} ${sender}`
@@ -68,7 +71,7 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
       continue
     }
     picked.waiting.push({ message, reason: reason ?? 'the next answer to the client is full' })
-    // Order is kept per sender, so messages behind one that does not fit wait with it.
+    // Each sender's messages keep their order, so those behind one that does not fit wait with it.
     if (reason === null) length = Number.POSITIVE_INFINITY
   }
   return picked
@@ -88,8 +91,9 @@ function lengthOf(message: Message): number {
 }
 
 /**
- * True for a message that may start a turn of an idle agent: one to the seat, or an urgent request
- * for a brief. Everything else from Baton is delivered with the next event.
+ * True for a message that may start a turn of an idle agent.
+ * These are messages to the seat and urgent requests for a brief.
+ * All other messages from Baton are delivered with the next event.
  */
 export function isWorthTurn(message: Message): boolean {
   if (message.agent_text === null) return false

@@ -6,7 +6,7 @@ import { textsOf } from './message-text.js'
 import { canCarry, type Moment, pickMessages, type WaitReason } from './pick-messages.js'
 import { deliver, hasOpenOrder, isPrompt } from './wake-idle-session.js'
 
-/** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
+/** Marks messages as sent in the answer to `event`, if that answer can deliver them. */
 export function markGiven(
   context: SessionContext,
   messages: readonly Message[],
@@ -36,12 +36,11 @@ export function markGiven(
   }
 }
 
-/** Returns the reason why all messages to the seat must wait. Null when they need not. */
+/** Returns the reason why all messages to the seat (terminal or job) must wait. Null if none. */
 export function reasonToHold({ deps, record, at }: SessionContext, kind: SignalKind | null): WaitReason | null {
   const handoffs = deps.store.openHandoffs({ seatId: record.seatId })
   const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
-  // A fresh session may never be prompted by Baton: after its deadline a message may start its
-  // turn.
+  // Baton may never prompt a fresh session. After the deadline a message may start its turn.
   const isBegun = ({ state, dueAt }: HandoffRecord): boolean =>
     (state === 'confirmed' && dueAt !== null && at < dueAt) ||
     ((state === 'confirmed' || state === 'started') && kind === 'prompt')
@@ -56,13 +55,13 @@ export function reasonToHold({ deps, record, at }: SessionContext, kind: SignalK
   return isBehindOwn ? 'another prompt is delivered first' : null
 }
 
-/** Returns the messages for a prompt of their own to an idle session. */
+/** Returns the messages that go to an idle session in a new prompt. */
 export function messagesForPrompt(context: SessionContext): Message[] {
   if (hasOpenOrder(context.deps.store.openMessages(context.record.seatId))) return []
   return messagesToDeliver(context, null, { startsTurn: true })
 }
 
-/** Returns the messages to deliver now, after withdrawing those in the outbox for the next hook. */
+/** Returns the messages to deliver now. Withdraws the answers in the outbox that contain them. */
 export function messagesToDeliver(
   context: SessionContext,
   kind: SignalKind | null,
@@ -91,9 +90,7 @@ export function pickNow(
   }).now
 }
 
-/**
- * Returns the queued messages of a seat that are for this session or for any session of the seat.
- */
+/** Returns the queued messages for this session or for any session of its seat. */
 export function queuedFor(messages: readonly Message[], sessionId: string): Message[] {
   return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
 }
@@ -118,8 +115,8 @@ export function withdrawAnswers(context: SessionContext, sessionId: string): str
 }
 
 /**
- * Runs work on files and returns `otherwise` if it fails, so that a signal is processed even if
- * files cannot be read or written. Messages then wait for the next signal.
+ * Runs work on files and returns `otherwise` if the work fails.
+ * A signal is processed even if files cannot be used. Messages then wait for the next signal.
  */
 export function fallbackOnError<T>({ deps }: Pick<SessionContext, 'deps'>, otherwise: T, work: () => T): T {
   try {
@@ -131,8 +128,8 @@ export function fallbackOnError<T>({ deps }: Pick<SessionContext, 'deps'>, other
 }
 
 /**
- * Takes the messages of a job's session: lost facts and messages to its seat. Null when none wait.
- * The job's runner puts them into the answer to `event`, and the client's next event confirms them.
+ * Takes the messages for a job's session: lost facts and sent messages. Null when none wait.
+ * The job's runner puts them into the answer to `event`. The client's next event confirms them.
  */
 export function takeJobMessages(deps: EngineDependencies, sessionId: string, event: string): string | null {
   return deps.store.transaction(() => {

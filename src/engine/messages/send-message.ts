@@ -13,16 +13,16 @@ interface OutgoingMessage {
   seatId: string
   sender: string
   mode: Mode
-  /** The text, or its beginning when there is a `file`. */
+  /** The text of the message, or its beginning when there is a `file`. */
   text: string
-  /** File with the whole text, if that is too long for a client. */
+  /** File with the whole text, for a text that is too long for a client. */
   file: { path: string; characters: number } | null
 }
 
-/** Longest text of a message that fits into one answer with what Baton adds. */
+/** Longest text of a message that fits into one answer together with Baton's own words. */
 export const LONGEST_TEXT = LONGEST - 500
 
-/** Queues a message to a seat and sends it. Returns the message in its state after that. */
+/** Queues a message to a seat (terminal or job) and sends it. Returns the message after that. */
 export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage): Message {
   const { store } = deps
   const at = deps.now().toISOString()
@@ -57,7 +57,7 @@ function agentText({ sender, text, file }: OutgoingMessage): string {
 }
 
 /**
- * Cancels a message that was not delivered. Returns it as stored then: cancelled, or already sent.
+ * Cancels a message that was not delivered. Returns the stored message: cancelled or already sent.
  */
 export function cancelMessage(deps: EngineDependencies, messageId: string): Message | null {
   const { store } = deps
@@ -70,7 +70,7 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
     addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'it was withdrawn' })
-    // Other messages of the same answer or order are still delivered.
+    // Other messages of the same answer or order must still be delivered.
     store.afterCommit(() => trySendToSeat(deps, found.seat_id))
     return cancelled
   })
@@ -97,7 +97,9 @@ export function takeMessageBack(deps: EngineDependencies, messageId: string): Me
   )
 }
 
-/** Withdraws a message from outbox and orders. True when a hook is delivering it right now. */
+/**
+ * Withdraws a message from outbox and orders. True when a hook is delivering the message right now.
+ */
 function withdrawMessage(deps: EngineDependencies, message: Message): boolean {
   const record = message.session_id === null ? sitting(deps, message.seat_id) : deps.store.session(message.session_id)
   const context = record && messageContext(deps, record)

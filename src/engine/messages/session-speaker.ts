@@ -4,8 +4,8 @@ import type { TextSubject } from '../../policy/texts.js'
 
 /**
  * Names a session in texts for users and agents.
- * Others choose the names of seats and folders, so they are reduced to one line without marks of
- * Baton.
+ * Others choose the names of seats and folders.
+ * Therefore such names are reduced to one line without marks of Baton.
  */
 export function speakerFor(
   { sessionId, project }: Pick<SessionRecord, 'sessionId' | 'project'>,

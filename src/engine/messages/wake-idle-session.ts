@@ -8,39 +8,41 @@ import { markOf, textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 
 /**
- * Waking an idle session by an order: the plugin module enters the message as a prompt when
- * nothing blocks it.
- * Such a message is `sent` with the order's id until the client's event shows the prompt; from then
- * on it is confirmed like any other.
- * A refused, late or withdrawn order leaves it queued, and an earlier opportunity withdraws the
- * order. Without a module, a waiter process that sleeps beside the client is used instead.
+ * Wakes an idle session: the plugin module enters the message as a prompt when nothing blocks it.
+ * Such a message is `sent` with the order's id until the client's event shows the prompt.
+ * From then on the message is confirmed like any other.
+ * A refused, late or withdrawn order leaves the message queued.
+ * An earlier opportunity to deliver the message withdraws the order.
+ * Without a plugin module, a hook that waits beside the idle client delivers the message.
  */
 
 /**
- * Milliseconds an order may stay open: a dialog can be open for hours, and it can be withdrawn
- * anytime.
+ * Milliseconds an order may stay open. A dialog can be open for hours.
+ * Baton can withdraw the order at any time.
  */
 const ORDER_MS = 12 * 60 * 60_000
-/** Milliseconds from carrying out an order until its prompt must be seen. */
+/** Milliseconds from the execution of an order until its prompt must be seen. */
 const SHOWN_MS = 60_000
 /**
- * Milliseconds of silence after which a session counts as idle: a long tool runs, or the user
- * stopped its turn, which no event reports.
+ * Milliseconds of silence after which a session counts as idle.
+ * No event reports that a long tool runs or that the user stopped the turn.
  */
 export const QUIET_MS = 30_000
 
 /**
- * Milliseconds for the waiter to start after a turn's end: it starts beside the hook of that event.
+ * Milliseconds for the waiting hook to start after a turn's end. Another hook runs at that event.
  */
 const WAITER_MS = 5_000
 
-/** Returns how an idle session can be woken. Null when it is not idle or there is no way. */
+/**
+ * Returns how an idle session can be woken. Null when the session is not idle or cannot be woken.
+ */
 function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter' | null {
   const { process, state } = record
   if (record.attended !== true || process === null || state === 'ended') return null
   if (!isQuiet({ record, at }) || !agent.alive(process)) return null
   if (agent.order && agent.takesOrders?.(deps.liveDir, record.sessionId, process)) return 'order'
-  // A waiter cannot see whether a turn runs.
+  // A waiting hook cannot see whether a turn runs.
   const idle = state === 'idle' || state === 'unknown'
   const waiter = idle ? (agent.waiter?.of(deps.liveDir, process.pid) ?? null) : null
   return waiter === 'asleep' || (waiter === 'known' && Date.parse(at) - Date.parse(record.seenAt) < WAITER_MS)
@@ -71,8 +73,8 @@ export function markPrompted(
 }
 
 /**
- * Gives all messages in one order.
- * They are stored first: an unknown order would be carried out unnoticed.
+ * Gives all messages to the plugin module in one order.
+ * The messages are stored first, because an unknown order would be executed unnoticed.
  */
 export function wake(context: SessionContext, messages: readonly Message[]): void {
   const { deps, agent, record, at } = context
@@ -83,7 +85,7 @@ export function wake(context: SessionContext, messages: readonly Message[]): voi
   markPrompted(context, messages, by, orderId)
   const until = Date.parse(at) + ORDER_MS
   const give = (): void => {
-    // Another process may have sent the messages in its own order meanwhile.
+    // Another process may have sent the messages in an order of its own meanwhile.
     if (!messages.some(({ message_id }) => deps.store.message(message_id)?.order_id === orderId)) return
     if (by === 'waiter')
       agent.waiter!.say(deps.liveDir, { clientPid: record.process!.pid, session, orderId, text: prompt })
@@ -92,31 +94,31 @@ export function wake(context: SessionContext, messages: readonly Message[]): voi
   deps.store.afterCommit(() => deps.store.transaction(give))
 }
 
-/** True when an order is on its way to this seat. */
+/** True when an order with messages is on its way to this seat. */
 export function hasOpenOrder(messages: readonly Message[]): boolean {
   return messages.some((message) => message.status === 'sent' && message.order_id)
 }
 
 /**
- * Ways in which Baton prompts an idle client: by an order, a waiter beside it, or keys in its
- * terminal.
+ * Ways in which Baton prompts an idle client: an order to the plugin module, a hook that waits
+ * beside the client, or keys typed into its terminal.
  */
 const PROMPTED = ['order', 'waiter', 'keys']
 
-/** True for a message that is sent as a prompt of its own. */
+/** True for a message that is sent as a new prompt. */
 export function isPrompt(message: Message): boolean {
   return PROMPTED.includes(message.via ?? '')
 }
 
 /**
- * Settles the orders to this seat.
- * `prompt`: the prompt the client just got, which may be one of them.
- * `takeBack`: withdraw those that were not begun.
+ * Settles the orders to this seat (terminal or job).
+ * `prompt`: the prompt the client just got, which may be one of the ordered messages.
+ * `takeBack`: withdraw the orders that were not begun.
  */
 export function settleOrders(context: SessionContext, prompt: string | null, takeBack: boolean): void {
   const { deps, record, at } = context
   for (const message of deps.store.openMessages(record.seatId)) {
-    // Abandoned messages count too: the user may send typed text much later.
+    // Abandoned messages count too, because the user may send the typed text much later.
     if (prompt !== null && isWorthTurn(message) && prompt.includes(markOf(message))) {
       const via = message.via ?? 'keys'
       deps.store.putMessage({
@@ -142,7 +144,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   const session = message.sent_to ?? record.sessionId
   const orderId = message.order_id!
   const now = Date.parse(at)
-  // Keys cannot be withdrawn: the client shows them at once or never.
+  // Typed keys cannot be withdrawn. The client shows them at once or never.
   if (message.via === 'keys') return now - Date.parse(message.sent_at!) < SHOWN_MS ? 'on-its-way' : 'unknown'
   const byWaiter = message.via === 'waiter'
   const look = () => (byWaiter ? answerOfWaiter : answerOfMod)(agent, deps.liveDir, session, orderId)
@@ -163,7 +165,7 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   return session === record.sessionId && now - answer.at < SHOWN_MS ? 'on-its-way' : 'unknown'
 }
 
-/** Start of an order, null when it was not begun. `refused`: why it will not be carried out. */
+/** Start of an order, null when it was not begun. `refused`: why the order will not be executed. */
 type Begun = { at: number; refused: string | null } | null
 
 function answerOfMod(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
@@ -228,7 +230,7 @@ export function requeue({ deps }: SessionContext, message: Message, repeated: bo
   deps.store.putMessage({ ...message, ...waits, repeated: repeated || message.repeated })
 }
 
-/** True for a session that has ended, whose process is dead, or that this one replaced. */
+/** True for a session that has ended, whose process is dead, or that this session replaced. */
 export function isLeft({ deps, agent, record }: SessionContext, sessionId: string): boolean {
   const oldSession = deps.store.session(sessionId)
   if (oldSession === null || oldSession.state === 'ended' || oldSession.process === null) return true

@@ -37,9 +37,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   repeatUnconfirmed(context)
 }
 
-/**
- * Hands a waiting brief to the started session. A brief that has waited too long is only offered.
- */
+/** Gives a waiting brief to the started session. A brief that waited too long is only offered. */
 function startFromBrief(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const open = deps.store.openHandoffs({ seatId: record.seatId })
@@ -50,7 +48,8 @@ function startFromBrief(context: SignalContext): void {
 
 /**
  * Gives a resumed session its brief again if it ended before it worked from that brief.
- * A user who resumes the session that wrote a brief wants to continue it, so it is only offered.
+ * A user who resumes the session that wrote a brief wants to continue that session.
+ * The brief is then only offered.
  */
 function resumeWithBrief(context: SignalContext): void {
   const handoff = openHandoff(context)

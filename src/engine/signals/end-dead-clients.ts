@@ -14,9 +14,10 @@ const LOOK_BACK_MS = 7 * 24 * 3_600_000
 /**
  * Ends the sessions of killed clients, which never report their end.
  * Runs when a client starts or resumes a session in the same folder.
- * Their compactions are closed, a ready brief waits for this very start, and a brief is requested
- * for work that has none (see `late-briefs.ts`).
- * Call it inside a transaction, before the start is given its seat. Returns the events to publish.
+ * Closes their compactions. A ready brief of such a session waits for this very start.
+ * Requests a brief for work that has no brief (see `late-briefs.ts`).
+ * Call the function inside a transaction, before the started session gets its seat.
+ * Returns the events to publish.
  */
 export function endDeadClients(deps: EngineDependencies, signal: Signal): Event[] {
   const events: Event[] = []
@@ -35,8 +36,8 @@ export function endDeadClients(deps: EngineDependencies, signal: Signal): Event[
 
 /**
  * True when the session's client process is dead.
- * A session ended by `/clear` is checked too: its client may have died before the fresh session
- * started.
+ * A session ended by `/clear` is checked too.
+ * Its client may have died before the fresh session started.
  */
 function isGone(deps: EngineDependencies, record: SessionRecord): boolean {
   const { state, process, agent } = record
@@ -44,7 +45,7 @@ function isGone(deps: EngineDependencies, record: SessionRecord): boolean {
   return deps.agents[agent]?.alive(process) === false
 }
 
-/** Ends a session whose client process is dead. Call it inside a transaction. */
+/** Ends a session whose client process is dead. Call the function inside a transaction. */
 export function endClient(deps: EngineDependencies, record: SessionRecord, events: Event[]): void {
   const context = sessionContext(deps, deps.agents[record.agent]!, record, events)
   const { state } = record

@@ -17,18 +17,18 @@ import { cancelStale, isAboutSession } from '../messages/messages.js'
 const BOUNDARY_MS = 60_000
 
 /**
- * Applies all readings of one signal to the session's track, in the order they happened: first the
- * new transcript entries, then the client's live figures.
+ * Applies all token readings of one signal to the session's record, in the order they happened.
+ * New transcript entries come before the client's live readings.
  */
 export function measure(context: SignalContext, observation: Observation): Measured {
   let hasReading = false
   let crossed: Crossing[] = []
-  // Answers of a session that Baton first sees now count as history, in whatever order they are
-  // read.
+  // Answers of a session that Baton first sees now are history, in whatever order they are read.
   const met = isFirstRead(context, observation)
   const levels = placeLevels(context, mergedLimits(context, observation))
   /**
-   * Checks the levels. `before` is the previous figure of the same cycle, null when there is none.
+   * Checks the levels (warning thresholds).
+   * `before` is the previous reading of the same cycle, null when there is none.
    */
   const cross = (before: number | null): void => {
     if (!context.enabled) return
@@ -67,7 +67,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
   }
   if (observation.live) take(observation.live)
   const { reading, subagent } = context.signal
-  // A monitor's figure counts only if Baton's own sources gave no reading for this signal.
+  // A monitor's reading counts only if Baton's own sources gave none for this signal.
   if (reading && !subagent && !(hasReading && reading.source === 'monitor')) take(reading)
   return { crossed, hasReading }
 }
@@ -75,7 +75,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
 interface Measured {
   /** The levels reached, lowest first. */
   crossed: Crossing[]
-  /** True when a source reported the current figure, changed or not. */
+  /** True when a source reported the current token count, changed or not. */
   hasReading: boolean
 }
 
@@ -97,8 +97,8 @@ function splitAtCompactions(observation: Observation): Step[] {
 
 /**
  * Returns the steps that belong to the current cycle.
- * Leaves out answers of a cycle that a reported compaction ended, and the past of a session that
- * Baton first sees now.
+ * Omits answers of a cycle that a reported compaction ended.
+ * Omits the past of a session that Baton first sees now.
  */
 function currentSteps(context: SignalContext, observation: Observation, met: boolean): Step[] {
   const steps = splitAtCompactions(observation)
@@ -122,8 +122,8 @@ function currentSteps(context: SignalContext, observation: Observation, met: boo
 }
 
 /**
- * True for the first read of a conversation that began earlier: resumed, forked, or already running
- * when Baton was installed.
+ * True for the first read of a conversation that began earlier.
+ * The session was resumed, forked, or already running when Baton was installed.
  */
 function isFirstRead({ signal, record, isNew }: SignalContext, observation: Observation): boolean {
   if (observation.from?.answerId !== undefined) return false
@@ -139,10 +139,12 @@ function awaitsBoundary(context: SignalContext): boolean {
   return Date.parse(context.at) - Date.parse(context.record.track.cycleStartedAt) < BOUNDARY_MS
 }
 
-/** Keeps limits the client reported exactly while only derived limits follow for the same model. */
+/**
+ * Keeps limits that the client reported exactly while only derived ones follow for the model.
+ */
 function mergedLimits(context: SignalContext, { limits, process }: Observation): Limits {
   const known = context.record.track.limits
-  // The command line of a dead process cannot be read, so the limits read from it stay valid.
+  // The command line of a dead process cannot be read, so the limits from it stay valid.
   if (process === null && context.record.process !== null && known.window !== null && !limits.exact) return known
   if (limits.exact || !known.exact) return limits
   return limits.window === known.window && limits.mode === known.mode ? known : limits
@@ -158,7 +160,9 @@ function placeLevels(context: SignalContext, limits: Limits): ResolvedLevel[] {
   return levels
 }
 
-/** Cached keys by list of levels: computed with every signal, changed only by the configuration. */
+/**
+ * Cached keys by list of levels. They are needed with every signal and change only with settings.
+ */
 const keys = new WeakMap<readonly Level[], string>()
 function keyOf(levels: readonly Level[]): string {
   const known = keys.get(levels)
@@ -170,7 +174,7 @@ function keyOf(levels: readonly Level[]): string {
 
 const levelKey = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
 
-/** Cancels waiting alerts whose levels were all reconfigured and opens those levels again. */
+/** Cancels waiting alerts whose levels were all reconfigured. These levels are reported again. */
 function reconfigure(context: SignalContext, before: string[]): void {
   const { policy, record } = context
   const kept = new Set(policy.levels.filter((level) => before.includes(levelKey(level))).map((level) => level.name))
@@ -214,7 +218,7 @@ function emitCrossing(context: SignalContext, level: ResolvedLevel): void {
 
 type Spent = Usage & { answers: number }
 
-/** Stores what a session spent since its last record. Most signals spend nothing. */
+/** Stores what a session spent (tokens, cost) since its last record. Most signals spend nothing. */
 export function bookSpend(store: Store, known: SessionRecord | null, now: SessionRecord, at: string): void {
   const costUsd = costGrowth(known?.costUsd ?? null, now.costUsd)
   const more = (key: keyof Spent): number => Math.max(0, now.spend[key] - (known?.spend[key] ?? 0))
@@ -244,7 +248,7 @@ export function bookSubagent(
 /**
  * Returns the growth of a client's running cost total. Null when the client reports no cost.
  * A total that falls by more than half was restarted by a new process and counts in full.
- * A smaller fall is an old figure that arrived late and counts as zero.
+ * A smaller fall is an old total that arrived late and counts as zero.
  */
 function costGrowth(known: number | null, now: number | null): number | null {
   if (now === null) return null

@@ -13,22 +13,23 @@ export interface Prepared {
   /** The signal as the client sent it. */
   opened: Signal
   /**
-   * The signal as far as its sender is believed; null when the runner of the session's job reports
-   * the same.
+   * The signal without parts that are not believed.
+   * Null when the runner of the session's job reports the same event.
    */
   signal: Signal | null
-  /** Reason why the signal's answer text was left out. Null when it was kept. */
+  /** Reason why the signal's answer text was left out. Null when the text was kept. */
   doubt: BelievedSignal['doubt']
   options: TakeOptions
-  /** Files read before the transaction. Null when nothing was read ahead. */
+  /** Files read before the transaction. Null when nothing was read then. */
   look: Look | null
-  /** Facts of the transcript; null when none are needed, or none could be read in time. */
+  /** Facts of the transcript. Null when none are needed, or they could not be read in time. */
   read: ReadFacts | null
 }
 
 /**
- * Reads every file that taking a signal will most likely need, outside of a transaction, and adds
- * the results to `ahead`. The transaction reads any other file it needs by `Store.readUnlocked`.
+ * Reads every file that a signal will most likely need, outside of a transaction.
+ * Adds the results to `ahead`.
+ * The transaction reads any other file that it needs by `Store.readUnlocked`.
  */
 export function prepare(
   deps: EngineDependencies,
@@ -57,10 +58,7 @@ export function prepare(
   return { raw, opened, signal, doubt, options, look, read: needed ? readAhead(deps, signal) : null }
 }
 
-/**
- * Prepares a signal inside a transaction, where files are read by `Store.readUnlocked` once they
- * are needed.
- */
+/** Prepares a signal inside a transaction. Files that it needs are read by `Store.readUnlocked`. */
 export function prepareLocked(
   deps: EngineDependencies,
   { raw, opened, options }: Pick<Prepared, 'raw' | 'opened' | 'options'>,
@@ -77,8 +75,9 @@ export function prepareLocked(
 }
 
 /**
- * True when the facts of the transcript may be needed: a compaction begins, a turn ends that may
- * hold a brief or has left one behind, or a session begins that may be given such a brief.
+ * True when the facts of the transcript may be needed:
+ * a compaction begins, a turn ends that may hold a brief or follows one,
+ * or a session begins that may be given such a brief.
  */
 function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start }: Signal): boolean {
   const { store } = deps
@@ -92,13 +91,13 @@ function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start
 }
 
 /**
- * Reads the facts of the transcript. Null when that failed: a background process reads them later.
+ * Reads the facts of the transcript. Null when that failed. A background process then reads them.
  */
 function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   try {
     return rareWork(deps).readAhead(deps, signal)
   } catch (error) {
-    // A failure here must not stop the signal: archiving the transcript matters more than facts.
+    // A failure here must not stop the signal, because archiving the transcript matters more.
     deps.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
     return null
   }
@@ -106,20 +105,23 @@ function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
 
 /**
  * Planned read of a signal's transcript from the last cursor, its settings and its process.
- * `key` holds everything the result depends on, so a result from another cursor is never used: it
- * would count answers twice or not at all.
+ * `key` holds everything the result depends on, so a result from another cursor is never used.
+ * Such a result would count answers twice or not at all.
  */
 export interface Look {
   key: string
   observe(): Observation
-  /** The session's record that the read starts from. Null for a new session. */
+  /** The session's record from which the read starts. Null for a new session. */
   record: SessionRecord | null
   subagents: readonly SubagentRecord[]
 }
 
 const NO_SUBAGENTS: readonly SubagentRecord[] = []
 
-/** Plans the read for a signal. Returns `before`, an earlier plan, if its records are unchanged. */
+/**
+ * Plans the file reads for a signal.
+ * Returns `before`, an earlier plan, if its records are unchanged.
+ */
 export function planObservation(deps: EngineDependencies, raw: RawSignal, signal: Signal, before: Look | null): Look {
   const record = deps.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? NO_SUBAGENTS : deps.store.subagents(signal.sessionId)
@@ -147,8 +149,8 @@ export function planObservation(deps: EngineDependencies, raw: RawSignal, signal
  * Decides how a signal from an environment of a job counts.
  * A job's runner reports its sessions itself (`byRunner`), because hooks need not be installed.
  * Null for a hook's duplicate of such a report, unless the runner was killed.
- * A client started by a tool of the job has another session: it is measured like any other, in its
- * own seat below the job's.
+ * A client started by a tool of the job has another session.
+ * That session is measured like any other, in a seat of its own below the job's.
  */
 export function resolveJobSignal(
   { store, agents }: Pick<EngineDependencies, 'store' | 'agents'>,

@@ -5,9 +5,9 @@ import { NO_SPEND } from './session-records.js'
 import { cancelWaiting } from './switches.js'
 
 /**
- * Resets a session on its owner's request: new cycle, unknown figure, open levels, zero spend.
- * Its past events stay. Throws for a session that its own client reports.
- * False when the session is unknown.
+ * Resets a session on its owner's request: new cycle, unknown token count, zero spend.
+ * Levels are reported again. Past events stay.
+ * Throws for a session that its own client reports. False when the session is unknown.
  */
 export function resetSession(deps: EngineDependencies, sessionId: string): boolean {
   const { store, now } = deps

@@ -3,16 +3,15 @@ import type { Observation, Signal } from '../../contract/signal.js'
 import type { Store } from '../../store/store.js'
 import { handoffsWaitingHere, isOld } from '../handoff/waiting-briefs.js'
 
-/**
- * Signals that prove a process works in this session. Others may arrive late from one it has left.
- */
+/** Signals that prove that a process works in this session. Other signals may arrive late. */
 const PROVES_WORK = new Set(['session-start', 'prompt', 'tool-batch'])
 
 /**
- * Returns the seat a session belongs to.
- * A known session keeps its seat, whichever process resumes it.
- * A new session gets, in this order: the seat named by BATON_SEAT, a new seat below its origin if
- * it is a fork, the seat of its process (so `/clear` keeps it), or a new seat.
+ * Returns the seat (terminal or job) that a session belongs to.
+ * A known session keeps its seat, whichever process resumes the session.
+ * A new session gets the seat named by BATON_SEAT.
+ * Without that name, a fork gets a new seat below its origin.
+ * Any other session gets the seat of its process (so `/clear` keeps it), or a new seat.
  */
 export function seatFor(
   store: Store,
@@ -29,14 +28,14 @@ export function seatFor(
     if (!process || (seat.process?.pid === process.pid && seat.process.startedAt === process.startedAt)) return seat
     const other = running()
     if (other && !PROVES_WORK.has(signal.kind)) return seat
-    // A process has one seat: after it resumes another seat's session, its next `/clear` belongs
-    // there.
+    // A process has one seat.
+    // After it resumes a session of another seat, its next `/clear` belongs to that seat.
     if (other) store.putSeat({ ...other, process: null })
     const moved = { ...seat, process }
     store.putSeat(moved)
     return moved
   }
-  /** Adds the parent of a seat that was created as another seat's parent, once it starts itself. */
+  /** Adds the parent of a seat that was created only as another seat's parent, once it starts. */
   const withParent = (seat: SeatRecord): SeatRecord => {
     const parentSeatId = parentOf(store, signal, at, newId)
     if (parentSeatId === null || parentSeatId === seat.seatId) return seat
@@ -53,7 +52,7 @@ export function seatFor(
   const forked = observation.forkedFrom === null ? null : store.session(observation.forkedFrom)
   const fork = signal.start?.source === 'fork' || forked !== null
   const other = running()
-  // The environment of a process is fixed, so BATON_SEAT holds the old name after a rename.
+  // The environment of a process is fixed, so BATON_SEAT keeps the old name after a rename.
   if (other && !fork && (signal.seat === null || other.name !== null)) return other
 
   const left = seatWithWaitingBrief(store, signal, at)
@@ -71,7 +70,9 @@ export function seatFor(
   return seat
 }
 
-/** Returns the parent's seat id. Creates the seat if needed, so notices to it have an address. */
+/**
+ * Returns the parent seat's id. Creates that seat if needed, so that messages can be sent to it.
+ */
 function parentOf(store: Store, signal: Signal, at: string, newId: () => string): string | null {
   const name = signal.parentSeat
   if (name === null || name === signal.seat) return null
@@ -84,7 +85,7 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
 
 /**
  * Returns the seat whose session ended with a ready brief in this folder, for the next start there.
- * Null when several such seats exist, as nothing tells which one is meant.
+ * Null when several such seats exist, as nothing tells which seat is meant.
  * A brief that has waited too long is only offered (`offer-briefs.ts`).
  */
 function seatWithWaitingBrief(store: Store, signal: Signal, at: string): SeatRecord | null {

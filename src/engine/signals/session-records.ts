@@ -51,7 +51,9 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
   }
 }
 
-/** Updates the session's own fields from a signal and its observation. Fields not reported stay. */
+/**
+ * Updates the session's own fields from a signal and its measurements. Fields not reported stay.
+ */
 export function updateRecord(
   record: SessionRecord,
   signal: Signal,
@@ -67,7 +69,7 @@ export function updateRecord(
     model: signal.subagent ? record.model : (signal.model ?? modelAfter(observation, record.model)),
     title: titleAfter(record, signal, observation),
     attended: signal.attended ?? record.attended,
-    // A job's session that a user resumes by hand no longer belongs to the job.
+    // A session of a job that a user resumes by hand no longer belongs to the job.
     jobId: signal.kind === 'session-start' ? signal.jobId : (signal.jobId ?? record.jobId),
     process: observation.process ?? record.process,
     transcriptPath: signal.transcriptPath ?? record.transcriptPath,
@@ -103,7 +105,7 @@ function higherTotal(told: number | null | undefined, known: number | null): num
 
 /**
  * Returns the session's spend after a signal, with each answer counted once.
- * A transcript is the only source once there is one: it includes what signals reported before.
+ * A transcript is the only source once it exists, as it includes what signals reported before.
  */
 function spendAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionRecord['spend'] {
   const found = record.cursor === null && observation.cursor !== null

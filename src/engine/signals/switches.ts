@@ -9,8 +9,8 @@ import { isEnabled } from '../session-context.js'
 
 /**
  * Switches Baton on or off for a scope and removes narrower switches, so the last call wins.
- * Switching on opens the levels of the affected sessions again.
- * Switching off cancels waiting messages and any handoff that is not being carried out yet.
+ * After switching on, the levels of the affected sessions are reported again.
+ * Switching off cancels waiting messages, and handoffs that no client has begun to execute.
  */
 export function setEnabled(
   deps: EngineDependencies,
@@ -22,7 +22,7 @@ export function setEnabled(
   const { store } = deps
   store.transaction(() => {
     const records = affectedSessions(store, scope, key).filter((record) => record.state !== 'ended')
-    // The configuration is not read here: a session without a switch counts as it was last judged.
+    // The configuration is not read here. A session without a switch counts as it was last judged.
     const changes = records.filter((record) => isEnabled(store, record, record.enabled ?? true) !== enabled)
     if (scope === 'all') store.clearSwitches('project', 'all')
     if (scope === 'all') store.clearSwitches('session', 'all')

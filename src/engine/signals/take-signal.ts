@@ -51,7 +51,7 @@ export interface Taken {
   enabled: boolean
   events: Event[]
   /**
-   * True when the transcript lags by more than one batch, so a later read may find a crossed level.
+   * True when the transcript is late by more than one batch. A later read may find a crossed level.
    */
   behind: boolean
   /** True while the transcript lacks the entries that this signal reports. */
@@ -102,21 +102,21 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   if (observation.gaveUp) compactionGaveUp(context, observation.gaveUp)
   if (hasReading && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
   if (!options.again) {
-    // Transcript entries present when a compaction begins came before it.
+    // Transcript entries that exist when a compaction begins came before the compaction.
     if (begins) applyKind(context, null)
     if (begins && observation.mayBeForbidden && record.compaction) record.compaction.mayBeForbidden = true
     noteActivity(context, observation)
   } else if (observation.settled) {
-    // A batch that arrived since may still lack its answer in the transcript.
+    // The answer of a batch that arrived since may still be missing in the transcript.
     record.unsettled = record.unsettled.filter((id) => signal.kind === 'tool-batch' && !signal.toolUseIds.includes(id))
   }
-  // A repeated read happens after the event, so it must not close a compaction begun since.
+  // A repeated read happens after the event, so it must not close a compaction that began since.
   if (!options.again) closeCompaction(context, observation)
   emitDueWarnings(context, observation)
   warnOfLevels(context, crossed)
   alarmOnSilence(context)
-  // Without a server the hook's own engine answers.
-  // A second engine with the same signal must not withdraw that answer.
+  // Without a server, the hook's own process answers.
+  // A second process with the same signal must not withdraw that answer.
   if (!options.again) moveHandoffs(context)
   if (doubt !== null && !options.again) reportDoubt(context, doubt)
   if (signal.kind === 'turn-end' && !signal.subagent) scheduleKeepingFacts(context)
@@ -139,21 +139,23 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   }
 }
 
-/** Returns Baton's own reply to this event. Null when none, so a waiting message may be sent. */
+/**
+ * Returns Baton's own reply to this event. Null when there is none: a waiting message may be sent.
+ */
 function directAnswer(context: SignalContext, { deliver, byRunner }: TakeOptions): string | null {
   if (deliver !== 'answer') return byRunner ? summaryInstructionAnswer(context) : null
   return vetoAnswer(context) ?? summaryInstructionAnswer(context) ?? insistAnswer(context)
 }
 
 /**
- * Returns the summariser's instructions. Null when none, or when no summariser reads this event.
+ * Returns the summariser's instructions. Null when there are none or no summariser reads the event.
  */
 function summaryInstructionAnswer({ agent, signal, instructions }: SignalContext): string | null {
   if (instructions === '') return null
   return agent.instruct?.(signal.event, instructions) ?? null
 }
 
-/** Queues the messages of a repeated signal's answer again: its hook never received that answer. */
+/** Queues the messages of a repeated signal's answer again. Its hook never received that answer. */
 function requeueLostAnswer(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
   const record = deps.store.session(signal.sessionId)
   for (const message of record ? deps.store.openMessages(record.seatId) : []) {
@@ -267,7 +269,9 @@ function noteLimits(context: SignalContext, before: SessionRecord['planLimits'])
   )
 }
 
-/** Applies a change of `enabled` in the configuration like `baton on` and `baton off`. */
+/**
+ * Applies a change of `enabled` in the configuration in the same way as `baton on` and `baton off`.
+ */
 function noteSwitch(context: SignalContext, before: boolean | undefined): void {
   if (before === undefined || before === context.enabled) return
   if (context.enabled) context.record.track = reopenLevels(context.record.track)
@@ -275,8 +279,8 @@ function noteSwitch(context: SignalContext, before: boolean | undefined): void {
 }
 
 /**
- * Tells the user once that the files are refused and that the last good configuration stays in
- * force.
+ * Tells the user once that the files are refused.
+ * The last good configuration stays in force.
  */
 function reportConfigErrors(context: SignalContext, problems: readonly ConfigProblem[]): void {
   const { record } = context
@@ -293,7 +297,7 @@ function reportConfigErrors(context: SignalContext, problems: readonly ConfigPro
 
 /**
  * Tells the user once per content of a project file that it is not trusted.
- * The file's own text is left out of the message: it comes from the author of the repository.
+ * The file's own text is left out of the message, as it comes from the author of the repository.
  */
 function reportUntrustedFile(
   context: SignalContext,
@@ -320,7 +324,7 @@ function queueConfigNotice(context: SignalContext, text: string): void {
   queue(context, message, { seatId, sessionId })
 }
 
-/** Applies the effect of the event itself on the session, before any figure is read. */
+/** Applies the effect of the event itself on the session, before any token count is read. */
 function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
   if (signal.kind === 'compact-failed') summariserFailed(context)
@@ -362,15 +366,13 @@ function applyKind(context: SignalContext, summary: string | null): void {
   }
 }
 
-/** Signals that prove a running client, so they undo the end of a session. */
+/** Signals that prove a running client. They undo the recorded end of a session. */
 const PROVES_RUNNING_CLIENT = new Set<Signal['kind']>(['prompt', 'tool-batch', 'turn-end', 'turn-failed', 'waiting'])
 
 /**
  * True for a signal that was on its way when its client was killed.
- * A hook outlives its client, so the next start in the folder may end the session before that
- * signal is read.
- * Without this check the session would count as working for ever and its brief would not be
- * written.
+ * A hook outlives its client. The next start in the folder may end the session before that signal.
+ * Without this check, the session would count as working for ever and get no brief.
  */
 function isFromDeadClient({ agent, record }: SignalContext): boolean {
   return record.state === 'ended' && record.process !== null && !agent.alive(record.process)
@@ -379,16 +381,16 @@ function isFromDeadClient({ agent, record }: SignalContext): boolean {
 const SHOWS_CONTINUED_WORK = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
 
 /**
- * Closes an unfinished compaction once work continues: it was blocked or failed.
- * At the end of a turn no further sign of it is expected.
+ * Closes an unfinished compaction once work continues, as it was blocked or failed.
+ * At the end of a turn, no further report of it is expected.
  */
 function closeCompaction(context: SignalContext, { settled }: Observation): void {
   const { signal, record } = context
   if (signal.subagent || !record.compaction || record.compaction.completed) return
   if (signal.kind === 'session-end') closeUnfinished(context, 'unknown')
-  // The figures come from the transcript, which lags: the next read finds them.
+  // The token counts come from the transcript, which is late. The next read finds them.
   else if (!settled && awaitsFigures(context)) return
-  // A user can type a prompt during a compaction, so a prompt only ends one that has finished.
+  // A user can type a prompt during a compaction, so a prompt ends only a compaction that finished.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary'))
     return
   else if (SHOWS_CONTINUED_WORK.has(signal.kind)) closeUnfinished(context, 'judged')
@@ -407,7 +409,8 @@ function noteActivity(context: SignalContext, observation: Observation): void {
 }
 
 /**
- * Marks the events whose hooks wait for the engine. Without a server all other hooks return first.
+ * Stores for which events hooks must wait for the engine.
+ * Without a server, other hooks return first.
  */
 function expectAnswer(context: SignalContext): void {
   const { record, policy, deps, agent } = context
@@ -418,19 +421,18 @@ function expectAnswer(context: SignalContext): void {
   fallbackOnError(context, undefined, () => deps.outbox.markNear(record.sessionId, awaited))
 }
 
-/** Threshold above any possible token count, for a session without a level to reach. */
+/** Threshold above any possible token count, for a session without a further level. */
 const NO_LEVEL_LEFT = 999_999_999
 
 /**
- * Tells the hooks of a served session below which figure a tool batch need not wait for an answer.
- * The figure holds while no message waits, no level is near and the plugin module reports the
- * figure to the hook.
+ * Tells hooks below which token count a tool batch need not wait for an answer from the server.
+ * The count holds while no message waits, no level is near and the plugin module reports to hooks.
  * Every batch is judged anew, so a new message is sent with the second batch at the latest.
  */
 function markFar(context: SignalContext, { live }: Observation): void {
   const { record, policy, deps, enabled, signal } = context
   const levels = resolveLevels(policy.levels, record.track.limits)
-  // Hooks that do not wait read too little of their batch to count its calls.
+  // Hooks that do not wait send too little of their batch to count its tool calls.
   const isSilent = signal.kind === 'tool-batch' && record.silence.toolCalls > signal.toolCalls
   const isCalm =
     enabled &&

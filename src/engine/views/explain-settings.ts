@@ -15,10 +15,10 @@ export const NO_SESSION: Limits = {
 }
 
 interface Subject {
-  /** Null for no session: then the settings of a new session in the project are explained. */
+  /** The session to explain. Null to explain the settings of a new session in the project. */
   record: SessionRecord | null
   project: string | null
-  /** Spelling of the project under which `baton off --project` stored its switch. */
+  /** The project's path as `baton off --project` stored it with its switch. */
   switchedAs: string | null
 }
 

@@ -5,10 +5,10 @@ import { resolveLevels } from '../../policy/levels.js'
 import type { Store } from '../../store/store.js'
 import { type Growth, growthOf, paceOf, stepsTo, tokensPerStep } from '../../tracker/forecast.js'
 
-/** Number of last readings from which the pace is computed. */
+/** Number of newest readings from which the pace is computed. */
 const RECENT_READINGS = 32
 
-/** Returns steps and minutes to each reachable level and to compaction at the current growth. */
+/** Returns steps and minutes until each reachable level and compaction, at the current growth. */
 export function forecastSession(store: Pick<Store, 'readings'>, record: SessionRecord, policy: Policy): Forecast {
   const { sessionId, track } = record
   const growth = growthOf(track)

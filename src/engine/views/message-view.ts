@@ -33,7 +33,7 @@ export function viewMessage(deps: EngineDependencies, message: Message): Message
 
 /**
  * Returns by id why messages have not reached the agent yet.
- * Delivered and cancelled ones are left out. Reads the store once per seat, not per message.
+ * Delivered and cancelled messages are left out. Reads the store once per seat, not per message.
  */
 export function waitReasons(deps: EngineDependencies, messages: readonly Message[]): Map<string, string> {
   const bySeat = new Map<string, (message: Message) => string>()
@@ -53,7 +53,7 @@ export function waitReasons(deps: EngineDependencies, messages: readonly Message
   return reasons
 }
 
-/** Returns a function that tells why a queued message of a seat waits. */
+/** Returns a function that tells why a queued message to a seat (terminal or job) waits. */
 function queuedReasons(deps: EngineDependencies, seatId: string): (message: Message) => string {
   const record = sitting(deps, seatId)
   if (record === null) return () => 'its seat has no running session'

@@ -16,7 +16,7 @@ import { viewSpend } from './session-view.js'
 const DAY = 24 * 3_600_000
 
 /**
- * Finds a session by its id, a unique beginning of it, or its seat's id or name.
+ * Finds a session by its id, a unique beginning of the id, or the id or name of its seat.
  * Null when none or several match.
  */
 export function findSession(store: Store, id: string): SessionRecord | null {
@@ -33,8 +33,9 @@ export function findSession(store: Store, id: string): SessionRecord | null {
 }
 
 /**
- * Returns the seat with this id or name.
- * A job's id means the job's current seat: a job that continues a session uses that session's seat.
+ * Returns the seat (terminal or job) with this id or name.
+ * A job's id means the job's current seat.
+ * A job that continues a session uses that session's seat.
  */
 export function seatCalled(store: Store, name: string): SeatRecord | null {
   const job = store.job(name)
@@ -50,8 +51,8 @@ export function isLongEnough(id: string): boolean {
 }
 
 /**
- * Returns the seat's most recent session, live ones first: an earlier session of the chain may have
- * been resumed.
+ * Returns the seat's most recent session, live ones first.
+ * An earlier session of the same seat may have been resumed.
  */
 function latestInSeat(store: Store, seatId: string): SessionRecord | null {
   const place = ({ state, seenAt }: SessionRecord): string => `${state === 'ended' ? 0 : 1}${seenAt}`
@@ -81,8 +82,8 @@ export interface Showing {
 }
 
 /**
- * Returns live sessions and those of the last 24 hours, ended ones included, in the order of
- * `compareSessions`.
+ * Returns live sessions and those of the last 24 hours, also ended ones.
+ * They are in the order of `compareSessions`.
  */
 export function recentSessions(
   store: Store,
@@ -102,11 +103,11 @@ export function recentSessions(
 const ORDER: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
 
 /**
- * Orders sessions in every list: waiting for the user, working, idle, ended; the newest first
- * within each.
- * A running session is placed by its start, because a list that moves with every signal cannot be
- * read. An ended one is placed by its end, so that the session just left is found first.
- * The page repeats this in web/src/pages/overview/rank-seats.ts, whose test compares both.
+ * Orders sessions in every list: waiting for the user, working, idle, ended.
+ * Within each state, the newest session comes first.
+ * A running session is placed by its start: a list that moves with every signal cannot be read.
+ * An ended session is placed by its end, so that the last ended session is found first.
+ * web/src/pages/overview/rank-seats.ts orders the page's list in the same way, as a test proves.
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
   const age = (row: SessionRow): string => (isLive(row) ? row.started_at : (row.ended_at ?? row.seen_at))
@@ -125,7 +126,9 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
   }))
 }
 
-/** Returns the content of `show`: the session, its cycle, its seat's chain and briefs. */
+/**
+ * Returns the content of `show`: the session, its cycle, the other sessions and briefs of its seat.
+ */
 export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
   return {
     ...row,
