@@ -121,12 +121,15 @@ export class AttemptHost implements SessionHost {
   }
 
   /**
-   * The figure of the turn's last answer, which no batch follows that would measure it. A handoff
-   * keeps the figure at which it began, not that of the answer with the brief.
+   * The figure of the turn's last answer, which no batch follows that would measure it. Events of
+   * a handoff have the figure at which it began. The session shows its last answer, as `status`
+   * does, even if that is the brief. A copy that was cut off at an earlier answer has fewer tokens.
    */
   private usedAtTurnEnd(): Pick<AttemptRecord, 'usedTokens'> | null {
-    const isWork = this.current.state === 'prompted' || this.current.state === 'working'
-    return isWork && this.newest !== null ? { usedTokens: this.newest.used } : null
+    if (this.newest === null) return null
+    const { state, usedTokens: before } = this.current
+    const isWork = state === 'prompted' || state === 'working'
+    return isWork || this.newest.used > (before ?? 0) ? { usedTokens: this.newest.used } : null
   }
 
   private recordGrowth(by: number): void {

@@ -49,7 +49,12 @@ describe('running a job', () => {
     const sessions = [[step(1, 155_000)], [step(2, 60_000), { text: 'Done.', used: 70_000 }]]
     const { run } = stage({ sessions, replies: [{ ...reply, used: 158_000 }] })
     const { jobId } = await run()
-    expect(store.attempts(jobId).map(({ usedTokens }) => usedTokens)).toEqual([155_000, 70_000])
+    expect(store.attempts(jobId).map(({ usedTokens }) => usedTokens)).toEqual([158_000, 70_000])
+    const handoffs = store.events({ limit: 500 }).filter(({ type }) => type.startsWith('handoff'))
+    expect(handoffs.map(({ type, data }) => [type, data.inputTokens])).toEqual([
+      ['handoff_started', 155_000],
+      ['handoff_completed', 155_000],
+    ])
   })
 
   test('the next client is started while a brief is checked, unless session start hooks exist', async () => {
