@@ -29,7 +29,8 @@ async function keep(fixture: TestHome, id: string, text: string): Promise<string
   fixture.fill((app) => {
     tell(app, { session: id, project: fixture.project })
     const record = app.store.session(id)!
-    app.store.transaction(() => app.store.putSession({ ...record, transcriptPath: path }))
+    const title = { text: `Work of ${id.slice(0, 4)}`, by: 'request' as const }
+    app.store.transaction(() => app.store.putSession({ ...record, title, transcriptPath: path }))
   })
   return (await fixture.run(['archive', 'keep', id, '--json'])).json.archive_id
 }
@@ -82,6 +83,7 @@ test('the archive search finds text while the user types, and opens the transcri
   expect(page.url()).toContain(`/archive/${id}?line=1203&q=quokka`)
   const target = page.locator('[data-target]')
   await target.locator('mark', { hasText: 'quokka' }).waitFor()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Work of aaaa aaaaaaaa')
   expect(await target.textContent()).toContain('run the pangolin migration')
   await expect.poll(() => target.evaluate(isInSight)).toBe(true)
   // Scrolling in either direction loads more lines and drops distant ones.

@@ -35,7 +35,7 @@ export function TranscriptPage({ id }: { id: string }) {
   const [query] = useParameter('q')
   const request = useCall('archive', { id })
   const archive = request.data
-  const name = archive?.project ? folderName(archive.project) : 'Transcript'
+  const name = archive?.title ?? (archive?.project ? folderName(archive.project) : 'Transcript')
   return (
     <>
       <nav aria-label="Back" className="back-link">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeEvent } from '../../testing/live-rows.js'
-import { type CompactionItem, itemsOf, mergeEvents } from './timeline-items.js'
+import { type CompactionItem, eventText, itemsOf, mergeEvents } from './timeline-items.js'
 
 const START = '2026-11-16T12:00:00.000Z'
 const start = makeEvent(1, 'compaction_start', { contextUsedPercent: 99 }, { at: START })
@@ -41,5 +41,24 @@ describe('a session’s timeline', () => {
   test('events that were both fetched and received live are listed once', () => {
     const [a, b, c] = [1, 2, 3].map((id) => makeEvent(id, 'message_queued'))
     expect(mergeEvents([a!, b!], [b!, c!]).map(({ id }) => id)).toEqual([1, 2, 3])
+  })
+
+  test('steps of a job are listed on request only, and a job that waits says why', () => {
+    const step = makeEvent(1, 'job_progress', { total_steps: 5, session: 2, used_tokens: 140_016, denied: 0 })
+    const waits = makeEvent(2, 'job_progress', { waiting: 'the API is not reachable', attempt: 2, max_attempts: 10 })
+    expect(itemsOf([step, waits], [], quiet).map(({ key }) => key)).toEqual([2])
+    expect(itemsOf([step, waits], [], { all: true }).map(({ key }) => key)).toEqual([2, 1])
+    expect(eventText(step)).toMatchObject({ title: 'Step 5 of the job', detail: 'session 2 · 140,016 tokens used' })
+    expect(eventText(waits)).toMatchObject({ title: 'Job waits', detail: 'the API is not reachable · attempt 2 of 10' })
+  })
+
+  test('the client’s own names of how a session began or ended are shown as words', () => {
+    const ended = (reason: string) => eventText(makeEvent(1, 'session_ended', { reason })).detail
+    expect(['other', 'clear', 'bypass_permissions_disabled'].map(ended)).toEqual([
+      'no reason reported',
+      'by /clear',
+      'bypass permissions disabled',
+    ])
+    expect(eventText(makeEvent(1, 'session_started', { source: 'startup', model: 'opus' })).detail).toBe('opus')
   })
 })

@@ -70,6 +70,8 @@ export function itemsOf(events: readonly Event[], losses: readonly LossView[], o
 function isListedElsewhere(event: Event, warned: ReadonlySet<string>): boolean {
   if (event.type === 'level_crossed') return warned.has(`${event.data.level} ${minute(event.at)}`)
   if (event.type === 'cycle_started') return event.data.reason !== 'clear'
+  // The curve shows how far each step of a job got.
+  if (event.type === 'job_progress') return !event.data.waiting
   return HIDDEN_EVENTS.has(event.type)
 }
 
@@ -107,9 +109,9 @@ export function eventText({ type, data }: Event): EventText {
   })
   switch (type) {
     case 'session_started':
-      return say('Session started', [text(data.source), text(data.model)])
+      return say('Session started', [data.source === 'startup' ? null : clientWord(data.source), text(data.model)])
     case 'session_ended':
-      return say('Session ended', [text(data.reason)])
+      return say('Session ended', [clientWord(data.reason)])
     case 'reading':
       return say(`${groupedText(number(data.used_tokens))} tokens used`, [
         ofPoint(data.compaction_percent),
@@ -137,7 +139,7 @@ export function eventText({ type, data }: Event): EventText {
         text(data.reason),
       ])
     case 'handoff_started':
-      return say('Handoff started', [way(data.way)])
+      return say('Handoff started', [numbered(data.handoffNumber), way(data.way)])
     case 'handoff_completed':
       return say('Handed over', [way(data.way), chain(data)], 'good')
     case 'handoff_failed':
@@ -161,10 +163,31 @@ export function eventText({ type, data }: Event): EventText {
         [`${text(data.tool_calls)} tool calls, ${text(data.minutes)} min`, 'run baton doctor'],
         'bad',
       )
+    case 'job_progress':
+      if (data.waiting) return say('Job waits', [text(data.waiting), attempt(data)])
+      return say(`Step ${text(data.total_steps) ?? ''} of the job`, [
+        `session ${text(data.session) ?? ''}`,
+        typeof data.used_tokens === 'number' ? `${groupedText(data.used_tokens)} tokens used` : null,
+        typeof data.denied === 'number' && data.denied > 0 ? `${data.denied} denied` : null,
+      ])
+    case 'job_waiting':
+      return say('Job waits', [text(data.reason)])
+    case 'job_paused':
+      return say('Job paused', [text(data.detail)])
+    case 'job_cancelled':
+      return say('Job cancelled', [text(data.detail)])
+    case 'check_started':
+      return say('Check started', [text(data.name)])
+    case 'check_completed':
+      return say(
+        data.ok === true ? 'Check passed' : 'Check failed',
+        [text(data.name), data.ok === true || data.exit_code === null ? null : `exit ${text(data.exit_code)}`],
+        data.ok === true ? 'good' : 'bad',
+      )
     case 'job_completed':
       return say('Job completed', [text(data.exit_reason)], 'good')
     case 'job_failed':
-      return say('Job failed', [text(data.exit_reason)], 'bad')
+      return say('Job failed', [text(data.detail) ?? text(data.exit_reason)], 'bad')
     default:
       return say(type.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()))
   }
@@ -173,6 +196,24 @@ export function eventText({ type, data }: Event): EventText {
 const text = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : null
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+const numbered = (value: unknown): string | null => (typeof value === 'number' ? `number ${value}` : null)
+const attempt = ({ attempt: number, max_attempts: most }: Event['data']): string | null =>
+  typeof number === 'number' ? `attempt ${number}${typeof most === 'number' ? ` of ${most}` : ''}` : null
+
+/** Words for the client's own names of how a session began or ended. */
+const CLIENT_WORDS: Record<string, string> = {
+  clear: 'by /clear',
+  resume: 'resumed',
+  compact: 'after a compaction',
+  fork: 'forked',
+  prompt_input_exit: 'by the user',
+  gone: 'the client is gone',
+  other: 'no reason reported',
+}
+const clientWord = (value: unknown): string | null => {
+  const word = text(value)
+  return word === null ? null : (CLIENT_WORDS[word] ?? word.replaceAll('_', ' '))
+}
 const ofPoint = (value: unknown): string | null =>
   typeof value === 'number' ? `${percentText(value)} of the way to compaction` : null
 const way = (value: unknown): string | null =>
