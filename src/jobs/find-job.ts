@@ -34,16 +34,22 @@ export function findJob(store: Pick<Store, 'job' | 'jobs'>, id: string): JobReco
       id,
       alike.map(({ jobId }) => jobId),
     )
-  throw new BatonError(`There is no job "${id}".`, 'Run baton jobs list to see all jobs.', EXIT.notFound)
+  const isTooShort = isPrefixTooShort(id) && store.jobs().length > 0
+  throw new BatonError(
+    `There is no job "${id}".`,
+    `${isTooShort ? 'Give at least four characters of the id. ' : ''}Run baton jobs list to see all jobs.`,
+    EXIT.notFound,
+  )
 }
+
+const shortId = (id: string): string => id.replace(/^job_/, '')
+const isPrefixTooShort = (id: string): boolean => shortId(id).length < 4
 
 function findJobs(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord[] {
   const exact = store.job(id) ?? store.job(`job_${id}`)
   if (exact) return [exact]
-  const short = id.replace(/^job_/, '')
-  return store
-    .jobs()
-    .filter(({ jobId, seatId }) => (short.length >= 4 && jobId.startsWith(`job_${short}`)) || seatId === id)
+  const prefix = isPrefixTooShort(id) ? null : `job_${shortId(id)}`
+  return store.jobs().filter(({ jobId, seatId }) => (prefix !== null && jobId.startsWith(prefix)) || seatId === id)
 }
 
 interface LostJobs {

@@ -45,6 +45,7 @@ test('a job runs to its end, and jobs show, list and logs report it afterwards',
   expect((await fixture.run(['jobs', '--json'])).json.jobs).toEqual(jobs)
   const id = jobs[0].job_id as string
   expect((await fixture.run(['jobs', 'show', id.slice(4, 10)])).stdout).toContain(`${id}  completed`)
+  expect((await fixture.run(['jobs', 'show', id.slice(0, 7)])).stderr).toContain('at least four characters of the id')
   expect((await fixture.run(['jobs', 'logs', id])).stdout).toMatch(
     /\d\d:\d\d:\d\d → Bash step 1\n.* ← ok\n\d\d:\d\d:\d\d → Bash step 2\n.* ← ok\n.*handoff 1[\s\S]*All is done\./,
   )

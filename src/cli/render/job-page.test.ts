@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JobView } from '../../contract/api/jobs.js'
+import type { Event } from '../../contract/records/event.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { aJob } from '../../testing/sample-job.js'
-import { endLines, jobTable } from './job-page.js'
+import type { Call, Cli } from '../command.js'
+import { displayOn, endLines, jobTable } from './job-page.js'
 import { plain } from './screen.js'
 import { widthOf } from './text.js'
 
@@ -40,4 +42,34 @@ test('a completed job is never offered for resuming, even if the hooks of its en
     'baton jobs resume',
   )
   expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('baton jobs resume')
+})
+
+test('without a terminal, two batches that were measured by the same answer print one line', () => {
+  const printed: string[] = []
+  const cli = {
+    screen: { ...screen(80), terminal: false },
+    print: (text: string) => printed.push(text),
+    note() {},
+    now: () => NOW,
+  } as unknown as Cli
+  const call = { json: false, flag: () => false, value: () => null } as unknown as Call
+  const { take } = displayOn(cli, call, [aJob({ jobId: 'job_1' })])
+  const progress = (id: number, step: number): Event => ({
+    id,
+    type: 'job_progress',
+    at: NOW.toISOString(),
+    session_id: 's1',
+    seat_id: 'seat_1',
+    job_id: 'job_1',
+    data: {
+      total_steps: step,
+      session: 1,
+      handoffs: 0,
+      max_handoffs: 3,
+      used_tokens: 50_000,
+      compaction_tokens: 167_000,
+    },
+  })
+  for (const [id, step] of [1, 2, 2, 3].entries()) take(progress(id, step))
+  expect(printed.map((line) => /step \d/.exec(line)?.[0])).toEqual(['step 1', 'step 2', 'step 3'])
 })

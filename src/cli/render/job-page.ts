@@ -264,11 +264,20 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
     if (verbose) return logPrinter(agent, { ...cli.screen, columns }, now.toISOString(), 'whole')(line)
     return ended.map((text) => `${paint(localTime(now), 'dim')} ${text}`)
   }
-  if (!terminal)
+  if (!terminal) {
+    const figures = new Map<string, string>()
     return {
       take(event) {
-        const lines = event.type === 'job_progress' ? [`${elapsed()} ${progressLine(event, paint)}`] : linesOf(event)
-        for (const line of lines) cli.print(`${lead(event.job_id!)}${line}`)
+        const jobId = event.job_id!
+        if (event.type !== 'job_progress') {
+          for (const line of linesOf(event)) cli.print(`${lead(jobId)}${line}`)
+          return
+        }
+        // Two batches that return together are measured by the same answer.
+        const text = progressLine(event, paint)
+        if (figures.get(jobId) === text) return
+        figures.set(jobId, text)
+        cli.print(`${lead(jobId)}${elapsed()} ${text}`)
       },
       line(jobId, line) {
         for (const text of shown(jobId, line, LONGEST)) cli.print(`${lead(jobId)}${text}`)
@@ -276,6 +285,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
       note,
       end() {},
     }
+  }
   let live: Live | null = null
   const { stdout } = process
   const columns = (): number => screenOf(stdout, cli.env).columns - 1
