@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseYaml } from '../lib/yaml-file.js'
 import { checkText } from './check-settings.js'
+import { PRESET_NAMES } from './compiled.js'
 import { CONFIG_TEMPLATE } from './config-template.js'
 import { configSchema } from './schema.js'
 
@@ -16,4 +17,9 @@ test('the configuration template shows the twelve keys that users need first', (
   const keys = Object.keys(parseYaml('config.yaml', uncommented).value as object)
   expect(Object.keys(configSchema.pipe[1].entries)).toEqual(expect.arrayContaining(keys))
   expect(keys).toHaveLength(12)
+})
+
+test('the configuration template names every preset', () => {
+  const [named] = /^# Ready-made levels:[\s\S]*?\n#presets/m.exec(CONFIG_TEMPLATE)!
+  for (const preset of PRESET_NAMES) expect(named).toContain(preset)
 })

@@ -10,11 +10,13 @@ export const CONFIG_TEMPLATE = `# Configuration of Baton for all projects. A pro
 # false: Baton measures nothing and sends nothing.
 #enabled: true
 
-# Ready-made levels: default, sm, mpm, tens, quiet. Later presets override earlier ones.
+# Ready-made levels: default, full-window (default without the token limits of large windows), sm, mpm,
+# tens, quiet. Later presets override earlier ones.
 #presets: [default]
 
 # Your own levels (example). An entry with the name of a preset's level changes that level.
-# at: 70% (of the compaction point), 70% of window, 150k or 20k before compaction.
+# at: 70% (of the compaction point), 70% of window, 150k, 20k before compaction, or two of them, such
+# as 85% or 300k, of which the first counts.
 #levels:
 #  - name: warning
 #    at: 65%
@@ -34,6 +36,7 @@ export const CONFIG_TEMPLATE = `# Configuration of Baton for all projects. A pro
 # A handoff: the agent writes a brief, and a fresh session continues with it.
 #handoff:
 #  mode: auto # auto, ask, off
+#  large_window: ask # auto: hand off also where 300k tokens come before 85% of the compaction point
 #  review_seconds: 0 # how long a brief waits for your review before it is used
 #  bar: 0.8 # coverage below which the agent is asked for a better brief, once
 #  fork: false # true: a copy of the session may write the brief
