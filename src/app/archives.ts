@@ -256,11 +256,11 @@ function placeFor(to: string, userHome: string | undefined): string {
   )
 }
 
-/** Stored archive of a session, and when a failed one is tried again. */
+/** An archive that was made on request. */
 interface RequestedArchive {
   archive: Archive
-  /** Null when nothing will be retried. */
-  retryAt: string | null
+  /** Why the archive is not stored, as an error. Null when it is kept. */
+  problem: BatonError | null
 }
 
 /**
@@ -308,22 +308,22 @@ export async function archiveSessionAndWait(
 function requestedArchive(opened: Opened, archiveId: string, record: ArchiveRecord | null): RequestedArchive {
   opened.progress.end()
   const archive = record && opened.archives.view([record])[0]
-  if (archive) return { archive, retryAt: record.retryAt }
+  if (archive) return { archive, problem: archive.status === 'kept' ? null : notStored(archive, record.retryAt) }
   throw new BatonError(
     `${archiveId} was deleted while it was written.`,
     'To archive the session again: baton archive keep <session>.',
   )
 }
 
-/** Returns why a requested archive is not stored, as an error. */
-export function notStored({ archive, retryAt }: RequestedArchive): BatonError {
-  if (archive.status === 'pending')
+/** `retryAt` is null when Baton does not try again. */
+function notStored({ archive_id: id, status, reason }: Archive, retryAt: string | null): BatonError {
+  if (status === 'pending')
     return new BatonError(
-      `${archive.archive_id} is not finished: another process is still archiving this session.`,
-      `Check it later: baton archive show ${archive.archive_id}.`,
+      `${id} is not finished: another process is still archiving this session.`,
+      `Check it later: baton archive show ${id}.`,
     )
   return new BatonError(
-    `${archive.archive_id} failed: ${archive.reason ?? 'the reason is not known'}.`,
+    `${id} failed: ${reason ?? 'the reason is not known'}.`,
     retryAt === null ? 'Run baton doctor.' : 'Baton tries again later. baton doctor checks the store.',
   )
 }

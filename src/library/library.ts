@@ -1,6 +1,6 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
 import { agentClients } from '../agents/clients.js'
-import { archiveSession, archivesOf, NO_PROGRESS, notStored } from '../app/archives.js'
+import { archiveSession, archivesOf, NO_PROGRESS } from '../app/archives.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ConfigProblem } from '../contract/policy.js'
@@ -140,7 +140,16 @@ export class Tracker {
    * nothing could be stored. `pending` means that another process stores the same transcript.
    */
   archive(session: string = this.session): Archive {
-    return this.store((app) => archiveNow(app, this.named(app, session)))
+    return this.store((app) => {
+      const archives = archivesOf(app)
+      try {
+        const { archive, problem } = archiveSession({ app, archives, progress: NO_PROGRESS }, this.named(app, session))
+        if (problem !== null && archive.status === 'failed') throw problem
+        return archive
+      } finally {
+        archives.close()
+      }
+    })
   }
 
   /**
@@ -225,18 +234,6 @@ function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeate
   const { kind, sessionId, spend } = report
   if (kind === 'turn-end' || kind === 'turn-failed') turnOutput.delete(sessionId)
   else if (spend && !repeated) turnOutput.set(sessionId, (turnOutput.get(sessionId) ?? 0) + spend.output)
-}
-
-/** Archives a session's transcript. Throws a BatonError when the bytes could not be stored. */
-function archiveNow(app: App, record: SessionRecord): Archive {
-  const archives = archivesOf(app)
-  try {
-    const requested = archiveSession({ app, archives, progress: NO_PROGRESS }, record)
-    if (requested.archive.status === 'failed') throw notStored(requested)
-    return requested.archive
-  } finally {
-    archives.close()
-  }
 }
 
 /** Writes a brief. Facts are read before the store is locked, as a transcript may be long. */

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { callingSession } from '../../agents/clients.js'
-import { archiveSessionAndWait, finishAll, notStored, retainArchives } from '../../app/archives.js'
+import { archiveSessionAndWait, finishAll, retainArchives } from '../../app/archives.js'
 import { removeArchives, takeOutArchive } from '../../app/change-archives.js'
 import { configuredPrune, forgetWords } from '../../app/forget-sessions.js'
 import { sessionNamed } from '../../app/sessions.js'
@@ -140,12 +140,11 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
     )
   return inArchives(call, cli, async (opened) => {
     const session = sessionNamed(opened.app, id)
-    const requested = await archiveSessionAndWait(opened, session, () =>
+    const { archive, problem } = await archiveSessionAndWait(opened, session, () =>
       cli.note('Waiting for another process that is archiving this session …'),
     )
-    const { archive } = requested
     if (call.json) cli.print(JSON.stringify(archive))
-    if (archive.status !== 'kept') throw notStored(requested)
+    if (problem !== null) throw problem
     if (!call.json)
       cli.print(
         `Archived ${bytesText(archive.bytes)} as ` +
