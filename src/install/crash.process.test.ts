@@ -1,19 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { textImports } from '../../scripts/text-imports.mjs'
 import { HOOK_TIMEOUTS_S } from '../agents/claude-code/settings/settings-file.js'
 import { callsIn, fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
@@ -45,14 +35,17 @@ const everyEventOnce = Object.fromEntries(Object.keys(HOOK_TIMEOUTS_S).map((e) =
 const optionsOf = (m: Machine, scope = 'user') =>
   JSON.stringify({ home: m.baton, env: m.env, project: m.project, scope, launcher: LAUNCHER, mod, clientVersion: null })
 
-function child(what: string, at: number) {
-  const { stdout, signal, stderr } = spawnSync(process.execPath, [bundle, what, String(at), optionsOf(machine)], {
-    encoding: 'utf8',
-  })
-  return { steps: Number(stdout), killed: signal === 'SIGKILL', stderr }
+/** Runs a command in its own process, which is killed before step `killAt`. 0 kills it never. */
+function child(what: string, killAt: number, copies = '') {
+  const args = [bundle, what, String(killAt), machine.root, copies, optionsOf(machine)]
+  const { stdout, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect(stderr).toBe('')
+  return { steps: Number(stdout), killed: signal === 'SIGKILL' }
 }
 
 const settings = () => (existsSync(machine.userSettings) ? readFileSync(machine.userSettings, 'utf8') : null)
+/** Settings without the parts that differ between two machines. */
+const withoutHome = (text: string | null) => text?.replaceAll(machine.home, '@').replace(/status-line \w+/, '') ?? null
 const strays = () => Object.keys(photograph(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
 
 /** Creates a fresh machine in the state before the run that will be killed. */
@@ -66,12 +59,26 @@ function prepare(before: string | null, installed: boolean): void {
   if (installed) machine.install({ mod })
 }
 
-/** Runs `work` and restores everything afterwards. */
-function andBackAgain(work: () => void): void {
-  cpSync(machine.root, `${machine.root}-kept`, { recursive: true, verbatimSymlinks: true })
-  work()
-  machine.remove()
-  renameSync(`${machine.root}-kept`, machine.root)
+/**
+ * Runs a command to its end and returns one function for each of its steps, which puts the machine
+ * into the state of a process killed before that step. The last one really kills a process, in the
+ * middle; `again` prepares the machine for it.
+ */
+function killedStates(what: string, again: () => void): (() => void)[] {
+  const copies = `${machine.root}-copies`
+  onTestFinished(() => rmSync(copies, { recursive: true, force: true }))
+  const { steps } = child(what, 0, copies)
+  const states = Array.from({ length: steps }, (_, index) => () => {
+    machine.remove()
+    cpSync(join(copies, String(index + 1)), machine.root, { recursive: true, verbatimSymlinks: true })
+  })
+  return [
+    ...states,
+    () => {
+      again()
+      expect(child(what, Math.ceil(steps / 2)).killed).toBe(true)
+    },
+  ]
 }
 
 function expectGone(before: string | null): void {
@@ -90,25 +97,17 @@ describe('a run killed at any step', () => {
     (name) => {
       const before = name && fixture(name, machine).toString()
       prepare(before, false)
-      const { steps } = child('install', 0)
-      const whole = settings()!
-        .replaceAll(machine.home, '@')
-        .replace(/status-line \w+/, '')
-      expect(steps).toBeGreaterThan(10)
-      for (let at = 1; at <= steps; at++) {
-        prepare(before, false)
-        expect(child('install', at).killed).toBe(true)
-        expect([before, whole]).toContain(
-          settings()
-            ?.replaceAll(machine.home, '@')
-            .replace(/status-line \w+/, '') ?? null,
-        )
-        andBackAgain(() => {
-          machine.install({ mod })
-          expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
-          expect(machine.install({ mod }).changed).toBe(false)
-          expect(strays()).toEqual([])
-        })
+      const states = killedStates('install', () => prepare(before, false))
+      const whole = withoutHome(settings())
+      expect(states.length).toBeGreaterThan(11)
+      for (const restore of states) {
+        restore()
+        expect([before, whole]).toContain(withoutHome(settings()))
+        machine.install({ mod })
+        expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+        expect(machine.install({ mod }).changed).toBe(false)
+        expect(strays()).toEqual([])
+        restore()
         machine.uninstall()
         expectGone(before)
       }
@@ -118,20 +117,18 @@ describe('a run killed at any step', () => {
   test.each(cases)('a killed uninstall (%s) is completed by running it again, or reverted by install', (name) => {
     const before = name && fixture(name, machine).toString()
     prepare(before, true)
-    const { steps } = child('uninstall', 0)
+    const installed = withoutHome(settings())
+    const states = killedStates('uninstall', () => prepare(before, true))
     expectGone(before)
-    expect(steps).toBeGreaterThan(4)
-    for (let at = 1; at <= steps; at++) {
-      prepare(before, true)
-      const installed = settings()
-      expect(child('uninstall', at).killed).toBe(true)
-      expect([before, installed]).toContain(settings())
-      andBackAgain(() => {
-        machine.install({ mod })
-        expect(settings()).toBe(installed)
-        machine.uninstall()
-        expectGone(before)
-      })
+    expect(states.length).toBeGreaterThan(5)
+    for (const restore of states) {
+      restore()
+      expect([before, installed]).toContain(withoutHome(settings()))
+      machine.install({ mod })
+      expect(withoutHome(settings())).toBe(installed)
+      machine.uninstall()
+      expectGone(before)
+      restore()
       machine.uninstall()
       expectGone(before)
     }
@@ -139,16 +136,16 @@ describe('a run killed at any step', () => {
 
   test('uninstall after an interrupted upgrade restores the original bytes', () => {
     const before = '{ "hooks": { }, "model": "opus" }'
-    const older = () => machine.install({ mod, home: machine.link, launcher: '#!/bin/bash\nexit 0\n' })
-    prepare(before, false)
+    const older = () => {
+      prepare(before, false)
+      machine.install({ mod, home: machine.link, launcher: '#!/bin/bash\nexit 0\n' })
+    }
     older()
     const first = settings()
-    const { steps } = child('install', 0)
+    const states = killedStates('install', older)
     expect(settings()).not.toBe(first)
-    for (let at = 1; at <= steps; at++) {
-      prepare(before, false)
-      older()
-      child('install', at)
+    for (const restore of states) {
+      restore()
       machine.uninstall()
       expect(settings()).toBe(before)
     }
@@ -159,9 +156,13 @@ describe('a run killed at any step', () => {
     (before) => {
       prepare(before, false)
       const limited = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`
-      const run = spawnSync('bash', ['-c', limited, process.execPath, bundle, 'install', '0', optionsOf(machine)], {
-        encoding: 'utf8',
-      })
+      const run = spawnSync(
+        'bash',
+        ['-c', limited, process.execPath, bundle, 'install', '0', '', '', optionsOf(machine)],
+        {
+          encoding: 'utf8',
+        },
+      )
       expect(run.status).toBe(1)
       expect(run.stderr).toContain(`InstallProblem: ${machine.userSettings}: the file could not be written`)
       expect(settings()).toBe(before)
@@ -176,7 +177,7 @@ describe('a run killed at any step', () => {
 describe('runs at the same time', () => {
   const finished = (what: string) =>
     new Promise<{ code: number | null; err: string }>((resolve) => {
-      const run = spawn(process.execPath, [bundle, what, '0', optionsOf(machine)])
+      const run = spawn(process.execPath, [bundle, what, '0', machine.root, '', optionsOf(machine)])
       let err = ''
       run.stderr.on('data', (d) => {
         err += d
