@@ -145,6 +145,21 @@ const TRAPS: Record<string, Trap> = {
   'a working directory whose path is a megabyte long': () => ({ cwd: `/${'a/'.repeat(MB / 2)}` }),
 }
 
+/**
+ * Pairs of traps for the engine that a hook starts: a transcript and something else. The server
+ * meets each trap alone, and both read files with the same code. A baton.yaml that is only large
+ * is left to the server, whose sessions it would all block.
+ */
+function pairsOfTraps(): [string, Trap][] {
+  const all = Object.entries(TRAPS).filter(([what]) => !what.startsWith('a baton.yaml'))
+  const transcripts = all.filter(([what]) => /transcript|subagent/.test(what))
+  const others = all.filter((one) => !transcripts.includes(one))
+  return Array.from({ length: Math.max(transcripts.length, others.length) }, (_, i) => {
+    const [[one, first], [other, second]] = [transcripts[i % transcripts.length]!, others[i % others.length]!]
+    return [`${one} with ${other}`, (folder) => ({ ...first(folder), ...second(folder) })]
+  })
+}
+
 let sent = 0
 
 describe.each([
@@ -176,9 +191,7 @@ describe.each([
     return id
   }
 
-  // A test with the server suffices for baton.yaml, because it would block every session.
-  const traps = Object.entries(TRAPS).filter(([what]) => server || !what.startsWith('a baton.yaml'))
-  for (const [what, trap] of traps)
+  for (const [what, trap] of server ? Object.entries(TRAPS) : pairsOfTraps())
     test(`${what} blocks neither its own hooks nor another session, ${how}`, async () => {
       await attack(trap)
     })
