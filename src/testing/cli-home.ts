@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { hostCommands } from '../../test/harness/hosted-commands.js'
 import { BATON, PREFIX } from '../../test/harness/paths.js'
 import { alive, end } from '../../test/harness/processes.js'
 import { authorized } from '../../test/harness/server-token.js'
@@ -116,12 +117,17 @@ export function createTestHome() {
     authorized: () => authorized(env.BATON_HOME!),
     /**
      * Runs a command to its end: in this process if it only computes and prints, else as the built
-     * program.
+     * program. An install runs in the host process, which knows where the built program is.
      */
-    run: (args: string[], options: RunOptions = {}): Promise<Ran> =>
-      runsHere(args, options)
-        ? runHere(args, { ...env, ...options.env }, options.cwd ?? project, options.columns)
-        : start(args, options).done,
+    run: (args: string[], options: RunOptions = {}): Promise<Ran> => {
+      const [all, cwd] = [{ ...env, ...options.env }, options.cwd ?? project]
+      if (runsHere(args, options)) return runHere(args, all, cwd, options.columns)
+      if (args[0] === 'install' && !options.built && options.input === undefined)
+        return hostCommands({ env: all, project: cwd })
+          .run(args)
+          .then(({ code, stdout, stderr }) => new Ran(code, stdout, stderr))
+      return start(args, options).done
+    },
     put: (path: string, text: string): string => {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, text)

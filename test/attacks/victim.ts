@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { Session } from '../../src/contract/api/session-view.js'
 import { removeFolder } from '../../src/lib/remove-folder.js'
+import { hostCommands } from '../harness/hosted-commands.js'
 import { BATON, PREFIX } from '../harness/paths.js'
 import { alive, end, withEnvironment } from '../harness/processes.js'
 import { PATIENCE_MS, until } from '../harness/wait.js'
@@ -64,7 +65,8 @@ export async function startVictim(options: { server: boolean; config?: string })
       )
       call.stdin?.end()
     })
-  const installed = await baton('install', '--json')
+  const hosted = hostCommands({ env, project: path.join(dir, 'project') })
+  const installed = await hosted.run(['install', '--json'])
   if (installed.code !== 0) throw new Error(`baton install failed: ${installed.stdout}${installed.stderr}`)
   writeFileSync(path.join(batonHome, 'config.yaml'), options.config ?? 'handoff: {mode: off}\n')
   const server = options.server ? await serve(env, path.join(dir, 'project')) : null
@@ -73,7 +75,7 @@ export async function startVictim(options: { server: boolean; config?: string })
   let readings = 0
 
   const sessions = async (): Promise<Session[]> => {
-    const run = await baton('status', '--json')
+    const run = await hosted.run(['status', '--json'])
     if (run.code !== 0) throw new Error(`baton status failed: ${run.stdout}${run.stderr}`)
     return (JSON.parse(run.stdout) as { sessions: Session[] }).sessions
   }

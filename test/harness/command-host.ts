@@ -22,8 +22,8 @@ export interface HostedEnd {
 const SCREEN = { terminal: false, columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY, paint: plain }
 
 /**
- * Runs commands one after the other in this process. A test that asks for the state of a session
- * many times would spend 0.3 s of a core on each start of Node otherwise.
+ * Runs commands of many homes one after the other in this process. A test that asks for the state
+ * of a session many times would spend 0.3 s of a core on each start of Node otherwise.
  */
 let last: Promise<void> = Promise.resolve()
 process.on('message', (call: HostedCall) => {

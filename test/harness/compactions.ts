@@ -35,7 +35,7 @@ export function settledArchives(it: Stage): Promise<Archive[]> {
 export async function expectWhole(it: Stage, archive: Archive, transcript: string | Buffer): Promise<string> {
   expect(archive.status).toBe('kept')
   const to = path.join(it.home.dir, `${archive.archive_id}.jsonl`)
-  await it.json('archive', 'restore', archive.archive_id, '--to', to)
+  await it.ask('archive', 'restore', archive.archive_id, '--to', to)
   const restored = readFileSync(to)
   expect(restored.length).toBe(archive.bytes)
   const now = typeof transcript === 'string' ? Buffer.from(transcript) : transcript

@@ -23,7 +23,7 @@ export interface Stage {
   /** Runs the built command and parses its JSON output. Throws when the command fails. */
   json<T = Record<string, unknown>>(...args: string[]): Promise<T>
   /**
-   * Runs a read-only command in the shared host process and parses its output. Cheap enough for
+   * Runs a command that ends by itself in the host process and parses its output. Cheap enough for
    * polling. Throws when the command fails.
    */
   ask<T = Record<string, unknown>>(...args: string[]): Promise<T>
@@ -88,7 +88,7 @@ export async function stage(script: ScriptInput, options: StageOptions = {}): Pr
     // `baton install` runs the client to get its version.
     home.env.PATH = `${path.dirname(clientBinary())}:${home.env.PATH}`
   }
-  await it.json('install')
+  await it.ask('install')
   if (options.mod === false) rmSync(path.join(home.configDir, 'skills', 'baton'), { recursive: true })
   const config = options.config ?? (options.handoff ? '' : 'handoff: {mode: off}\n')
   if (config) it.config(config)

@@ -1,11 +1,23 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Home, makeHome } from '../harness/home.js'
 import { type Pretended, pretend } from '../harness/hooks.js'
-import { BATON } from '../harness/paths.js'
+import { hostCommands } from '../harness/hosted-commands.js'
+import { commandLine, withEnvironment } from '../harness/processes.js'
+import { tempDir } from '../harness/temp-dir.js'
 import { until } from '../harness/wait.js'
 
 interface Ran {
@@ -16,19 +28,14 @@ interface Ran {
   json: any
 }
 
-function baton(home: Home, ...args: string[]): Promise<Ran> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [BATON, ...args], { env: home.env, cwd: home.project }, (error, stdout, stderr) =>
-      resolve({
-        code: error ? Number(error.code) : 0,
-        stdout,
-        stderr,
-        get json() {
-          return JSON.parse(stdout)
-        },
-      }),
-    )
-  })
+async function baton(home: Pick<Home, 'env' | 'project'>, ...args: string[]): Promise<Ran> {
+  const ran = await hostCommands(home).run(args)
+  return {
+    ...ran,
+    get json() {
+      return JSON.parse(ran.stdout)
+    },
+  }
 }
 
 const say = ({ transcript, id }: Pretended, text: string): void =>
@@ -47,33 +54,45 @@ const say = ({ transcript, id }: Pretended, text: string): void =>
 
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
-/**
- * Makes a machine where hooks archived two sessions, one of them twice. Returns the hashes of the
- * restored archives, newest first.
- */
-async function archived() {
-  const home = makeHome()
-  expect((await baton(home, 'install')).code).toBe(0)
-  const sessions = [pretend(home, process.pid), pretend(home, process.pid)]
-  const expected: string[] = []
+let machine: Home
+const expected: string[] = []
+
+/** Makes a machine where hooks archived two sessions, one of them twice. */
+beforeAll(async () => {
+  machine = makeHome()
+  expect((await baton(machine, 'install')).code).toBe(0)
+  const sessions = [pretend(machine, process.pid), pretend(machine, process.pid)]
   const archive = async (session: Pretended, text: string): Promise<void> => {
     await session.hook('SessionStart', { source: 'startup' })
     say(session, text)
-    expected.push(sha256(session.transcript))
+    expected.unshift(sha256(session.transcript))
     expect(await session.hook('PreCompact', { trigger: 'auto' })).toMatchObject({ code: 0 })
     await until('the archive', async () => {
-      const { archives } = (await baton(home, 'archive', 'list', '--json')).json
+      const { archives } = (await baton(machine, 'archive', 'list', '--json')).json
       return archives.length === expected.length && archives.every((one: { indexed: boolean }) => one.indexed)
     })
   }
   await archive(sessions[0]!, 'the marmot guards the tunnel')
   await archive(sessions[0]!, 'the heron waits at the weir')
   await archive(sessions[1]!, 'the lynx crosses the ridge')
-  const store = path.join(home.batonHome, 'baton.db')
-  return { home, expected: expected.reverse(), store, list: () => baton(home, 'archive', 'list', '--json') }
+  await until('no engine runs', () => enginesIn(machine).length === 0)
+})
+afterAll(() => machine.dispose())
+
+/** Engines that hooks of this machine started. */
+const enginesIn = ({ home }: Home): number[] =>
+  withEnvironment(`HOME=${home}`).filter((pid) => commandLine(pid).includes('hook-engine'))
+
+/** Returns a copy of the machine's archives. `expected` has their hashes, newest first. */
+function archived() {
+  const dir = tempDir()
+  const batonHome = path.join(dir, 'baton')
+  cpSync(machine.batonHome, batonHome, { recursive: true, filter: (from) => !statSync(from).isFIFO() })
+  const home = { dir, batonHome, project: machine.project, env: { ...machine.env, BATON_HOME: batonHome } }
+  return { home, store: path.join(batonHome, 'baton.db'), list: () => baton(home, 'archive', 'list', '--json') }
 }
 
-async function restoredHashes(home: Home, ids: string[]): Promise<string[]> {
+async function restoredHashes(home: ReturnType<typeof archived>['home'], ids: string[]): Promise<string[]> {
   const hashes: string[] = []
   for (const id of ids) {
     const to = path.join(home.dir, `${id}.jsonl`)
@@ -88,7 +107,7 @@ const removeStore = (store: string): void => {
 }
 
 test('after the store was deleted, verify and doctor suggest adopt, which restores every archive', async () => {
-  const { home, expected, store, list } = await archived()
+  const { home, store, list } = archived()
   const before = (await list()).json.archives
   removeStore(store)
 
@@ -124,7 +143,7 @@ test('after the store was deleted, verify and doctor suggest adopt, which restor
 })
 
 test('archives without record files are adopted too, with the project that their transcript names', async () => {
-  const { home, expected, store, list } = await archived()
+  const { home, store, list } = archived()
   removeStore(store)
   rmSync(path.join(home.batonHome, 'archive', 'records'), { recursive: true })
   expect((await baton(home, 'archive', 'adopt')).code).toBe(0)
@@ -140,7 +159,7 @@ test('archives without record files are adopted too, with the project that their
 })
 
 test('following the advice for a damaged store literally restores every archive', async () => {
-  const { home, expected, store, list } = await archived()
+  const { home, store, list } = archived()
   const before = (await list()).json.archives
   writeFileSync(store, 'not a database any more '.repeat(300))
   const refused = await baton(home, 'archive', 'list')
@@ -166,7 +185,7 @@ test('following the advice for a damaged store literally restores every archive'
 })
 
 test('adopt names a file that it must skip, adopts the rest and exits with 1', async () => {
-  const { home, store } = await archived()
+  const { home, store } = archived()
   removeStore(store)
   const folder = path.join(home.batonHome, 'archive')
   const [, second] = readdirSync(folder).filter((name) => name.endsWith('.br'))
