@@ -32,7 +32,7 @@ export function archivesOf(app: App): Archives {
       const read = transcriptReaders[agent]?.entriesOfLine
       return read ? (line, number) => read(line, number, chain) : null
     },
-    // While archives had no record files, only one agent existed.
+    // Archives without record files were made when only one agent existed.
     legacy: {
       agent: DEFAULT_AGENT,
       projectOfLine: (line) => transcriptReaders[DEFAULT_AGENT]?.folderOfLine(line) ?? null,
@@ -56,8 +56,8 @@ export function finishArchives(
 }
 
 /**
- * Deletes archives that the configured limits exclude, and those limited by a configured cleanup
- * period for transcripts.
+ * Deletes archives that exceed the configured limits.
+ * Deletes archives of transcripts that a configured cleanup period covers.
  */
 export function retainArchives(app: App, archives: Archives): Removed {
   const policy = (project: string | null) =>
@@ -76,7 +76,7 @@ const DAY_MS = 24 * 3_600_000
 
 /**
  * Returns whether an archive exceeds the cleanup period that a user or administrator set.
- * The client's default does not count, because archives are meant to outlive it.
+ * The client's default does not count, because archives should outlive that period.
  */
 function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
   return ({ agent, parts: [main], writtenAt, createdAt }) => {
@@ -104,7 +104,7 @@ export interface Progress {
   end(): void
 }
 
-/** Reports nothing. */
+/** Progress that is not shown. */
 export const NO_PROGRESS: Progress = { add() {}, end() {} }
 
 export interface Opened {
@@ -144,7 +144,7 @@ export interface ArchiveUseCases {
   /**
    * Reads a page of the transcript.
    * `before` selects the last entries before this line, null those after `from`.
-   * `whole` returns texts uncut.
+   * `whole` returns texts without shortening them.
    */
   transcript(
     id: string,
@@ -264,9 +264,9 @@ interface RequestedArchive {
 }
 
 /**
- * Archives a session's transcript now, its subagents' included. The archive is pending when
- * another process stores the same transcript. Throws when archiving is off for the session or it
- * has no transcript.
+ * Archives a session's transcript now, and those of its subagents.
+ * The archive is pending when another process stores the same transcript.
+ * Throws when archiving is off for the session or the session has no transcript.
  */
 export function archiveSession(opened: Opened, session: SessionRecord): RequestedArchive {
   const { app } = opened
@@ -293,7 +293,7 @@ export function archiveSession(opened: Opened, session: SessionRecord): Requeste
 
 /**
  * Archives a session's transcript like `archiveSession`, and waits while another process stores it.
- * Calls `tell` once when the wait becomes long. The archive is pending after a time limit.
+ * Calls `tell` once when the wait becomes long. After a time limit the archive stays pending.
  */
 export async function archiveSessionAndWait(
   opened: Opened,
@@ -352,7 +352,7 @@ const QUIET_MS = 1_000
 const PAUSE_MS = 250
 
 /**
- * Waits for an archive that another process is writing, until that process finishes or releases it.
+ * Waits for an archive that another process is writing, until that process finishes or gives up.
  * Returns the unfinished record after a time limit.
  * Null when the archive was forgotten meanwhile.
  */
@@ -382,7 +382,7 @@ export async function waitForOther({
 /** A transcript that a search could not read. */
 export interface Unread {
   session_id: string
-  /** Null when no archive of it is planned yet. */
+  /** Null when no archive of the transcript is planned yet. */
   archive_id: string | null
   bytes: number
 }
@@ -390,7 +390,7 @@ export interface Unread {
 interface ReadNew {
   /** The remaining time for the search itself, which may have to rebuild the index. */
   within: TimeLimit
-  /** Returns the transcripts that were not read. Call it after the search. */
+  /** Returns the transcripts that were not read. Call the function after the search. */
   unread(): Unread[]
 }
 
@@ -400,7 +400,7 @@ const MOST_PLANNED = 1_000
 
 /**
  * Archives and indexes new text of all sessions, even killed ones, within the time limit.
- * A background process does the rest.
+ * A background process handles the remaining text.
  */
 export function readNew({ app, archives, progress }: Opened, within = startTimeLimit(READ_MS)): ReadNew {
   let unplanned: Unread[] = []

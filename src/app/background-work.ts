@@ -16,7 +16,7 @@ import { isRunning } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
 
 interface Keeper {
-  /** Starts the work now. If such a process already runs, starts another one after it. */
+  /** Starts the work now. If a process for such work already runs, starts another one after it. */
   leave(work?: LeftWork): void
   stop(): void
 }
@@ -25,7 +25,7 @@ type Places = Pick<Home, 'root' | 'config' | 'log'>
 
 /**
  * Starts background processes.
- * Archives and long transcripts are processed elsewhere, so that the server keeps answering.
+ * They handle archives and long transcripts, so that the server keeps answering.
  */
 export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
   const keeping = oneAtATime(
@@ -44,7 +44,7 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
     leave: (work) => (work === 'handoff' ? driving : work === 'notice' ? notifying : keeping).leave(),
     stop() {
       keeping.stop()?.kill()
-      // A handoff that is interrupted is worse than one that ends without a server.
+      // An interrupted handoff would be worse than a process that outlives its server.
       // Stored notices must still be sent.
       driving.stop()
       notifying.stop()
@@ -54,8 +54,8 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
 
 /**
  * Starts a process that outlives this one.
- * `drive` types into clients' terminals until no handoff needs it, `keep` processes transcripts,
- * `notify` sends notices.
+ * `drive` types into clients' terminals until no handoff needs that.
+ * `keep` processes transcripts, `notify` sends notices.
  */
 export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, home: Places): ChildProcess {
   const child = spawn(process.execPath, [engine, mode], {
@@ -64,7 +64,7 @@ export function startWorker(mode: 'drive' | 'keep' | 'notify', engine: string, h
     detached: true,
     cwd: '/',
   })
-  // A failed start must not end a caller without a listener. The work stays in the store.
+  // A failed start must not end a caller that has no listener. The work stays in the store.
   child.once('error', () => {})
   child.unref()
   return child
@@ -110,7 +110,7 @@ function oneAtATime(
 /**
  * Resumes jobs that a crash or reboot interrupted, in one process beside the server.
  * That process outlives the server, and the server keeps answering.
- * A job has one runner: the first process that claims it.
+ * A job has one runner: the first process that claims the job.
  */
 export function pickUpJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
@@ -122,7 +122,8 @@ export function pickUpJobs(
     const folder = app.home.jobs
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const out = openSync(join(folder, 'resumed.log'), 'w', 0o600)
-    // Remove the job variables: ending a job around this server must not end the new process.
+    // Remove the job's variables.
+    // When that job around this server ends, the new process must not end with it.
     const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
     const child = spawn(process.execPath, [process.argv[1]!, 'jobs', 'resume'], {
       cwd: folder,
@@ -149,7 +150,7 @@ const KEEP_MS = 10 * 60_000
 const TIDY_MS = 3_600_000
 const FIRST_TIDY_MS = 60_000
 
-/** Drains signals that arrived without a server, and again regularly. Tidies the home daily. */
+/** Processes signals that arrived without a server, now and regularly. Tidies the home daily. */
 export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   drain(app)
   const keep = (): void => {
@@ -165,7 +166,7 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   }
   notify()
   const timers = [
-    // Sends postponed notices, and those stored by hooks without a server or by a killed process.
+    // Sends postponed notices, and notices stored by hooks without a server or by a killed process.
     setInterval(notify, DRAIN_MS),
     setInterval(() => drain(app, { youngestMs: 2_000 }), DRAIN_MS),
     setInterval(() => tidyOnce(app), TIDY_MS),
@@ -176,8 +177,8 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
 }
 
 /**
- * Returns whether background work is open: the hourly sweep, archives, transcripts or briefs.
- * The process that had to do it may have died.
+ * Returns whether background work is waiting: the hourly search for archives, transcripts, briefs.
+ * The process that should do the work may have died.
  */
 export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
   return (
@@ -199,7 +200,10 @@ export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void
   }
 }
 
-/** Drains the spool. An unprocessable signal must not prevent the user from reading stored data. */
+/**
+ * Processes the signals in the spool.
+ * A signal that fails must not prevent the user from reading stored data.
+ */
 export function drain(app: App, options: Parameters<App['drain']>[0] = {}): void {
   try {
     app.drain(options)

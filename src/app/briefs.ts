@@ -54,7 +54,7 @@ export function briefUseCases(app: App): BriefUseCases {
   const { store } = app
   const { deps } = app.engine
   const rowOf = (brief: BriefRecord): BriefRow => viewRow(app, brief)
-  /** Returns the brief's current row. */
+  /** Returns the row of the brief as it is now. */
   const again = ({ briefId }: BriefRecord): BriefRow => rowOf(store.brief(briefId)!)
   return {
     briefs: (query) => selectBriefs(app, query).map(rowOf),
@@ -120,7 +120,7 @@ function selectBriefs(app: App, { seat, session, status, limit }: BriefQuery): B
   return wanted.sort((a, b) => (a.takenAt < b.takenAt ? 1 : -1)).slice(0, limit ?? USUAL)
 }
 
-/** Returns a seat by its id or name, or by a session in it. */
+/** Returns a seat (terminal or job) by its id or name, or by a session in it. */
 function seatOf(app: App, name: string): string {
   const seat = app.store.seat(name) ?? app.store.seatByName(name)
   return seat?.seatId ?? found(app, name).seatId
@@ -132,12 +132,12 @@ function found(app: App, id: string) {
   throw new BatonError(`There is no session or seat "${id}".`, 'baton status --all lists them.', EXIT.notFound)
 }
 
-/** Minimum length of an id's beginning, without the prefix. */
+/** Minimum length of the beginning of an id, without the prefix. */
 const SHORTEST = 4
 const PREFIX = 'brief_'
 
 /**
- * Finds a brief by its id or the beginning of it. Null when none matches. Throws when several do.
+ * Finds a brief by its id or the id's beginning. Null when none matches. Throws when several match.
  */
 function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
   const exact = store.brief(id)
@@ -166,9 +166,7 @@ export function briefNamed(app: Pick<App, 'store'>, id: string): BriefRecord {
 
 interface WholeBrief {
   verdict: BriefVerdict
-  /**
-   * Null when the file is missing. Unless genuine, the text is data to show, never instructions.
-   */
+  /** Body of the brief. Null when the file is missing. Unless genuine, it is data to show only. */
   body: string | null
   /** The body of a genuine brief. */
   text: string | null
@@ -201,12 +199,12 @@ export function addedIn(text: string | null): string | null {
 }
 
 const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
-/** Display names of statuses whose stored name is unclear. */
+/** Display names of statuses whose stored name is unclear to users. */
 const OVER_TEXTS: Partial<Record<BriefRecord['status'], string>> = { used: 'in use', superseded: 'replaced' }
 
 /**
  * Returns the text of a brief that may be edited.
- * Called before editing starts; saving checks the conditions again.
+ * Called before editing starts. Saving checks the conditions again.
  */
 export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, brief: BriefRecord): string {
   admitReviewer(app.store, caller, brief)
@@ -241,7 +239,7 @@ export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): stri
 }
 
 /**
- * Verifies the front matter.
+ * Verifies the signature in the front matter.
  * Null when the text has no front matter.
  * Without a key on this machine, no signature can be valid.
  */
@@ -304,7 +302,7 @@ function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): Handoff
 }
 
 /**
- * Returns the open handoff of a seat.
+ * Returns the open handoff of a seat (terminal or job).
  * With two clients in one seat, returns that of the session whose id begins with `session`.
  * Throws when there is none.
  */
@@ -332,7 +330,7 @@ export function cancelBrief(
   return { handoff, brief: app.store.brief(brief.briefId)! }
 }
 
-/** Cancels a handoff, named by its brief or its seat. */
+/** Cancels a handoff that is named by its brief or its seat (terminal or job). */
 export function cancelNamed(
   app: App,
   name: string,
@@ -360,7 +358,7 @@ function seatOrThrow(app: App, name: string): string {
 }
 
 /**
- * Returns facts from which a command says what happens next to a handoff.
+ * Returns facts about a handoff from which a command says what happens next.
  * `caller` is null for the user.
  */
 export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller) {

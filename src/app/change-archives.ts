@@ -19,7 +19,7 @@ interface TakeOutOptions {
   to: string
   /** True to replace an existing file. */
   force: boolean
-  /** Null to write the original bytes. */
+  /** Redaction of secrets. Null to write the original bytes. */
   redact: { emails: boolean } | null
 }
 
@@ -70,12 +70,12 @@ function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: b
   return [...configuredPatterns(policy.archive.redact), ...BUILT_IN_PATTERNS, ...(emails ? [E_MAIL] : [])]
 }
 
-/** Size of the index from which a removal takes noticeably long. */
+/** Size of the search index from which a removal takes noticeably long. */
 const LONG_BYTES = 20_000_000
 
 /**
  * Removes archives, also from the search index.
- * A dry run only computes the figures and has `indexFreed` null.
+ * A dry run only computes the sizes and returns null as `indexFreed`.
  * `slow` is called before work that may take a minute.
  */
 export function removeArchives(archives: Archives, records: readonly ArchiveRecord[], dry: boolean, slow: () => void) {

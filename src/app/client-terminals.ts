@@ -8,7 +8,7 @@ export function terminalOf(agent: string, client: TerminalClient): Terminal | nu
 }
 
 /**
- * Pause before a second check: shortly after the user presses Enter, the composer is empty and the
- * client still reports idle.
+ * Pause before a second check of the client.
+ * Right after the user pressed Enter, the input line is empty and the client still reports idle.
  */
 export const QUIET_KEYBOARD_MS = 200

@@ -14,9 +14,9 @@ import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 
 /**
- * Deletes the messages that this session received: long texts in their own files, and texts
- * prepared for its next hook or waiter.
- * Messages that still wait belong to the seat and stay.
+ * Deletes the messages that this session received: long texts in files of their own, and texts
+ * prepared for its next hook.
+ * Messages that still wait belong to the seat (terminal or job) and stay.
  */
 function forgetMessages(app: App, sessionId: string): void {
   const { store, home } = app
@@ -29,8 +29,8 @@ function forgetMessages(app: App, sessionId: string): void {
 }
 
 /**
- * Rewrites the prepared answers of a session after quotes were erased.
- * Deletes them if the session no longer holds its seat.
+ * Rewrites the answers prepared for a session after quotes were erased.
+ * Deletes these answers if another session is in the seat now.
  */
 function rewriteAnswers({ store, home, engine: { deps } }: App, sessionId: string): void {
   const seatId = store.session(sessionId)?.seatId
@@ -55,8 +55,8 @@ function messagesWithFiles({ store }: Pick<App, 'store'>, sessionId: string): Me
 }
 
 /**
- * Matches `<session>`, `<session>.near`, `<session>.taken.7`, `.<session>.7`,
- * `<session>.<order>.say`.
+ * Matches names of a session's files: `<session>`, `<session>.near`, `<session>.taken.7`,
+ * `.<session>.7`, `<session>.<order>.say`.
  */
 const isOf = (name: string, sessionId: string): boolean => name.replace(/^\./, '').split('.', 1)[0] === sessionId
 
@@ -69,7 +69,7 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Returns archives that the configured limits exclude. Throws when the configuration has no limits.
+ * Returns archives that exceed the configured limits. Throws when the configuration has no limits.
  */
 export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   const rules = (project: string | null) =>
@@ -97,7 +97,7 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
 }
 
 /**
- * Returns whether the remaining archives need all bytes of these.
+ * Returns whether the remaining archives need all bytes of these archives.
  * False for archives without any bytes.
  */
 export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
@@ -150,7 +150,9 @@ export const isQuoted = (app: App, sessionId: string): boolean =>
   hasFacts(app.home.facts, sessionId) ||
   messagesWithFiles(app, sessionId).length > 0
 
-/** Returns the sessions of a project that have archives, and those that were only read. */
+/**
+ * Returns the sessions of a project: those with archives, and those whose transcripts were read.
+ */
 function sessionsOfProject(app: App, folder: string): Set<string> {
   const wanted = isInProject(folder)
   return new Set([...app.store.archives(), ...app.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
@@ -169,7 +171,7 @@ function oneSession(app: App, id: string): Set<string> {
 
 /**
  * Erases quotes of a session, or of all sessions of a project, and returns their archives.
- * Throws when nothing is stored of them.
+ * Throws when nothing is stored of these sessions.
  * A dry run erases nothing.
  */
 export function forgetWords(

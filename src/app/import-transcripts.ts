@@ -17,7 +17,7 @@ export type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
 
 /**
  * Archives the transcripts that clients keep on this disk, or in the folder `from`.
- * A dry run only counts: `found` and `bytes` are what would be imported.
+ * A dry run only counts: `found` and `bytes` are the transcripts that would be imported.
  */
 export async function importStored(
   opened: Opened,
@@ -50,7 +50,7 @@ export function hasStoredTranscripts(env: Env): boolean {
 }
 
 /**
- * Returns transcripts from before Baton's install to offer for import.
+ * Returns transcripts from before Baton's install, so that a command can offer their import.
  * Null when there are no such transcripts or the user was asked before.
  * `remember` stores that the user was asked.
  */
@@ -66,7 +66,7 @@ export function importOffer(
 }
 
 export interface Imported {
-  /** Number of transcripts that are archived now, and their bytes. */
+  /** Number of transcripts that were archived, and their bytes. */
   imported: number
   bytes: number
   /** Bytes used on disk. */
@@ -79,7 +79,7 @@ export interface Imported {
 
 /**
  * Archives transcripts one after the other.
- * The import can be stopped between two of them, and another call continues with the rest.
+ * The import can be stopped between two transcripts. Another call continues with the rest.
  */
 export async function importTranscripts(
   { app, archives, progress }: Opened,
@@ -123,7 +123,7 @@ function stopOnSignals(): { isAsked(): boolean; release(): void } {
   const release = (): void => {
     for (const signal of SIGNALS) process.off(signal, ask)
   }
-  // The second signal ends the process at once, as users expect of Ctrl-C.
+  // After the first signal to stop, the second one ends the process at once, as users expect.
   const ask = (): void => {
     asked = true
     release()

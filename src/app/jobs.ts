@@ -28,11 +28,11 @@ import type { OwnProgram } from './own-program.js'
 export interface JobUseCases {
   /** Lists open jobs and those of the last week, newest first, like `jobs list`. */
   jobs(all: boolean): JobView[]
-  /** Returns a job of that list by its whole id. Null when it is not in the list. */
+  /** Returns a job of the list by its whole id. Null when the job is not in the list. */
   listedJob(jobId: string): JobView | null
   job(id: string): JobDetail
   /**
-   * Reads a part of the log. `after` is the `next` of the previous part, null for the beginning.
+   * Reads a part of a job's log. `after` is the `next` of the previous part, null for the first.
    */
   jobLog(id: string, after: string | null): JobLogPart
   startJob(order: ParsedBody<'startJob'>): Promise<JobView>
@@ -123,7 +123,7 @@ interface JobOrder {
   agentName: string | null
   /** Values that override those of the agent. */
   flags?: JobFlags
-  /** The seat of the requesting session. Absent for a user. */
+  /** The seat (terminal or job) of the requesting session. Absent for a user. */
   parentSeatId?: string | null
 }
 
@@ -131,7 +131,7 @@ interface StartedRunner {
   jobId: string
   /**
    * The process that runs the job.
-   * Null when the process could not be started; the job then waits for `jobs resume`.
+   * Null when the process could not be started. The job then waits for `jobs resume`.
    */
   pid: number | null
   /** File with the output of that process. */
@@ -164,9 +164,9 @@ export async function settleOrder(
 }
 
 /**
- * Starts a new job in its own process, which outlives this one.
- * Resolves when it is stored and started.
- * Throws a `BatonError` when it cannot be.
+ * Starts a new job in a process of its own, which outlives this one.
+ * Resolves when the job is stored and started.
+ * Throws a `BatonError` when the job cannot start.
  */
 export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
   const spec = await settleOrder(order, starter)
@@ -176,7 +176,7 @@ export async function startJob(app: App, starter: Starter, order: JobOrder): Pro
 }
 
 /**
- * Resumes a paused, failed or lost job in its own process. Throws a `BatonError` when it cannot.
+ * Resumes a paused, failed or lost job in a process of its own. Throws a `BatonError` on failure.
  */
 export function resumeJob(app: App, starter: Starter, jobId: string): StartedRunner {
   const why = findRunObstacle(app, jobId)
@@ -197,7 +197,8 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const log = join(folder, 'runner.log')
   const out = openSync(log, 'a', 0o600)
-  // Remove the job variables: ending a job around this process must not end the new one.
+  // Remove the job's variables.
+  // When the job around this process ends, the new process must not end with it.
   const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
   try {
     const child = spawn(process.execPath, [baton ?? process.argv[1]!, 'jobs', 'resume', jobId], {
@@ -206,7 +207,7 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
       detached: true,
       stdio: ['ignore', out, out],
     })
-    // Without a listener a failed start would end this process.
+    // Without a listener, a failed start would end this process.
     // The job stays in the store for the next `jobs resume`.
     child.on('error', () => {})
     child.unref()
@@ -218,7 +219,7 @@ export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: St
 
 /**
  * Refuses an untrusted project file.
- * Without its checks, hooks and limits the job would be another one.
+ * Without the file's checks, hooks and limits, the job would do something else.
  */
 function refuseUntrusted(file: ProjectFile | null): void {
   if (file === null || file.trusted || file.ignored.length === 0) return
@@ -278,7 +279,7 @@ export function forgetNamedJob(app: App, name: string): ForgottenJob {
 
 /**
  * Deletes the data of all jobs that ended before a time.
- * `kept` lists why some could not be deleted.
+ * `kept` lists the reasons why data of some jobs could not be deleted.
  */
 export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
   const kept: string[] = []

@@ -26,9 +26,9 @@ import { QUIET_KEYBOARD_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
-  /** Lists messages to a seat, named as for `baton messages`, or to all if null; oldest first. */
+  /** Lists messages to the named seat (terminal or job), or to all seats if null, oldest first. */
   allMessages(seat: string | null, limit: number): MessageView[]
-  /** Lists the newest `limit` messages to the seat of a session, oldest first. */
+  /** Lists the newest `limit` messages to the seat of a session, oldest of them first. */
   sessionMessages(of: SessionRecord, limit: number): MessageView[]
   /** Sends a message to the seat of a session, as the user. */
   send(to: SessionRecord, text: string, mode: Mode): MessageView
@@ -51,7 +51,8 @@ export function messageUseCases(app: App): MessageUseCases {
 }
 
 /**
- * Types waiting messages of a seat. Runs in the background, because it waits for a quiet terminal.
+ * Types waiting messages of a seat (terminal or job) into its terminal.
+ * Runs in the background, because typing waits until the user's keyboard is quiet.
  */
 export function typeSoon(app: App, seatId: string): void {
   typeMessages(app, seatId).catch((error: unknown) =>
@@ -60,7 +61,7 @@ export function typeSoon(app: App, seatId: string): void {
 }
 
 /**
- * Sends a message to a seat.
+ * Sends a message to a seat (terminal or job).
  * A text too long for a client is stored in a file, and the message names the file.
  * The file is deleted if the message cannot be stored.
  */
@@ -86,8 +87,8 @@ function keepText({ home }: App, text: string): string {
 }
 
 /**
- * Types waiting messages into the terminal of an idle session when no other channel reaches it: in
- * tmux, with an empty composer, never into a dialog.
+ * Types waiting messages into the terminal of an idle session that is reached in no other way.
+ * Types only in tmux, only into an empty input line, and never into a dialog.
  * The client's own event confirms the delivery.
  * False when nothing was typed, so the messages wait for the session's next event.
  */
@@ -145,7 +146,7 @@ export function callingSender(app: App, env: Record<string, string | undefined>)
   return app.store.seat(record.seatId)?.name ?? record.seatId
 }
 
-/** Returns the message id that begins with `written`. Returns an unknown one unchanged. */
+/** Returns the message id that begins with `written`. Returns `written` when no id does. */
 export function messageIdNamed({ store }: App, written: string): string {
   if (store.message(written) !== null) return written
   const beginning = written.startsWith('msg_') ? written : `msg_${written}`

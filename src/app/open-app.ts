@@ -7,11 +7,13 @@ import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import * as quoteEraser from '../store/sqlite/forget-words.js'
 import { drain, makeKeeper, startWorker } from './background-work.js'
 
-/** Opens the app for one command, drains the spool first, and closes the app afterwards. */
+/**
+ * Opens the app for one command, processes spooled signals first, and closes the app afterwards.
+ */
 export async function withOpenApp<T>(
   program: ProgramContext,
   work: (app: App) => T | Promise<T>,
-  /** With `keeps`, a process started by this command does the remaining work for transcripts. */
+  /** With `keeps`, a process started by this command does the remaining work on transcripts. */
   { keeps, ...options }: { configMs?: number; busyMs?: number; keeps?: boolean } = {},
 ): Promise<T> {
   const keeper = keeps
@@ -38,7 +40,7 @@ export async function withOpenApp<T>(
     ...options,
   })
   try {
-    // Wait for a lagging transcript, as a hook's engine would when it processes the signal.
+    // Wait until the transcript is complete, as a hook does when it processes the signal.
     drain(app, { wait: true })
     return await work(app)
   } finally {

@@ -4,7 +4,7 @@ import { withOpenApp } from './open-app.js'
 
 /**
  * Opens the archives for one command.
- * Writes planned archives first, so that the command shows everything that hooks saw.
+ * Writes planned archives first, so that the command shows everything that hooks planned.
  */
 export async function withOpenArchives<T>(
   program: ProgramContext,

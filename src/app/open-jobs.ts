@@ -34,16 +34,16 @@ interface JobContext {
   /**
    * The terminal of this process, which `bell` rings, because the clients of jobs have none.
    * Null when this process has no terminal.
-   * Passed as a value, because the lookup starts a process on macOS, too slow in a transaction.
+   * The terminal is passed in, because on macOS a process must find it: too slow in a transaction.
    */
   terminal: string | null
-  /** Receives the events of jobs that run here, after they were stored. */
+  /** Receives the events of jobs that run in this process, after the events were stored. */
   tell(events: readonly Event[]): void
 }
 
 /**
  * Returns the dependencies of jobs.
- * The engine measures their sessions and writes their briefs like all others.
+ * The engine measures a job's sessions and writes their briefs like those of other sessions.
  */
 export function jobsOf(app: App, context: JobContext): JobDependencies {
   const { store, log, engine } = app
@@ -174,24 +174,24 @@ function keepTranscript(app: App, record: SessionRecord): void {
   app.engine.deps.leaveWork()
 }
 
-/** Maximum wait for a lagging transcript, which has the figure before a compaction. */
+/** Maximum wait until the transcript holds the token count before a compaction. */
 const BEFORE_COMPACTION_MS = 700
 const STEP_MS = 20
 
 type Observer = Pick<JobDependencies, 'sessionStarted' | 'answerHook' | 'recordUsage' | 'sessionEnded'>
 
 /**
- * Measures the sessions of jobs by the same events as others.
- * Their runner reports these events, so no hook must be installed.
+ * Measures the sessions of jobs by the same events as other sessions.
+ * The job's runner reports these events, so no hook must be installed.
  */
 function observer({ store, engine, log, now }: App, env: Record<string, string>): Observer {
   /**
-   * The window that each client reported. More exact than the one derived from the model's name.
+   * The context window that each client reported, more exact than one derived from a name.
    */
   const limits = new Map<string, Limits>()
   const { agents } = engine.deps
 
-  /** Runs `work` and logs an error. Null when it failed. */
+  /** Runs `work` and logs an error. Null when `work` failed. */
   const guarded = <T>(what: string, attempt: AttemptRecord, work: () => T): T | null => {
     try {
       return work()
@@ -267,7 +267,7 @@ function observer({ store, engine, log, now }: App, env: Record<string, string>)
     },
     recordUsage(usage, attempt) {
       limits.set(attempt.sessionId, limitsOf(usage))
-      // If there is a transcript, it contains the usage and its time.
+      // If there is a transcript, the usage and its time are read from there.
       if (usage.used > 0 && store.session(attempt.sessionId)?.transcriptPath === null)
         guarded('a figure', attempt, () => take({ ...blank(attempt, null), reading: readingOf(usage) }, attempt))
     },

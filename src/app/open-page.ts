@@ -18,7 +18,9 @@ interface PageAddress {
   address: string
 }
 
-/** Returns the addresses of a server's page, with a new ticket. Throws when it gives none. */
+/**
+ * Returns the addresses of a server's page, with a new ticket. Throws when the server gives none.
+ */
 export async function requestPageAddress(server: FoundServer): Promise<PageAddress> {
   const { ticket, page_url } = await requestTicket(server)
   const url = page_url ?? `http://127.0.0.1:${server.port}`
@@ -80,15 +82,15 @@ function postTickets({ token, socket }: FoundServer): Promise<{ status: number; 
 }
 
 /**
- * Returns a page that forwards to the address.
- * Every user could read an address on a command line while the browser starts,
- * but not this private file.
+ * Returns an HTML page that forwards to the address.
+ * Every user of the machine could read an address on the browser's command line.
+ * No other user can read this private file.
  */
 const forwardTo = (address: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Baton</title>` +
   `<meta http-equiv="refresh" content="0;url=${address}"><a href="${address}">Baton</a>\n`
 
-/** Time in which a browser that fails does so. One that still runs after it is considered open. */
+/** Time in which a browser that fails does so. A browser that still runs after it has opened. */
 const PATIENCE_MS = 1_500
 
 /**

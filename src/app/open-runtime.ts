@@ -11,7 +11,8 @@ import type { Log } from '../lib/log.js'
 
 /**
  * Opens the runtime for a job's sessions.
- * The scripted one plays the file in BATON_JOB_SCRIPT; without a file every session ends at once.
+ * The scripted runtime plays the file in BATON_JOB_SCRIPT.
+ * Without a file, every scripted session ends at once.
  */
 export async function openRuntime(
   agent: string,

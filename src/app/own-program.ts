@@ -15,10 +15,10 @@ export interface OwnProgram {
   env: Record<string, string | undefined>
   /**
    * Runs one of Baton's own commands in a separate process and returns its JSON output.
-   * For commands that take long or would block the server.
-   * A refusal is thrown as the same `BatonError`.
-   * All users of the machine can read the arguments in the process list, so private text goes into
-   * `input`, the command's standard input.
+   * Meant for commands that take long or would block the server.
+   * A refusal by the command is thrown as the same `BatonError`.
+   * All users of the machine can read the arguments in the process list.
+   * Therefore private text goes into `input`, the command's standard input.
    */
   command(words: readonly string[], input?: string): Promise<unknown>
   /** Starts a new job in its own process. */
@@ -36,9 +36,7 @@ interface JobOrder {
   flags: { prompt?: string; workItem?: string; permissionMode?: string }
 }
 
-/**
- * Maximum number of commands that run at once, because each is a process, and of those that wait.
- */
+/** Maximum number of commands that run at once. Each command is a process. */
 const AT_ONCE = 3
 const IN_LINE = 20
 const LONGEST_MS = 10 * 60_000

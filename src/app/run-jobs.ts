@@ -23,13 +23,13 @@ import { carryTrust } from './trust-project.js'
 type Env = Record<string, string | undefined>
 
 /**
- * Options of a process that runs jobs: it lives long, and other processes write at the same time.
+ * Options of a process that runs jobs. It lives long, and other processes write at the same time.
  */
 export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /**
- * Stores a job.
- * With `runsHere` this process is its runner at once, so that no starting server resumes it.
+ * Stores a new job.
+ * With `runsHere` this process is its runner at once, so that no starting server resumes the job.
  */
 export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { runsHere: boolean }): JobRecord {
   const at = app.now().toISOString()
@@ -51,7 +51,8 @@ function onSession(app: App, spec: JobSpec): JobSpec {
 }
 
 /**
- * Returns the seat of the caller's session, or the one named in the environment. Null for the user.
+ * Returns the seat of the caller's session, or the seat named in the environment.
+ * Null for the user.
  */
 function callingSeat({ store }: App, env: Env): string | null {
   const caller = callingSession(env)
@@ -102,8 +103,8 @@ export function deniedEdits(spec: JobSpec, env: Env): string | null {
 
 /**
  * Runs jobs to their end in this process.
- * A job that cannot run is passed to `refused` and is null in the result; others continue.
- * None of them outlives the call.
+ * A job that cannot run is passed to `refused` and is null in the result. Other jobs continue.
+ * No job outlives the call.
  */
 export async function runJobsHere(
   app: App,
@@ -140,9 +141,9 @@ interface ResumeChanges {
 }
 
 /**
- * Returns the jobs to resume, with their changes stored: the named one, or all whose runner died.
+ * Returns the jobs to resume, with their changes stored: the named job, or all whose runner died.
  * A job that the user paused must be named.
- * Throws when the named job cannot run now, instead of leaving it to a background log.
+ * Throws when the named job cannot run now, so that the user sees the reason.
  */
 export async function jobsToResume(
   app: App,
@@ -166,7 +167,9 @@ function resumableJob(app: App, name: string): JobRecord {
   return job
 }
 
-/** Settles jobs whose runner died: applies a pause or cancellation, or runs the final hooks. */
+/**
+ * Settles jobs whose runner died: applies a requested pause or cancellation, or runs final hooks.
+ */
 async function settleLostJobs(
   app: App,
   env: Env,
@@ -188,7 +191,7 @@ function changeJob({ store }: App, jobId: string, { budgets, maxHandoffs, permis
   if (Object.keys(budgets).length === 0 && maxHandoffs === null && permissionMode === null) return
   store.transaction(() => {
     const job = store.job(jobId)!
-    // A running job will be refused, and a refused call changes nothing.
+    // A job that runs already will be refused, and a refused call changes nothing.
     if (job.runner !== null && isAlive(job.runner)) return
     const changed = {
       ...(maxHandoffs === null ? {} : { maxHandoffs }),

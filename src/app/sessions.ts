@@ -51,7 +51,7 @@ export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'p
 }
 
 /**
- * Returns a session by id or its beginning, or the newest of a seat.
+ * Returns a session by its id or the id's beginning, or the newest session of a seat.
  * Throws when none or several match.
  */
 export function sessionNamed(app: App, id: string): SessionRecord {
@@ -68,8 +68,8 @@ export function sessionNamed(app: App, id: string): SessionRecord {
 }
 
 /**
- * Returns a seat by id or name, or that of a session.
- * The seat may have no session yet, if it was only named as a parent.
+ * Returns a seat (terminal or job) by its id or name, or the seat of a session.
+ * A seat that was only named as a parent may have no session yet.
  * Throws when there is none.
  */
 export function seatByName(app: App, name: string): string {
@@ -94,15 +94,15 @@ function seatNames(app: App): string[] {
 interface ProjectHere {
   /** The real path of the project. */
   project: string
-  /** Every spelling of the path in sessions, because a link may lead there too. */
+  /** Every path by which sessions name the project, as a symbolic link may lead there too. */
   spellings: string[]
   /** False when no session was seen in it yet. */
   known: boolean
 }
 
 /**
- * Returns the project of a folder: the nearest project of a known session that contains the folder,
- * else the root of its git repository, else the folder itself.
+ * Returns the project of a folder: the nearest project of a known session that contains the folder.
+ * Without one, returns the root of the git repository, or else the folder itself.
  */
 export function projectOf(app: App, cwd: string): ProjectHere {
   const here = real(cwd)
@@ -137,7 +137,7 @@ function real(path: string): string {
 }
 
 /**
- * Returns a sentence for each enabled session without readings.
+ * Returns a sentence for each enabled session without token readings.
  * Time counts up to the session's last signal, because an idle session sends no readings.
  */
 export function silentSessions(app: App, sessions: readonly Session[]): string[] {
@@ -153,12 +153,14 @@ export function silentSessions(app: App, sessions: readonly Session[]): string[]
   })
 }
 
-/** Returns the seat's name, or the beginning of its id. */
+/** Returns the name of the seat (terminal or job), or the beginning of its id. */
 export function seatName(app: App, seatId: string): string {
   return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
 }
 
-/** Names a seat. Returns the former name. Throws when another seat has the name. */
+/**
+ * Names a seat (terminal or job). Returns the former name. Throws when another seat has the name.
+ */
 export function nameSeat(app: App, seat: string, name: string): { seatId: string; former: string | null } {
   const { store } = app
   const seatId = seatByName(app, seat)
@@ -197,8 +199,8 @@ export function sessionMeant(
 
 /**
  * Returns the newest session of the folder's project that satisfies `isMeant`.
- * Null when no session does.
- * Throws when no session was seen there.
+ * Null when no session satisfies it.
+ * Throws when the project has no session.
  */
 export function newestHere(app: App, cwd: string): SessionRecord
 export function newestHere(app: App, cwd: string, isMeant: (record: SessionRecord) => boolean): SessionRecord | null

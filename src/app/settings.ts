@@ -16,10 +16,10 @@ import type { OwnProgram } from './own-program.js'
 import { projectOf, sessionNamed } from './sessions.js'
 
 export interface SettingsUseCases {
-  /** Explains the settings of a session, or with null those of a new one. */
+  /** Explains the settings of a session. With null, explains those of a new session. */
   settings(record: SessionRecord | null): Settings
   /**
-   * Runs doctor, at most one at a time. A result is reused for 30 seconds unless `fresh` is set.
+   * Runs doctor, at most once at a time. A result is reused for 30 seconds unless `fresh` is set.
    */
   doctor(fresh: boolean): Promise<Doctor>
   history(query: { days?: number | undefined; timezone?: string | undefined }): History
@@ -29,7 +29,7 @@ export interface SettingsUseCases {
 export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCases {
   const { store } = app
   const calendar = calendarIn()
-  // Run doctor in its own process, because it also queries this server.
+  // Run doctor in a process of its own, because doctor also queries this server.
   const examine = (): Promise<Doctor> => program.command(['doctor', '--json']) as Promise<Doctor>
   return {
     settings(record) {

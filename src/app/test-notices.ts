@@ -23,7 +23,7 @@ export interface TestedEntry {
   from: string
   via: string
   target: string
-  /** False only when it failed. */
+  /** False only when the notice could not be sent. */
   ok: boolean
   /** True when there was no recipient, such as a bell without a terminal. */
   skipped: boolean
@@ -32,8 +32,8 @@ export interface TestedEntry {
 }
 
 /**
- * Returns the notify targets that apply in this folder, and the path of an untrusted project file
- * whose entries are ignored.
+ * Returns the notify targets that apply in this folder.
+ * Returns also the path of an untrusted project file whose entries are ignored.
  * Throws when the configuration is wrong.
  */
 export function testEntries(
@@ -97,7 +97,7 @@ async function tryEntry(app: App, { cwd, env }: TestContext, { key, from, target
     env: withoutClientVariables(env),
     terminalOf: ({ terminal }) => terminal,
   })
-  // `doctor` uses the result like that of any other notice.
+  // `doctor` reads the result of a test like that of any other notice.
   store.transaction(() => store.putNotice(resultOf(notice, outcome)))
   return {
     key,

@@ -15,7 +15,7 @@ import { shortenHome } from '../lib/shown-text.js'
 
 type Env = Record<string, string | undefined>
 
-/** The program in which the user gives or withdraws trust. */
+/** The environment of the program in which the user gives or withdraws trust. */
 interface TrustContext {
   env: Env
   now(): Date
@@ -61,7 +61,7 @@ export function withdrawTrust(
 
 /**
  * Accepts an untrusted file before a job, by `--trust` (`isAccepted`) or by the user's answer.
- * `confirm` is null when nobody can be asked.
+ * `confirm` is null when no user can be asked.
  */
 export async function trustBeforeRun(
   { env, now, cwd }: TrustContext & { cwd: string },
@@ -71,7 +71,7 @@ export async function trustBeforeRun(
   const home = batonHome(env)
   const loaded = loadConfig({ home, project: cwd, env })
   const file = loaded.project
-  // `settleOrder` refuses files with errors, and untrusted files when nobody can be asked.
+  // `settleOrder` refuses files with errors, and untrusted files when no user can be asked.
   if (file === null || file.trusted || file.ignored.length === 0 || !loaded.ok) return
   if (isAccepted) refuseInAgentSession(env)
   else if (confirm === null || agentSessionAround(env) !== null) return
@@ -91,8 +91,8 @@ export function carryTrust(home: Home, { env, now }: TrustContext, from: string,
 }
 
 /**
- * Throws when a file cannot be accepted: it is invalid, unreadable, or belongs to another user, who
- * could change it at any time.
+ * Throws when a file cannot be accepted: it is invalid or unreadable, or another user owns it.
+ * The other user could change the file at any time.
  */
 function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   const { path, folder, sha256, reason } = project!
@@ -132,8 +132,8 @@ const SIGNS = [...Object.values(agentClients).flatMap(({ signs }) => signs), 'BA
 /**
  * Returns why this process counts as run by an agent.
  * Null when no agent runs this process.
- * An agent can unset variables for one command, so the parent processes are checked too: their
- * start environment, and the client's registry.
+ * An agent can unset variables for one command, so the parent processes are checked too.
+ * Both their start environment and the client's registry count.
  */
 function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf(process.pid)): string | null {
   const own = findSign(env)

@@ -48,7 +48,7 @@ export function setUserConfigKey(
 /**
  * Lets the user edit a copy of the file, and replaces the file if the copy is valid.
  * `openEditor` returns when the editor has ended, and throws when there is none.
- * An unusable text is not deleted: `keptCopy` is called with its path.
+ * An invalid text is not deleted: `keptCopy` is called with its path.
  */
 export function editUserConfig(
   env: Env,

@@ -14,21 +14,21 @@ import { BLOCK_BYTES, newHash } from './write-segment.js'
  * Restores archives on the disk that the store does not know, for example after the store was lost.
  *
  * 1. `findUnknown` lists record files and segment files that the store does not reference.
- * 2. Each session is handled alone. Its archives come from their record files. Files without one
- *    (made before Baton wrote records) are ordered by name; each file name gives one archive.
+ * 2. Each session is handled alone. Its archives come from their record files.
+ * Segment files without a record file come from before Baton wrote records.
+ * They are ordered by name, and each file name gives one archive.
  * 3. Every stream is unpacked once. The hash at the end of each archive must be the recorded one.
- * 4. One transaction per session stores the verified archives. A killed process leaves whole
- *    sessions adopted or untouched, and the next run continues with the rest.
+ * 4. One transaction per session stores the verified archives.
+ * A killed process leaves sessions either adopted or untouched. The next run does the rest.
  *
- * Ids of archives without a record are derived from their file names, so that processes which
- * adopt at the same time store the same rows.
+ * Ids of archives without a record are derived from their file names.
+ * Therefore processes that adopt at the same time store the same rows.
  */
 export interface AdoptDependencies {
   store: Store
   places: ArchivePaths
   /**
-   * Agent of archives without a record file, and a function
-   * that finds the project in a transcript line.
+   * Agent of archives that have no record file, and a function that finds the project in a line.
    */
   legacy: { agent: string; projectOfLine(line: string): string | null }
 }
@@ -38,7 +38,7 @@ interface AdoptOptions {
   dryRun?: boolean
   /** Receives the number of bytes as they are unpacked. */
   progress?(bytes: number): void
-  /** Called between the steps; a test kills the process there. */
+  /** Called between the steps. A test kills the process there. */
   step?(name: string): void
 }
 
@@ -119,7 +119,7 @@ function proveSession(
 }
 
 /**
- * Position of a file in a stream.
+ * Position of a segment file in a stream.
  * `expected` is null without a record: bytes and hash are unknown before the file is unpacked.
  */
 type StreamFile = Pick<SegmentRecord, 'streamId' | 'name' | 'file'> & { expected: SegmentPlace | null }
@@ -140,10 +140,10 @@ function streamsOfRecords(records: readonly RecordFile[]): StreamFile[][] {
 }
 
 /**
- * Returns the streams of files without records.
+ * Returns the streams of segment files without records.
  * File names contain the time, so sorting them gives the order of the bytes.
- * A file that begins like the first one holds the transcript from its first byte.
- * Every other file continues the file before it.
+ * A file that begins like the first file holds the transcript from its first byte.
+ * Every file that begins otherwise continues the file before it.
  */
 function streamsOfFiles(places: ArchivePaths, files: readonly NamedSegment[], { troubles }: Evidence): StreamFile[][] {
   const streams: StreamFile[][] = []
@@ -185,7 +185,7 @@ function readFirstBlock({ folder }: ArchivePaths, file: string): Buffer {
 
 /**
  * True when both begin with the same line.
- * Transcript lines contain ids and times, so no later line equals the first.
+ * Transcript lines contain ids and times, so no later line equals the first one.
  */
 function isSameBeginning(first: Buffer, other: Buffer): boolean {
   const line = first.subarray(0, first.indexOf('\n') + 1 || first.length)
@@ -268,7 +268,7 @@ function damageReason(error: unknown): string {
 
 /**
  * Returns the archive to store.
- * A string is the reason why it cannot be stored: the session's own transcript is incomplete.
+ * Returns a reason as a string when the session's own transcript is incomplete.
  */
 function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | string {
   const parts: ArchivePart[] = []
@@ -280,7 +280,7 @@ function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | st
   return adoptedArchive(record, parts)
 }
 
-/** Returns why a part cannot be used. Null when all its bytes are verified. */
+/** Returns why a transcript cannot be used. Null when all its bytes are verified. */
 function findPartProblem(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
   if (part.streamId === null)
     return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never archived'
@@ -337,10 +337,10 @@ function adoptedArchive(
 }
 
 /**
- * Returns archives for files without records: one per time in the file names.
+ * Returns archives for segment files without records: one archive per time in the file names.
  * Every archive has the session's transcript and those of its subagents as written by then.
  * An archive that had nothing new to store left no file, so it cannot be restored.
- * The project is read from the transcript; the transcript's path is unknown.
+ * The project is read from the transcript. The transcript's path is unknown.
  */
 function archivesOfFiles(
   { places, legacy }: AdoptDependencies,

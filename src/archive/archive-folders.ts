@@ -7,7 +7,7 @@ export interface ArchivePaths {
   folder: string
   /**
    * Folder of hard links that protect transcripts until they are copied.
-   * The folder must be on the same disk as `folder`; otherwise no links are made.
+   * The folder must be on the same disk as `folder`. Otherwise no links are made.
    */
   links: string
   /**
@@ -28,7 +28,9 @@ export function archivePaths(root: string): ArchivePaths {
   }
 }
 
-/** Creates a folder readable by its owner alone, regardless of the umask. Throws when it cannot. */
+/**
+ * Creates a folder that only its owner can read, regardless of the umask. Throws when it cannot.
+ */
 export function ensureFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })) mkdirSync(path, { recursive: true, mode: 0o700 })
   if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700)

@@ -53,7 +53,7 @@ interface AdoptRequest {
   /** Checks everything but changes nothing. */
   dryRun?: boolean
   progress?(what: 'check' | 'index', bytes: number): void
-  /** Called between the steps; a test kills the process there. */
+  /** Called between the steps. A test kills the process there. */
   step?(name: string): void
 }
 
@@ -61,13 +61,13 @@ export interface FinishOptions {
   /** Finishes only the archives of this session. */
   sessionId?: string
   /**
-   * Called inside the transaction that keeps an archive or fails it for good.
+   * Called inside the transaction that stores an archive or fails it for good.
    * Meant for events that must not be lost.
    */
   onSettled?(record: ArchiveRecord): void
   /** Receives the number of bytes just processed and the phase: copying or indexing. */
   progress?(what: 'keep' | 'index', bytes: number): void
-  /** Time limit of this call; a later call does the rest. Without it, everything is done. */
+  /** Time limit of this call. A later call does the rest. Without a limit, everything is done. */
   limit?: TimeLimit
 }
 
@@ -84,7 +84,7 @@ export interface Archives {
   readonly blocks: Blocks
   /**
    * Copies planned archives and indexes them.
-   * May take long: call it in a background process, or show progress.
+   * May take long, so call the function in a background process or show progress.
    */
   finish(options?: FinishOptions): ArchiveRecord[]
   /** True when there is something to finish now. Costs one query. */
@@ -96,8 +96,8 @@ export interface Archives {
   segments(streamId: string | null): SegmentRecord[]
   /**
    * Searches the archives.
-   * Archives that are not indexed yet are indexed first, within the limit `within`.
-   * After the index was lost or damaged, that means all archives.
+   * Archives that are not indexed yet are indexed first, within the time limit `within`.
+   * After the index was lost or damaged, all archives are indexed again.
    */
   search(request: SearchRequest): Hit[]
   /** Returns archives that a search does not cover yet: not copied, or not indexed. */
@@ -118,10 +118,7 @@ export interface Archives {
   remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): Removed
   /** Deletes archives beyond the configured age or size. Cheap when neither is configured. */
   retain(rulesOf: (project: string | null) => Pick<Policy['archive'], 'keepDays' | 'keepBytes'>): Removed
-  /**
-   * Deletes archives whose transcript the client has
-   * deleted, or will delete, by a configured period.
-   */
+  /** Deletes archives of transcripts whose configured cleanup period is over in the client. */
   expire(isExpired: (record: ArchiveRecord) => boolean): Removed
   /** Returns the `archive_created` event. Null when the archive was not kept. */
   createdEvent(record: ArchiveRecord): NewEvent | null
@@ -217,7 +214,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       const before = index.changes()
       try {
         const hits = ask()
-        // Another process may be rebuilding the index right now.
+        // Another process may be rebuilding the index at this moment.
         if (index.changes() === before && findUnindexed(store, deps.now()).length === 0) return hits
         indexArchives({ ...deps, blocks, index }, (bytes) => request.progress?.(bytes), request.within)
         return ask()
@@ -239,7 +236,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       step?.('wrote records')
       index.use((open) => {
         // The index may be older than the store.
-        // Streams that no archive references could never be erased.
+        // Streams in the index that no archive references could never be erased.
         const indexed = open.sql('SELECT stream FROM streams').all() as { stream: string }[]
         const named = bytesNeeded(store.archives())
         for (const { stream } of indexed) if (!named.has(stream)) unindexStream(open, stream, 0)

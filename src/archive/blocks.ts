@@ -18,9 +18,12 @@ export class DamagedArchive extends Error {
 
 /** Reads ranges of streams without unpacking the rest, with a cache of recently unpacked blocks. */
 export interface Blocks {
-  /** Returns bytes [from, to) of a stream, given its segments in order. Throws DamagedArchive. */
+  /**
+   * Returns bytes [from, to) of a stream (transcript bytes), given its segments in order.
+   * Throws DamagedArchive.
+   */
   read(segments: readonly SegmentRecord[], from: number, to: number): Buffer
-  /** Unpacks one segment block by block and passes the stream's bytes in order. */
+  /** Unpacks one segment file block by block and passes the stream's bytes in order. */
   each(segment: SegmentRecord, visit: (bytes: Buffer) => void): void
 }
 

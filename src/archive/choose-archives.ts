@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 
 /**
  * Returns a filter for the archives of a project folder, with symbolic links resolved.
- * A folder that no longer exists is compared by its path.
+ * A folder that no longer exists is compared by its path as written.
  */
 export function isInProject(folder: string): (record: Pick<ArchiveRecord, 'project'>) => boolean {
   const here = resolvePath(folder)
@@ -29,7 +29,7 @@ function resolvePath(path: string): string {
 
 interface ArchiveLookup {
   store: Store
-  /** Returns a session by id, or the newest session of a seat. */
+  /** Returns a session by id, or the newest session of a seat (terminal or job). */
   find(id: string): { sessionId: string } | null
 }
 
@@ -65,7 +65,7 @@ export function archiveFilter(
 
 /**
  * Returns the transcript of the session, or of a subagent, in an archive.
- * Throws when it was not kept.
+ * Throws when that transcript was not archived.
  */
 export function partOf(record: ArchiveRecord, subagent: string | null): ArchivePart {
   const { archiveId, status, reason, parts } = record

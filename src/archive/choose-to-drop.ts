@@ -9,10 +9,10 @@ export interface Retention {
 }
 
 /**
- * Returns the archives that a retention rule deletes; pending archives are never deleted.
+ * Returns the archives that a retention rule deletes. Pending archives are never deleted.
  * Limit by age: deletes every archive that is too old.
  * Limit by size: deletes whole sessions, the least recently archived first, until the rest fits.
- * A single archive of a session would free nothing, because later archives build on it.
+ * Deleting one archive of a session would free nothing, because later archives build on it.
  */
 export function chooseToDelete(
   records: readonly ArchiveRecord[],
@@ -35,13 +35,13 @@ export function chooseToDelete(
   return settled.filter((record) => dropped.has(record))
 }
 
-/** Returns the segments that these archives need. */
+/** Returns the segments (stored byte ranges) that these archives need. */
 export function neededSegments(records: readonly ArchiveRecord[], segments: readonly SegmentRecord[]): SegmentRecord[] {
   const bytes = bytesNeeded(records)
   return segments.filter(({ streamId, from }) => from < (bytes.get(streamId) ?? 0))
 }
 
-/** Returns how many bytes of each stream the archives need. */
+/** Returns how many bytes of each stream (stored transcript) the archives need. */
 export function bytesNeeded(records: readonly ArchiveRecord[]): Map<string, number> {
   const most = new Map<string, number>()
   for (const { parts } of records) {
@@ -74,8 +74,8 @@ const DAY_MS = 24 * 3_600_000
 
 /**
  * Returns the retention rules of the configuration, in order. Empty when everything is kept.
- * First each project: its age limit, and its size limit if its own file sets one.
- * Then the size limit for all archives.
+ * The rules of each project come first: its age limit, and the size limit in its own file.
+ * The size limit for all archives comes last.
  */
 export function configuredRetentions(
   records: readonly ArchiveRecord[],

@@ -5,7 +5,7 @@ const SAFE = /^[A-Za-z0-9][A-Za-z0-9.-]{0,79}$/
 
 /**
  * Returns a name that every file system accepts.
- * Other names keep their readable part and get a hash that keeps them apart.
+ * A name with other characters keeps its readable part and gets a hash of the whole.
  */
 export function safeName(name: string): string {
   if (SAFE.test(name)) return name
@@ -39,12 +39,12 @@ const SHAPE = new RegExp(
 
 export interface NamedFile {
   stem: string
-  /** Session id, or the result of `safeName` for it. */
+  /** Session id, or the result of `safeName` for the session id. */
   session: string
   createdAt: string
   /** Null when this version does not know the trigger. */
   trigger: Trigger | null
-  /** Name as in `ArchivePart`, or the result of `safeName` for it. */
+  /** Name of the transcript as in `ArchivePart`, or the result of `safeName` for it. */
   part: string
 }
 

@@ -16,12 +16,12 @@ export interface Skipped {
   reason: string
 }
 
-/** Segment file with its parsed name. */
+/** Segment file (stored byte range of a transcript) with its parsed name. */
 export type NamedSegment = NamedFile & { file: string }
 
 interface Unknown {
   records: RecordFile[]
-  /** Segment files, sorted, that neither the store nor a usable record references. */
+  /** Segment files, sorted, that neither the store nor a usable record file references. */
   files: NamedSegment[]
   skipped: Skipped[]
 }
@@ -31,7 +31,7 @@ type KnownArchives = Pick<Store, 'archives' | 'segments' | 'leftovers'>
 
 /**
  * Returns the number of archives on the disk that the store does not know.
- * Reads names and records only.
+ * Reads file names and record files only.
  */
 export function countUnknown(store: KnownArchives, places: ArchivePaths): number {
   const { records, files } = findUnknown(store, places)
@@ -39,12 +39,12 @@ export function countUnknown(store: KnownArchives, places: ArchivePaths): number
 }
 
 /**
- * Lists archive files on the disk that are not in the store and not about to be stored or deleted.
+ * Lists archive files on the disk that the store neither references nor will store or delete.
  */
 export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown {
   // List the folders before reading the store.
-  // A process that keeps an archive first names its file and then stores the
-  // segment; meanwhile the archive's own row already implies that name.
+  // A process that stores an archive first names its file and then stores the segment.
+  // In between, the archive's own row already implies that file name.
   const names = segmentNames(places)
   const recordFiles = recordNames(places)
   const stored = store.archives()
@@ -118,7 +118,7 @@ interface ScannedSegment {
 const MOST_PACKED = 2 * BLOCK_BYTES
 
 /**
- * Unpacks a segment whose block boundaries are unknown, and measures its blocks.
+ * Unpacks a segment file whose block boundaries are unknown, and measures its blocks.
  * Holds one block in memory. Stops when `visit` returns false. Throws DamagedArchive.
  */
 export function scanSegment(folder: string, file: string, visit: (raw: Buffer) => unknown): ScannedSegment {
@@ -153,7 +153,7 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
 function unpackBlock(file: string, before: ScannedSegment, packed: Buffer): { raw: Buffer; size: number } {
   try {
     // With `info`, Node also returns the decoder, which knows how many bytes it consumed.
-    // Node's types omit this.
+    // Node's types omit this option.
     const { buffer, engine } = brotliDecompressSync(packed, {
       maxOutputLength: BLOCK_BYTES,
       info: true,

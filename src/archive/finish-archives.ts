@@ -16,29 +16,31 @@ import { SourceChanged } from './write-segment.js'
  * States of an archive:
  *
  * - **pending**: planned. A process takes the lease and copies the first bytes of each transcript.
- *   Files get their names only after they were read back, and only while the lease is held.
- *   If the lease holder died, another process starts again. A process that was wrongly taken for
- *   dead stops and touches nothing.
- * - **kept**: one transaction stores files, hashes and status; then the hard links are deleted.
- *   Afterwards only `indexed` changes.
+ * Files get their names only after they were read back, and only while the lease is held.
+ * If the lease holder died, another process starts again.
+ * A process that was wrongly taken for dead stops and touches nothing.
+ * - **kept**: one transaction stores files, hashes and status. Then the hard links are deleted.
+ * Afterwards only `indexed` changes.
  * - **failed** with a retry time: the disk is full or not writable. Retried a few times.
  * - **failed** for good: the transcript no longer matches the plan. The reason is stored.
  */
 export interface FinishDependencies extends ClaimDependencies, Omit<KeepDependencies, 'self' | 'name'> {
   log: Log
   /**
-   * Called inside the transaction that keeps an archive or fails it for good.
+   * Called inside the transaction that stores an archive or fails it for good.
    * Meant for events that must not be lost.
    */
   onSettled?(record: ArchiveRecord): void
-  /** Archives that do not fit into the limit wait for a later call. Without it, all are kept. */
+  /**
+   * Time limit. Archives that do not fit into it wait for a later call. Without it, all are kept.
+   */
   limit?: TimeLimit
 }
 
 const ORPHAN_MS = 600_000
 
 /**
- * Copies every planned archive. Returns those now kept or failed for good.
+ * Copies every planned archive. Returns the archives now kept or failed for good.
  * Throws only when the store cannot be used.
  */
 export function finishArchives(deps: FinishDependencies, only?: { sessionId: string }): ArchiveRecord[] {
@@ -69,8 +71,8 @@ function finishOne(deps: FinishDependencies, record: ArchiveRecord): ArchiveReco
       renewLease()
       deps.progress?.(bytes)
     },
-    // Check the lease and rename in one transaction, so that no other process
-    // can take the archive in between and get its file replaced.
+    // Check the lease and rename the file in one transaction.
+    // No other process can then take the archive in between and lose its file.
     name: (give) =>
       store.transaction(() => {
         if (!holdsLease(store, record)) throw new LostLease()
@@ -86,7 +88,7 @@ function finishOne(deps: FinishDependencies, record: ArchiveRecord): ArchiveReco
   }
 }
 
-/** Keeps one transcript. A missing subagent transcript fails only that part, not the archive. */
+/** Archives one transcript. A missing subagent transcript fails alone, without the archive. */
 function tryKeepPart(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
   try {
     return keepPart(deps, record, part)
@@ -136,7 +138,7 @@ function markKept(
 
 /**
  * Deletes files of an archive that was removed while this process wrote it.
- * If another process took the archive over, the files stay: its record references them.
+ * If another process took the archive over, the files stay, because its record references them.
  */
 function discardFiles({ store, places, log }: FinishDependencies, record: ArchiveRecord): null {
   log('debug', new LostLease().message, { archive: record.archiveId })
@@ -188,9 +190,7 @@ function describeError(error: unknown): string {
   return reasonOf(error)
 }
 
-/**
- * Deletes what killed processes left: temporary files, and hard links without an archive record.
- */
+/** Deletes the leftovers of killed processes: temporary files, and hard links without a record. */
 function deleteOrphans({ store, places, self, now }: FinishDependencies): void {
   for (const folder of [places.folder, places.records]) removeTemporary(folder, self.where, now())
   let names: string[] = []
@@ -219,8 +219,8 @@ interface ClaimDependencies {
 }
 
 /**
- * Thrown when another process holds the lease now, or the archive was removed.
- * Everything this process did for the archive must be discarded.
+ * Thrown when another process holds the lease of the archive now, or the archive was removed.
+ * Everything that this process did for the archive must be discarded.
  */
 class LostLease extends Error {
   constructor() {
@@ -235,7 +235,7 @@ const FOREIGN_MS = 120_000
 /**
  * Returns the next archive to copy, leased to this process. Null when there is none.
  * Archives of a session are copied oldest first, because each builds on the one before.
- * While another live process copies one of them, the whole session waits.
+ * While another live process copies an archive of the session, the others of the session wait.
  */
 export function claimArchive(
   deps: ClaimDependencies,
@@ -261,7 +261,7 @@ export function claimArchive(
   })
 }
 
-/** True while this process still holds the lease. Call it inside a transaction. */
+/** True while this process still holds the lease. Call the function inside a transaction. */
 function holdsLease(store: Store, { archiveId, lease }: ArchiveRecord): boolean {
   const now = store.archive(archiveId)?.lease ?? null
   return now !== null && lease !== null && isSame(now, lease)
@@ -269,7 +269,7 @@ function holdsLease(store: Store, { archiveId, lease }: ArchiveRecord): boolean 
 
 /**
  * Returns a function that renews the lease, to be called regularly while working.
- * Processes that cannot see this one judge it by the renewal. Throws LostLease.
+ * Processes that cannot see this process judge the lease by its renewal. Throws LostLease.
  */
 function makeLeaseRenewer({ store, now }: ClaimDependencies, record: ArchiveRecord): () => void {
   let renewedAt = now().getTime()
@@ -286,8 +286,7 @@ function makeLeaseRenewer({ store, now }: ClaimDependencies, record: ArchiveReco
 
 /**
  * True when another live process holds the lease.
- * A lease of this process itself is stale: it copies one
- * archive at a time, so an earlier one failed.
+ * A lease of this process itself is stale: it copies one archive at a time, so that one failed.
  */
 function isHeldByOther(lease: Lease | null, { self, isAlive, now }: ClaimDependencies): boolean {
   if (lease === null || isSame(lease, self)) return false

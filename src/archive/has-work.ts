@@ -2,7 +2,7 @@ import type { Store } from '../store/store.js'
 
 /**
  * True when `finish` has something to do now.
- * Costs one query, so that hooks may ask before they start a process for it.
+ * Costs one query, so a hook may ask before it starts a process for the work.
  */
 export function hasWork(store: Store, now: Date): boolean {
   const due = now.toISOString()
@@ -14,6 +14,6 @@ export function hasWork(store: Store, now: Date): boolean {
 
 /**
  * Prefix of leftovers that could not be deleted at the first try.
- * They are retried along with other work but do not start a process of their own.
+ * Their deletion is retried along with other work. No process is started for them alone.
  */
 export const STUCK_PREFIX = 'stuck '

@@ -15,7 +15,7 @@ export interface KeepDependencies {
   newId(): string
   self: { where: string }
   progress?(bytes: number): void
-  /** Called when a file is complete, to rename it into place with `give`. May throw instead. */
+  /** Called when a file is complete, to give the file its name with `give`. May throw instead. */
   name?(give: () => void): void
 }
 
@@ -27,9 +27,8 @@ export interface KeptPart {
 }
 
 /**
- * Copies one transcript of an archive into its stream.
- * Bytes of older archives are not stored again if their hash
- * proves them equal and their files are intact.
+ * Copies one transcript of an archive into its stream (stored bytes of a transcript).
+ * Bytes of older archives are not stored again if their hash is equal and their files are intact.
  * A rewritten transcript, or one whose older archives are damaged, starts a new stream.
  */
 export function keepPart(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart {
@@ -106,7 +105,7 @@ export function isGapless(segments: readonly SegmentRecord[]): boolean {
   return segments.every(({ from }, at) => from === (segments[at - 1]?.to ?? 0))
 }
 
-/** Hashes a stream's first bytes. Null when a file is missing or cannot be unpacked. */
+/** Hashes a stream's first bytes. Null when a segment file is missing or cannot be unpacked. */
 function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes: number): string | null {
   const hash = newHash()
   for (const segment of segments) {
@@ -125,9 +124,7 @@ function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes:
   return hash.digest('hex')
 }
 
-/**
- * Opens the hard link, or else the transcript itself, if it still begins with the planned bytes.
- */
+/** Opens the hard link, or else the transcript itself. Throws if its beginning has changed. */
 function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
   const places = [...(part.link === null ? [] : [join(links, part.link)]), part.path ?? '']
   let trouble: SourceChanged | null = null
@@ -161,8 +158,8 @@ const MOST_BYTES = 64 * 1024 * 1024
 
 /**
  * True when a new archive may build on a stream: every file has its size and matches the source.
- * Above `mostBytes`, only samples are compared: the last block of each file and
- * others at even distances, shifted whenever the stream has grown.
+ * Above `mostBytes`, only samples are compared: the last block of each file and some others.
+ * These others are at even distances, which shift whenever the stream has grown.
  */
 export function matchesSource(
   folder: string,

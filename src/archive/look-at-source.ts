@@ -54,8 +54,8 @@ export function troubleOf({ refused, kind, code }: RefusedFile): string {
 }
 
 /**
- * Returns a short hash of the first and last planned bytes.
- * They contain the session's ids and times, so a rewritten transcript is detected.
+ * Returns a short hash of the first and last planned bytes of a transcript.
+ * These bytes contain the session's ids and times, so a rewritten transcript is detected.
  */
 export function fingerprintOf(fd: number, bytes: number): string {
   const length = Math.min(SAMPLE, bytes)

@@ -1,16 +1,16 @@
 /**
  * Finds the value after a match.
- * Null when there is none; `spare` marks a value that is not a secret.
+ * Null when there is none. `spare` marks a value that is not a secret.
  */
 export type ValueFinder = (text: string, at: number, match: RegExpExecArray) => (Span & { spare?: boolean }) | null
 
 export interface Pattern {
   /** Name shown in place of the removed text. */
   name: string
-  /** Matches the text to remove, or, with `reach`, the text in front of it. */
+  /** Matches the text to remove, or, with `reach`, the text in front of that text. */
   expression: RegExp
   reach?: ValueFinder
-  /** Pre-check that most texts fail. Without a match, `expression` is not tried. */
+  /** Pre-check that most texts fail. Without a match of `hint`, `expression` is not tried. */
   hint?: RegExp
 }
 
@@ -177,7 +177,7 @@ function findCredential(text: string, at: number, match: RegExpExecArray): Retur
 
 const BACK = 400
 
-/** Applies `reach` only when the command stands before the match in the same shell command. */
+/** Applies `reach` only when `command` stands before the match in the same shell command. */
 function inCommand(command: RegExp, reach: ValueFinder): ValueFinder {
   return (text, at, match) => {
     const before = text.slice(Math.max(0, match.index - BACK), match.index)
@@ -191,7 +191,7 @@ function inCommand(command: RegExp, reach: ValueFinder): ValueFinder {
   }
 }
 
-/** Returns where the current line begins; a backslash at a line's end continues it. */
+/** Returns where the current line begins. A backslash at a line's end continues the line. */
 function lineBegin(text: string): number {
   let at = text.lastIndexOf('\n')
   while (at > 0 && text[at - 1] === '\\') at = text.lastIndexOf('\n', at - 1)
@@ -229,7 +229,7 @@ const REST = /[^\s"'`\\]*/y
 
 /**
  * Reads a bare value.
- * A name before a bracket is a function call; other brackets belong to the value.
+ * A name before a bracket is a function call. Other brackets belong to the value.
  */
 function readBare(text: string, from: number): (Span & { quoted: boolean }) | null {
   const to = runEnd(BARE, text, from)
@@ -238,7 +238,7 @@ function readBare(text: string, from: number): (Span & { quoted: boolean }) | nu
   return { from, to: continues ? runEnd(REST, text, to) : to, quoted: false }
 }
 
-/** Returns where a match of a sticky expression ends. */
+/** Returns the position where a match of a sticky expression ends. */
 function runEnd(expression: RegExp, text: string, at: number): number {
   expression.lastIndex = at
   return expression.test(text) ? expression.lastIndex : at
@@ -258,7 +258,7 @@ function quoteAt(text: string, at: number): Quote | null {
   return sign !== '' && '"\'`'.includes(sign) ? { sign, escaped: from > at, from: from + 1 } : null
 }
 
-/** Reads to the closing quote, or to the end of the line without one. */
+/** Reads to the closing quote. Without a closing quote, reads to the end of the line. */
 function readQuoted(text: string, { sign, escaped, from }: Quote): Span {
   let to = from
   for (; to < text.length; to++) {

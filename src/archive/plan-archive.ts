@@ -15,7 +15,7 @@ interface PlanDependencies {
   now(): Date
   newId(): string
   log: Log
-  /** Microseconds within the millisecond. Without it, the machine's clock is used. */
+  /** Microseconds within the millisecond. Absent to use the machine's clock. */
   micros?(): number
 }
 
@@ -23,12 +23,12 @@ interface PlanRequest {
   sessionId: string
   agent: string
   project: string | null
-  /** Same as in `ArchiveRecord`. */
+  /** Title of the session, as in `ArchiveRecord`. */
   title?: string | null
   trigger: Trigger
   /** Path of the session's own transcript. Null when the client did not report it. */
   transcript: string | null
-  /** Size when the signal was sent, if known. Later bytes are not archived. */
+  /** Size of the transcript when the signal was sent, if known. Later bytes are not archived. */
   bytes?: number
   /** Lists the transcripts of subagents. `name` is the file's name without its extension. */
   subagents(): readonly { name: string; path: string }[]
@@ -42,7 +42,7 @@ interface SourceStates {
 
 /**
  * Checks the transcripts that an archive will contain.
- * Reads files, so it must not be called inside a transaction.
+ * Reads files, so the function must not be called inside a transaction.
  */
 export function checkSources({ transcript, bytes, subagents }: Sources): SourceStates {
   const main = checkSource(transcript ?? '', bytes)
@@ -60,7 +60,7 @@ export const sourcesKey = (transcript: string | null): string => `transcripts ${
 /**
  * Plans an archive: stores a row and links the transcripts, in time independent of their size.
  * `finishArchives` copies the bytes later, in any process.
- * Call it inside a transaction; throws only what the store throws.
+ * Call the function inside a transaction. Throws only errors of the store.
  * Null when there is no transcript and none was expected.
  */
 export function planArchive(deps: PlanDependencies, request: PlanRequest): ArchiveRecord | null {
@@ -100,9 +100,9 @@ export function planArchive(deps: PlanDependencies, request: PlanRequest): Archi
 }
 
 /**
- * True when a missing transcript should leave no failed archive.
+ * True when a missing transcript should not cause a failed archive.
  * A session that never began has no transcript at its end.
- * Sweeps and imports check the same files repeatedly and would fail each time.
+ * Imports and the hourly search check the same files repeatedly and would fail each time.
  */
 function isExpectedMissing(trigger: Trigger, { absent }: { absent: boolean }): boolean {
   return trigger === 'sweep' || trigger === 'import' || (absent && trigger === 'session-end')

@@ -13,16 +13,16 @@ export interface TranscriptRange extends KeptTranscript {
   read: ReadLine
   /** First line to return. Ignored with `before`. */
   from: number
-  /** Returns the last entries before this line. Null to read from `from` on. */
+  /** Returns the last entries before this line. Null to read onwards from the line `from`. */
   before: number | null
-  /** Approximate number of entries: a line is never split. */
+  /** Approximate number of entries, because a line is never split. */
   limit: number
-  /** True to return texts without cutting them. */
+  /** True to return texts without shortening them. */
   whole: boolean
 }
 
 const LONGEST_TEXT = 20_000
-/** Limit of an uncut text; browsers cannot show more. */
+/** Maximum length of a text that is not shortened. Browsers cannot show more. */
 const WHOLE_TEXT = 5_000_000
 /** Amount of text that fills a page, regardless of the number of entries. */
 const PAGE_TEXT = 600_000
@@ -30,7 +30,7 @@ const PAGE_TEXT = 600_000
 const COUNTED_BYTES = 8 * 1024 * 1024
 
 /**
- * Returns messages, calls and results of a kept transcript, from a line on or before one.
+ * Returns messages, calls and results of an archived transcript, from a line on or before a line.
  * Throws DamagedArchive.
  */
 export async function readTranscript(blocks: Blocks, range: TranscriptRange): Promise<Part> {
@@ -57,8 +57,9 @@ async function readForward(blocks: Blocks, range: TranscriptRange): Promise<Omit
 }
 
 /**
- * Reads backwards. Lines can only be read forwards, so it starts well before the
- * wanted line, and further back if too few entries are found.
+ * Reads the lines before a line.
+ * Lines can only be read forwards, so the read starts well before the wanted line.
+ * If too few entries are found, the read starts further back.
  */
 async function readBackward(blocks: Blocks, range: TranscriptRange, before: number): Promise<Omit<Part, 'lines'>> {
   const end = await lastLine(blocks, range, before)
@@ -90,7 +91,7 @@ async function lastLine(blocks: Blocks, range: TranscriptRange, before: number):
   return Math.min(line, before)
 }
 
-/** Returns as many of the last lines as fill a page. */
+/** Returns as many of the last lines as fill a page of the transcript. */
 function lastOf(lines: readonly ShownEntry[][], limit: number): ShownEntry[][] {
   let [count, text, at] = [0, 0, lines.length]
   while (at > 0 && count < limit && text < PAGE_TEXT) {
@@ -103,7 +104,7 @@ function lastOf(lines: readonly ShownEntry[][], limit: number): ShownEntry[][] {
 
 const countOf = (lines: readonly ShownEntry[][]): number => lines.reduce((sum, { length }) => sum + length, 0)
 
-/** Counts the lines. Null when counting would take long; reading to the end makes it cheap. */
+/** Counts the lines of a transcript. Null when counting would take long. */
 async function countLines(blocks: Blocks, kept: KeptTranscript): Promise<number | null> {
   const near = placeBefore(kept, Number.MAX_SAFE_INTEGER)
   if (kept.bytes - near.offset > COUNTED_BYTES) return null
@@ -150,16 +151,16 @@ export interface LineStart {
 }
 
 interface KeptTranscript {
-  /** Segments of its stream, in order. */
+  /** Segments (stored byte ranges) of the transcript's stream, in order. */
   segments: readonly SegmentRecord[]
   bytes: number
-  /** Line starts found by earlier reads of the stream; new ones are added. */
+  /** Line starts found by earlier reads of the stream. This read adds new ones. */
   places: LineStart[]
 }
 
 const CHUNK = 1024 * 1024
 const EVERY_LINES = 500
-/** Longer lines are images or listings and are skipped. */
+/** Maximum length of a line. Longer lines are images or listings and are skipped. */
 const LONGEST_LINE = 16 * 1024 * 1024
 const NEWLINE = 10
 
@@ -167,7 +168,7 @@ const placeBefore = ({ places }: KeptTranscript, line: number): LineStart =>
   places.findLast((place) => place.line <= line) ?? { line: 1, offset: 0 }
 
 /**
- * Passes the lines of a kept transcript from `from` on, until `visit` returns true.
+ * Passes the lines of an archived transcript from `from` on, until `visit` returns true.
  * A line that is too long is passed as null. Returns where it stopped. Throws DamagedArchive.
  * Holds one chunk in memory and yields to other work between chunks,
  * because a transcript of hundreds of megabytes takes long.

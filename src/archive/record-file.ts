@@ -17,16 +17,19 @@ import { temporaryName } from './temporary-files.js'
 
 /**
  * Version of the record file.
- * Increase it when an older Baton would misread the file; older versions then ignore the archive.
+ * Increase the version when an older Baton would misread the file.
+ * Older versions then ignore the archive.
  */
 const FORMAT = 1
 /** Largest record file that is read. A record with 10,000 segments has about 2 MB. */
 const LARGEST = 64 * 1024 * 1024
 
-/** Position of a segment; sizes and blocks are measured again from the file itself. */
+/** Position of a segment. Its sizes and blocks are measured again from the file itself. */
 export type SegmentPlace = Pick<SegmentRecord, 'streamId' | 'name' | 'from' | 'to' | 'file' | 'sha256'>
 
-/** Content of a record file: restores one archive into an empty store, together with its files. */
+/**
+ * Content of a record file, which restores one archive into an empty store with its files.
+ */
 export interface RecordFile {
   stem: string
   archiveId: string
@@ -35,9 +38,9 @@ export interface RecordFile {
   project: string | null
   trigger: Trigger
   createdAt: string
-  /** Same as in `ArchiveRecord`. */
+  /** Title of the session, as in `ArchiveRecord`. */
   title?: string
-  /** Same as in `ArchiveRecord`. */
+  /** Time of the last write to the transcript, as in `ArchiveRecord`. */
   writtenAt?: string
   parts: Pick<ArchivePart, 'name' | 'path' | 'bytes' | 'streamId' | 'sha256' | 'trouble'>[]
   /** Every segment that the archive needs, including those written for older archives. */
@@ -48,7 +51,7 @@ type ReadRecord =
   | { state: 'read'; record: RecordFile }
   /**
    * `reason` says why the record cannot be used.
-   * `newer` means a newer Baton wrote it, so its archive is not touched.
+   * `newer` means that a newer Baton wrote the record, so its archive is not touched.
    */
   | { state: 'newer' | 'unusable'; reason: string }
 
@@ -68,7 +71,7 @@ export function recordNames({ records }: ArchivePaths): string[] {
 
 /**
  * Writes the missing record files of kept archives. Runs between copying and indexing.
- * A process killed earlier leaves its archive unindexed, so the next `finish` comes here again.
+ * A process killed before leaves its archive unindexed, so the next `finish` comes here again.
  * A record that cannot be written is logged and tried again at the next call.
  */
 export function writeMissingRecords(
@@ -100,8 +103,7 @@ export function writeRecord(store: Store, places: ArchivePaths, where: string, a
   const temporary = join(places.records, temporaryName(name, where))
   try {
     writeFileAtomic(temporary, `${JSON.stringify(toJson(archive, store))}\n`, { mode: 0o600, expect: null })
-    // Inside a transaction no other process can remove the
-    // archive between the check and the rename.
+    // Inside a transaction, no other process can remove the archive between check and rename.
     store.transaction(() => {
       if (store.archive(archive.archiveId)?.status === 'kept') renameSync(temporary, join(places.records, name))
     })
@@ -168,7 +170,7 @@ export function readRecord(places: ArchivePaths, fileName: string): ReadRecord {
 }
 
 /**
- * Opens a file in Baton's own folders. Refuses links, pipes and files of other users; never blocks.
+ * Opens a file in Baton's own folders. Refuses links, pipes and files of other users. Never blocks.
  * Throws an error whose message is the reason. A missing file's error has ENOENT as its cause.
  */
 export function openOwnFile(path: string): number {

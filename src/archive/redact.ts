@@ -2,8 +2,8 @@ import { NAMED_SECRETS, type Pattern, type ValueFinder } from './named-secrets.j
 import type { LineTransform } from './restore-archive.js'
 
 /**
- * Shapes of keys, tokens and passwords. Every expression is linear in the length of the text.
- * Text matched by a group `keep` stays, because it shows what was removed.
+ * Patterns of keys, tokens and passwords. Every expression is linear in the length of the text.
+ * Text matched by a group `keep` stays, because it shows the kind of secret that was removed.
  */
 export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   {
@@ -73,7 +73,7 @@ function redactValues(text: string, expression: RegExp, reach: ValueFinder, mark
   for (let found = expression.exec(text); found; found = expression.exec(text)) {
     const span = reach(text, expression.lastIndex, found)
     if (!span) continue
-    // Skip spared values too; otherwise a long text of names would be read again from each of them.
+    // Skip spared values too. Otherwise a long text of names would be read again from each of them.
     expression.lastIndex = Math.max(expression.lastIndex, span.to)
     if (span.spare) continue
     out += text.slice(done, span.from) + mark()
@@ -87,8 +87,8 @@ const LINE_END = Buffer.from('\n')
 
 /**
  * Redacts a transcript line by line while it is written.
- * Replaces text inside the JSON values, so that lines stay valid
- * JSON. Lines without secrets stay as they are.
+ * Replaces text inside the JSON values, so that lines stay valid JSON.
+ * Lines without secrets stay as they are.
  */
 export function redactLines(patterns: readonly Pattern[], counts: Map<string, number>): LineTransform {
   let rest: Buffer[] = []
@@ -114,7 +114,7 @@ export function redactLines(patterns: readonly Pattern[], counts: Map<string, nu
   }
 }
 
-/** JSON keys whose values are always removed, regardless of their shape. */
+/** JSON keys whose values are always removed, whatever the values look like. */
 const SECRET_KEY = new RegExp(
   '(?:password|passwd|passphrase|secret|(?:api|access|secret|private|auth|account)[_-]?key|token|' +
     'authorization|(?:^|[_-])cookie)$',

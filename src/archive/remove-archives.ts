@@ -12,19 +12,19 @@ import { groupByStream } from './view-archives.js'
 interface RemoveDependencies {
   store: Store
   places: ArchivePaths
-  /** Deletes what the index holds of a stream from a byte on. Returns true on success. */
+  /** Deletes what the search index holds of a stream from a byte on. Returns true on success. */
   unindex(streamId: string, from: number): boolean
 }
 
 /**
  * Removes archives, and their files unless other archives need them. Returns the bytes freed.
- * A transaction first records what to delete; then files and index entries are deleted.
- * If the process is killed in between, `sweep` of the next process continues.
+ * A transaction first records what to delete. Then files and index entries are deleted.
+ * If the process is killed in between, the next process continues with the rest.
  */
 export function removeArchives(deps: RemoveDependencies, chosen: readonly ArchiveRecord[]): number {
   const { store } = deps
   store.transaction(() => {
-    // Read the archives again: one may have been kept, or built upon, since it was chosen.
+    // Read the archives again. Another archive may have been stored or built upon these meanwhile.
     const records = chosen.flatMap(({ archiveId }) => store.archive(archiveId) ?? [])
     for (const { archiveId, sessionId, parts: transcripts, status, stem } of records) {
       if (status === 'kept') rememberDropped(store, sessionId, transcripts[0]?.bytes ?? 0)
@@ -32,7 +32,7 @@ export function removeArchives(deps: RemoveDependencies, chosen: readonly Archiv
       store.putLeftover(`record ${recordName(stem)}`)
       for (const { link, name } of transcripts) {
         if (link !== null) store.putLeftover(`link ${link}`)
-        // A process may have renamed the file into place and died before it stored the record.
+        // A process may have given the file its name and died before it stored the record.
         if (status !== 'kept') store.putLeftover(`file ${fileName(stem, name)}`)
       }
     }
@@ -52,8 +52,8 @@ export function removeArchives(deps: RemoveDependencies, chosen: readonly Archiv
 }
 
 /**
- * Remembers the size of a removed archive.
- * The transcript still exists, and the next sweep would archive it again.
+ * Stores the size of a removed archive with its session.
+ * The transcript still exists, and without the size it would be archived again.
  */
 function rememberDropped(store: Store, sessionId: string, bytes: number): void {
   const session = store.session(sessionId)
@@ -72,8 +72,8 @@ export function deleteLeftovers({ store, places, unindex }: RemoveDependencies):
       }
       store.transaction(() => {
         store.dropLeftover(item)
-        // Entries added to the stream meanwhile were deleted as
-        // well, so index these archives again.
+        // Index entries that were added to the stream meanwhile were deleted too.
+        // Therefore index these archives again.
         for (const record of store.archives()) {
           if (record.indexed && record.parts.some(({ streamId }) => streamId === name))
             store.putArchive({ ...record, indexed: false })

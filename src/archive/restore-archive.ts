@@ -18,13 +18,15 @@ import { newHash } from './write-segment.js'
 
 interface RestoreRequest {
   part: ArchivePart
-  /** Segments of its stream, in order. */
+  /** Segments (stored byte ranges) of the transcript's stream, in order. */
   segments: readonly SegmentRecord[]
   to: string
   /** True to replace an existing file. */
   force: boolean
   progress?(bytes: number): void
-  /** Transforms the text on its way out. The hash is still checked against the kept bytes. */
+  /**
+   * Transforms the text while it is written. The hash is still checked against the archived bytes.
+   */
   through?: LineTransform
 }
 
@@ -35,14 +37,14 @@ export interface LineTransform {
 }
 
 /**
- * Writes one kept transcript to a file readable by its owner alone.
+ * Writes one archived transcript to a file that only its owner can read.
  * The file appears under its name complete and verified, or not at all.
  */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
   const there = statTarget(to)
   if (there?.isDirectory()) throw new BatonError(`${to} is a folder.`, 'Give the path of a file.', EXIT.usage)
   if (there && !force) throw existsError(to)
-  // A fixed name: the target's own name may already have the maximum length.
+  // A fixed name is used, because the target's own name may already have the maximum length.
   const temporary = join(dirname(to), `.restored.baton-${process.pid}-${Date.now()}`)
   try {
     const fd = openSync(temporary, 'wx', 0o600)
@@ -71,7 +73,7 @@ export function restoreArchive(blocks: Blocks, { part, segments, to, force, prog
   }
 }
 
-/** Passes the bytes of a kept transcript in order. Throws DamagedArchive when they differ. */
+/** Passes the bytes of an archived transcript in order. Throws DamagedArchive when they differ. */
 function unpackPart(
   blocks: Blocks,
   { bytes, sha256 }: ArchivePart,

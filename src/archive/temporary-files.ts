@@ -11,7 +11,7 @@ let count = 0
 
 /**
  * Returns a hidden name for a file that is renamed later.
- * The name contains the pid and namespace of the writing process.
+ * The name contains the pid and PID namespace of the writing process.
  */
 export function temporaryName(file: string, where: string): string {
   return `.${file}.at-${markOf(where)}.baton-${process.pid}-${++count}`

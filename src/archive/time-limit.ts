@@ -1,4 +1,4 @@
-/** Limits the time of work on archives that someone waits for. */
+/** Limits the time of work on archives while a user waits for it. */
 export interface TimeLimit {
   isOver(): boolean
   /** True when that many bytes can probably be copied in the remaining time. */

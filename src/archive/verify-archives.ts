@@ -10,7 +10,7 @@ import { newHash } from './write-segment.js'
 interface Verified {
   archiveId: string
   state: 'whole' | 'missing' | 'damaged'
-  /** Empty when the archive is intact. */
+  /** Reason why the archive is damaged. Empty when the archive is intact. */
   reason: string
 }
 
@@ -101,7 +101,7 @@ function verifyArchive(record: ArchiveRecord, found: ReadonlyMap<string, StreamH
 
 /**
  * Lists files with names that Baton never uses.
- * Segments that the store does not know are left to `baton archive adopt`.
+ * Segment files that the store does not know are left to `baton archive adopt`.
  */
 function extraFiles({ folder }: ArchivePaths): string[] {
   try {

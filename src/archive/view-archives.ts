@@ -33,7 +33,7 @@ export function viewArchives(
   })
 }
 
-/** Returns the segments first written for each archive. */
+/** Returns the segments (stored byte ranges) that were first written for each archive. */
 function ownersOf(records: readonly ArchiveRecord[], segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
   const owned = new Map<string, SegmentRecord[]>()
   const holders = new Map<string, { archiveId: string; bytes: number }[]>()

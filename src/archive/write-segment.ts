@@ -19,7 +19,7 @@ interface SegmentRequest {
   where: string
   /** File descriptor of the transcript. */
   source: number
-  /** Hash of the stream's first `from` bytes; updated to cover `to` bytes. */
+  /** Hash of the stream's first `from` bytes. Updated here to cover `to` bytes. */
   hash: Hash
   segment: Pick<SegmentRecord, 'streamId' | 'sessionId' | 'name' | 'from' | 'to' | 'file'>
   progress?(bytes: number): void
@@ -28,8 +28,8 @@ interface SegmentRequest {
 
 /**
  * Compresses bytes [from, to) of a source into a file of its own.
- * Writes a temporary file, syncs it, reads it back and compares it, and only then renames it.
- * A process killed before leaves nothing that counts.
+ * Writes a temporary file, syncs it, reads it back, compares it, and only then renames it.
+ * A process that is killed before the rename leaves only a temporary file.
  */
 export function writeSegment({ folder, where, source, hash, segment, progress, name }: SegmentRequest): SegmentRecord {
   ensureFolder(folder)

@@ -1,6 +1,6 @@
 /**
  * A conversation in terms that no agent owns.
- * Agents translate their transcripts into it; `facts/` and `archive/` read it.
+ * Agents translate their transcripts into these entries. `facts/` and `archive/` read the entries.
  */
 export type Entry = TextEntry | CallEntry | ResultEntry | CompactionEntry
 
@@ -11,8 +11,8 @@ interface EntryPosition {
   /** The producer's clock in milliseconds. Null when the line has no time. */
   at: number | null
   /**
-   * The branch that the agent reports.
-   * Set on the first entry and on changes; may lag behind a command that switches branches.
+   * The git branch that the agent reports.
+   * Set on the first entry and on changes. A command may have switched the branch since.
    */
   branch?: string
 }
@@ -25,7 +25,7 @@ export interface TextEntry extends EntryPosition {
   kind: 'said'
   by: 'user' | 'agent' | 'other'
   text: string
-  /** True when the user said it about a call that they declined. */
+  /** True when the user wrote the text about a call that they declined. */
   feedback?: boolean
   /** True when the user interrupted the agent here, so its work before this entry is unfinished. */
   stops?: boolean
@@ -58,7 +58,7 @@ export type ToolAction =
   | { type: 'other'; words: string }
 
 export interface Todo {
-  /** Null when the agent keeps todos as one list without ids. */
+  /** Id of the todo. Null when the agent keeps todos as one list without ids. */
   id: string | null
   text: string
   status: 'open' | 'doing' | 'done' | 'dropped'
@@ -69,9 +69,9 @@ export interface ResultEntry extends EntryPosition {
   kind: 'returned'
   callId: string
   text: string
-  /** Null when the agent does not say whether the call succeeded. */
+  /** True when the call succeeded. Null when the agent does not say whether it did. */
   ok: boolean | null
-  /** Null when the call was no command, or its exit code is unknown. */
+  /** Exit code. Null when the call was no command, or its exit code is unknown. */
   exitCode: number | null
   interrupted: boolean
   /** The user's answers to an `ask` call, without the questions that were skipped. */
@@ -89,9 +89,9 @@ export interface ResultEntry extends EntryPosition {
 /** A compaction: the summary replaced everything before this line except `keptLines`. */
 export interface CompactionEntry extends EntryPosition {
   kind: 'compacted'
-  /** Null when the transcript does not say. */
+  /** Cause of the compaction. Null when the transcript does not say. */
   trigger: 'auto' | 'manual' | null
-  /** Null when the summary is in a later entry. */
+  /** The summary. Null when it is in a later entry. */
   summary: string | null
   /** Lines before this one that the agent still sees verbatim. */
   keptLines: number[]

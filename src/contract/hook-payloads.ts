@@ -1,6 +1,6 @@
 /**
  * Every dot path of the payloads that hooks of jobs receive, for checking a hook's `when`.
- * `jobs/hooks/payloads.ts` builds the payloads, and its test compares them with this list.
+ * `jobs/hooks/payloads.ts` builds the payloads, and a test compares them with this list.
  */
 const SESSION = ['session', 'session.session_id', 'session.agent_name', 'session.job_id', 'session.working_directory']
 const WORKTREE = ['session.worktree_path', 'session.branch_name']

@@ -9,21 +9,21 @@ export interface Outbox {
    */
   collect(sessionId: string): { given: DeliveredAnswer[]; inFlight: string[] }
   /**
-   * Deletes the marks of delivered answers. Call it once the delivery is stored:
-   * until then `collect` returns them again.
+   * Deletes the records of delivered answers. Call the function once the delivery is stored:
+   * until then `collect` returns these answers again.
    */
   forget(given: readonly DeliveredAnswer[]): void
   /** Returns true when the outbox already holds answers with exactly these messages. */
   contains(sessionId: string, answers: readonly PreparedAnswer[]): boolean
   /**
-   * Marks that a level is near. An empty list removes the mark.
+   * Stores that a level (warning threshold) is near. An empty list removes that record.
    * Hooks of these events then wait for the engine instead of returning early.
    */
   markNear(sessionId: string, events: readonly string[]): void
   /**
-   * Marks, for hooks of tool batches while a server runs, that nothing is to be said to the session
-   * below a figure. These hooks then do not wait for an answer. Null removes the mark, as
-   * `markNear` does.
+   * Stores for hooks of tool batches that no answer is needed below a token count.
+   * While a server runs, these hooks then do not wait for an answer.
+   * Null removes the record, as `markNear` does.
    */
   markFar(sessionId: string, below: number | null): void
   /** Stores one answer per event, replacing those of the session. */
@@ -41,6 +41,6 @@ export interface PreparedAnswer {
 export interface DeliveredAnswer {
   event: string
   ids: string[]
-  /** Path of the folder that records the delivery. */
+  /** Path of the folder that records the delivery of an answer. */
   mark: string
 }

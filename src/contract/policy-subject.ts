@@ -1,6 +1,6 @@
 /**
  * The properties of a session that select its configuration.
- * A property is null when unknown; no pattern of an override matches it then.
+ * A property is null when unknown. No pattern of an override then matches it.
  */
 export interface PolicySubject {
   agent: string
@@ -9,7 +9,7 @@ export interface PolicySubject {
   seat: string | null
   /**
    * The session's environment, because some variables are configuration.
-   * Absent: the environment of this process is used.
+   * Absent to use the environment of this process.
    */
   env?: Record<string, string | undefined>
 }

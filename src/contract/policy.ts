@@ -12,23 +12,23 @@ export interface Policy {
     mode: 'auto' | 'ask' | 'off'
     /**
      * `ask`: a level reached through its token limit only offers the handoff.
-     * `auto`: it follows `mode`.
+     * `auto`: such a level follows `mode`, like any other.
      */
     largeWindow: 'ask' | 'auto'
     /** Seconds until an unreviewed brief is used. 0: no review. `approval`: waits for the user. */
     reviewSeconds: number | 'approval'
-    /** Coverage of a brief, 0 to 1, below which the agent is asked once more. */
+    /** Coverage of a brief, 0 to 1, below which the agent is asked for the brief once more. */
     bar: number
-    /** True when a fork of the session may write the brief. */
+    /** True when a fork (copy) of the session may write the brief. */
     fork: boolean
   }
   guards: { minNewTokens: number; maxUnattendedPerHour: number; cooldownSeconds: number; breakerAfter: number }
   archive: {
     enabled: boolean
     at: ('pre-compact' | 'handoff' | 'session-end')[]
-    /** Null when archives are kept regardless of age. */
+    /** Days that archives are kept. Null when archives are kept regardless of age. */
     keepDays: number | null
-    /** Null when archives are kept regardless of size. */
+    /** Bytes of archives that are kept. Null when archives are kept regardless of size. */
     keepBytes: number | null
     redact: string[]
   }
@@ -52,9 +52,9 @@ export interface ConfigProblem {
 /** A project's `baton.yaml` and whether the user accepted it with `baton trust`. */
 export interface ProjectFile {
   path: string
-  /** Real path of the file's folder, which trust is bound to. Null when it cannot be resolved. */
+  /** Real path of the file's folder, for which the user trusts the file. Null when unresolvable. */
   folder: string | null
-  /** Hash of the bytes that were parsed. Null when the file could not be read. */
+  /** Hash of the file's bytes that were parsed. Null when the file could not be read. */
   sha256: string | null
   trusted: boolean
   /** Why the file is not trusted. Null when it is. */

@@ -1,12 +1,14 @@
 /**
- * Origin of a number, best source first.
+ * Origin of a token count, best source first.
  * `monitor`: another program of the user reported it over HTTP without the token.
- * Such a number may cause messages but never a handoff, and any other source replaces it.
+ * A monitor's count may cause messages but never a handoff. Any other source replaces it.
  */
 export const SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk', 'monitor'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** The four counts that one answer of the model reports. They are never summed over answers. */
+/**
+ * The four token counts that one answer of the model reports. They are never summed over answers.
+ */
 export interface Usage {
   input: number
   cacheCreation: number
@@ -17,8 +19,8 @@ export interface Usage {
 /** A measurement of one session's main chain. */
 export interface Reading {
   /**
-   * Input + cache creation + cache read of the last main-chain answer.
-   * Null when nothing was answered since the last reset, so the producer does not know.
+   * Input + cache creation + cache read of the last main-chain answer, in tokens.
+   * Null from a compaction or clear until the next answer, as the producer does not know.
    */
   used: number | null
   /** The counts behind `used`. Null when the producer reports only the sum. */
@@ -38,19 +40,19 @@ export interface Reading {
 }
 
 /**
- * proactive: compacts before the window is full. reactive: compacts only after the API refused.
- * off: never compacts.
+ * proactive: compacts before the window is full.
+ * reactive: compacts only after the API refused. off: never compacts.
  */
 export type CompactionMode = 'proactive' | 'reactive' | 'off'
 
 /** The context window and the compaction point of one session. */
 export interface Limits {
-  /** The model's context window in tokens. Null while unknown. */
+  /** The model's context window, in tokens. Null while unknown. */
   window: number | null
   /** Tokens at which the agent compacts, or refuses when `mode` is off. Null while unknown. */
   point: number | null
   mode: CompactionMode
-  /** True only when the client itself reported the point. */
+  /** True only when the client itself reported the compaction point. */
   exact: boolean
   /** Short explanation of these numbers for `config explain` and `show`. */
   reason: string

@@ -2,15 +2,15 @@ import type { Usage } from './reading.js'
 import type { RuntimeName } from './records/job.js'
 
 /**
- * A way to run an agent's sessions. Every runtime passes the tests in `runtime.cases.ts`,
- * so a caller need not know which one it uses.
+ * A way to run an agent's sessions.
+ * Every runtime passes the tests in `runtime.cases.ts`, so a caller need not know which it uses.
  * Names that are specific to a client stay in the runtime's own folder.
  */
 export interface Runtime {
   name: RuntimeName
   /**
    * Returns null when the runtime is usable here.
-   * Otherwise a sentence that says what is missing and what to do.
+   * Otherwise returns a sentence that says what is missing and what to do.
    */
   missing(): string | null
   /**
@@ -24,9 +24,11 @@ export interface Runtime {
  * Options that are null are left to the client.
  */
 export interface SessionOptions {
-  /** A UUID, unused so far when the session begins fresh. */
+  /** The session's id, a UUID. Unused so far when the session begins fresh. */
   sessionId: string
-  /** `fork`: a copy of session `from` under the new `sessionId`. It ends after `at`, if given. */
+  /**
+   * `fork`: a copy of session `from` under the new `sessionId`. The copy ends after `at`, if given.
+   */
   begin: { how: 'fresh' } | { how: 'resume' } | { how: 'fork'; from: string; at: string | null }
   cwd: string
   /** The complete environment of the client. */
@@ -61,13 +63,13 @@ export interface ToolResult extends ToolCall {
 
 /**
  * Callbacks that the client waits for. They run before the messages about the same event are read.
- * A callback that throws or exceeds its time counts as an empty answer, and the session continues.
+ * A callback that throws or is too slow counts as an empty answer, and the session continues.
  */
 export interface RuntimeListener {
   /**
    * Receives the raw payload of each hook event, before the specific callback below runs.
    * Sessions are measured from these events. A blocked compaction is not reported.
-   * Returns instructions for the summariser when a compaction begins, and an empty text otherwise.
+   * Returns instructions for the summariser when a compaction begins, else an empty text.
    */
   onHookEvent?(event: string, payload: unknown): Promise<string>
   /** Runs before each tool call. `deny`: refuses the call with this reason. */
@@ -107,7 +109,7 @@ export interface SpendSoFar {
 export type RuntimeMessage =
   | { kind: 'started'; sessionId: string; model: string | null; version: string | null; tools: string[] }
   /**
-   * An answer of the main agent, reported once however many parts it arrived in.
+   * An answer of the main agent, reported once, however many parts it arrived in.
    * `usage` is null when it is not exact.
    */
   | {
@@ -120,8 +122,8 @@ export type RuntimeMessage =
       uuid: string | null
     }
   /**
-   * The client refused a call of the main agent or a subagent:
-   * its permission mode does not allow the call and no user can be asked.
+   * The client refused a tool call of the main agent or a subagent.
+   * The permission mode does not allow the call, and no user can be asked.
    */
   | { kind: 'denied'; id: string; tool: string; reason: string; edits?: boolean }
   /**
@@ -129,10 +131,10 @@ export type RuntimeMessage =
    * `most`: maximum number of attempts, null when unknown.
    */
   | { kind: 'retry'; attempt: number; most: number | null; status: number | null; delayMs: number; reason: string }
-  /** A usage limit of the plan. Numbers and times are null when the client does not report them. */
+  /** A usage limit of the plan. Fields are null when the client does not report them. */
   | { kind: 'limit'; name: string; reached: boolean; resetsAt: string | null; usedPercent: number | null }
   | { kind: 'compacting' }
-  /** The end of a compaction. Numbers are null when the client does not report them. */
+  /** The end of a compaction. Token counts are null when the client does not report them. */
   | {
       kind: 'compacted'
       trigger: 'auto' | 'manual'
@@ -140,7 +142,7 @@ export type RuntimeMessage =
       after: number | null
       durationMs: number | null
     }
-  /** Tasks that run in the background. Empty when none does. */
+  /** Ids of tasks that run in the background. Empty when none does. */
   | { kind: 'tasks'; running: string[] }
   | { kind: 'state'; state: 'idle' | 'working' }
   /**
@@ -164,12 +166,12 @@ export type RuntimeMessage =
     }
   /** The client has ended. No message follows. */
   | { kind: 'exit'; code: number | null; signal: string | null; trouble: string | null }
-  /** Any other output of the client. It is kept in the job's log and not evaluated. */
+  /** Any other output of the client. The output is kept in the job's log and not evaluated. */
   | { kind: 'other'; type: string }
 
 /** A client that was started, and its controls. */
 export interface RunningSession {
-  /** Null when the client could not be started. */
+  /** Process of the client. Null when the client could not be started. */
   process: { pid: number; startedAt: string } | null
   /** Messages in order, until `exit`. Can be iterated once. */
   messages: AsyncIterable<RuntimeMessage>
@@ -177,9 +179,11 @@ export interface RunningSession {
   onRaw(take: (line: string) => void): void
   /** Resolves when the client accepts prompts, or never will. */
   ready(): Promise<void>
-  /** Submits a prompt. It begins a turn, or waits for the end of the current one. */
+  /** Submits a prompt. The prompt begins a turn, or waits for the end of the current one. */
   say(prompt: string): void
-  /** Returns null when the client does not answer in time. Costs no request to the model. */
+  /**
+   * Asks the client for its context usage. Null when it does not answer in time. Calls no model.
+   */
   usage(): Promise<ContextUsage | null>
   /** Turns off the client's own compaction from now on. */
   forbidCompaction(): Promise<void>
@@ -188,7 +192,7 @@ export interface RunningSession {
   stopTask(taskId: string): Promise<void>
   /**
    * Accepts no more prompts and lets the client end by itself.
-   * After `withinMs` the client is terminated, then killed. Resolves when it has ended.
+   * After `withinMs` the client is terminated, then killed. Resolves when the client has ended.
    */
   end(withinMs?: number): Promise<void>
   kill(): void

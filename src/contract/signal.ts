@@ -2,17 +2,17 @@ import type { Limits, Reading, Usage } from './reading.js'
 
 /**
  * A signal as it arrived, with its payload still undecoded.
- * The hook program or the server creates it, and only an agent's adapter decodes it.
+ * The hook program or the server creates it. Only an agent's adapter decodes the payload.
  */
 export interface RawSignal {
   agent: string
   /** `status-line` or the client's own event name. */
   kind: string
-  /** The client's JSON, not parsed yet. */
+  /** The client's JSON, which is not parsed yet. */
   body: string
   /** Variables of the client's environment, limited to those in `Agent.environment`. */
   env: Record<string, string>
-  /** Baton's time of arrival, milliseconds since 1970. */
+  /** Time of arrival by Baton's clock, in milliseconds since 1970. */
   at: number
 }
 
@@ -43,7 +43,9 @@ export interface Signal {
   event: string
   at: number
   sessionId: string
-  /** Set when the event happened inside a subagent. Such an event never changes the main chain. */
+  /**
+   * The subagent of the event. Such an event never changes the main chain. Null for the main agent.
+   */
   subagent: { id: string; type: string | null; transcriptPath: string | null } | null
   cwd: string | null
   project: string | null
@@ -70,7 +72,7 @@ export interface Signal {
     after?: number | null
     durationMs?: number | null
   } | null
-  /** Ids of the tool calls in this batch. The transcript is up to date once it contains them. */
+  /** Ids of the tool calls in this batch. A transcript that contains them is up to date. */
   toolUseIds: string[]
   toolCalls: number
   reading: Reading | null
@@ -78,7 +80,7 @@ export interface Signal {
   window?: number | null
   /**
    * Window and compaction point as the sender knows them.
-   * Absent or null when they have to be derived.
+   * Absent or null when Baton must derive both.
    */
   limits?: Limits | null
   /** Spend that the event itself reports. Ignored when a transcript reports it too. */
@@ -93,7 +95,7 @@ export interface Signal {
    */
   command?: 'status' | 'approve' | 'cancel' | null
   /**
-   * Text of the turn's last answer, because the transcript lags behind.
+   * Text of the turn's last answer, which the transcript may not contain yet.
    * Absent or null when the client does not send it.
    */
   lastAnswer?: string | null
@@ -117,23 +119,25 @@ export interface PlanLimit {
 export interface Cursor {
   path: string
   offset: number
-  /** The newest answer already counted. Its lines may be split over two reads. */
+  /** The newest answer that was counted. Its lines may be split over two reads. */
   answerId?: string
   /**
-   * The newest tool calls read from that answer.
-   * A batch that contains one of them is completely in the transcript.
+   * The newest tool calls that were read from the newest answer.
+   * If a batch contains one of them, the transcript contains the whole batch.
    */
   calls?: string[]
-  /** Added to offsets, so that stamps keep rising after the file was replaced by a shorter one. */
+  /**
+   * Number added to offsets, so that stamps keep rising after a shorter file replaced the old one.
+   */
   base?: number
   /**
    * True when the offset is inside an unfinished line that is too long to keep.
-   * The next read skips to its end.
+   * The next read skips to the end of that line.
    */
   midLine?: boolean
   /**
    * True when the API refused a prompt as too long and no answer followed.
-   * A compaction now counts as an overflow.
+   * A compaction after that counts as an overflow.
    */
   refused?: boolean
   /** Bytes that were skipped unread. Tokens spent there are not counted. */
@@ -155,7 +159,7 @@ export type TranscriptEvent =
 
 /**
  * How a compaction ended that did not complete, according to the transcript.
- * `stopped`: the turn was stopped, and the compaction with it.
+ * `stopped`: the user stopped the turn and with it the compaction.
  */
 export type FailedCompaction = 'blocked' | 'failed' | 'thrashing' | 'stopped'
 
@@ -166,8 +170,8 @@ export interface Observation {
   /** Start of the next read. Null when no transcript was readable. */
   cursor: Cursor | null
   /**
-   * The cursor that this observation started from.
-   * The engine rejects the observation if another process has moved the cursor since.
+   * The cursor (transcript position) from which these measurements started.
+   * The engine rejects the measurements if another process has moved the cursor since.
    */
   from: Cursor | null
   /** False when the transcript does not contain the signal's event yet. */

@@ -3,7 +3,9 @@ import { HIT_KINDS, TRIGGERS } from '../records/archive.js'
 import { flag, limit, optionalText, type Routes, wholeNumber } from './route.js'
 import { count, nullable, text, time } from './shapes.js'
 
-/** An archive, as every command and route shows it. The fields are explained at `Archive`. */
+/**
+ * An archive, as every command and route shows it. The fields are explained at the type `Archive`.
+ */
 export const archive = v.object({
   archive_id: text,
   session_id: text,
@@ -23,7 +25,7 @@ export const archive = v.object({
 })
 export type ArchiveView = v.InferOutput<typeof archive>
 
-/** A place in the archives that matches a search. The fields are explained at `Hit`. */
+/** A place in the archives that matches a search. The fields are explained at the type `Hit`. */
 export const hit = v.object({
   archive_id: text,
   session_id: text,
@@ -64,7 +66,7 @@ export const transcript = v.object({
       call_id: nullable(text),
       /**
        * False when the call failed.
-       * Null when the client does not say, and in entries that are no result.
+       * Null when the client does not report success, and in entries that are no result.
        */
       ok: nullable(v.boolean()),
       text,
@@ -127,8 +129,8 @@ export const archiveRoutes = {
     method: 'get',
     path: '/api/archives/{id}/transcript',
     summary: 'The content of an archive as readable text',
-    // `from` starts at a line, `before` ends in front of one. A line is never split.
-    // `whole` turns off cutting.
+    // `from` starts at a line, `before` ends in front of a line. A line is never split.
+    // `whole` returns texts without shortening them.
     query: {
       from: v.optional(wholeNumber(1, 999_999_999)),
       before: v.optional(wholeNumber(1, 999_999_999)),

@@ -58,7 +58,7 @@ export type BriefRow = v.InferOutput<typeof briefRow>
 const briefDetail = v.object({
   ...briefRow.entries,
   /**
-   * `genuine`: Baton signed this file and nobody changed it since.
+   * `genuine`: Baton signed this file and nobody has changed it since.
    * `text` is null for any other verdict.
    */
   verdict: text,
@@ -67,7 +67,7 @@ const briefDetail = v.object({
   added: v.array(text),
   addenda_text: v.array(v.object({ at: time, text: nullable(text) })),
   /**
-   * The brief this seat received before, to show the difference.
+   * The brief that this seat (terminal or job) received before, to show the difference.
    * Null when there is none or it is unreadable.
    */
   parent: nullable(v.object({ brief_id: text, sequence: count, text })),
@@ -105,7 +105,7 @@ export const briefRoutes = {
     path: '/api/briefs/{id}',
     summary: 'Replace a brief by an edited one, which becomes a new brief',
     body: briefEdit,
-    // A brief may have a million characters, and JSON may encode a character in more than one byte.
+    // A brief may have a million characters. JSON may encode one character in several bytes.
     bodyMegabytes: 4,
     reply: briefRow,
     refusals: [404, 409],

@@ -6,7 +6,9 @@ const flag = v.boolean()
 /** True after `baton archive forget` deleted the event's conversation text. Absent otherwise. */
 const forgotten = v.optional(flag)
 
-/** Percentages of the compaction point. They add up to 100. Null while the point is unknown. */
+/**
+ * Percentages of the way to the compaction point. They add up to 100. Null while that is unknown.
+ */
 const percentages = { contextUsedPercent: nullable(number), contextRemainingPercent: nullable(number) }
 
 const handoffFields = {
@@ -39,13 +41,13 @@ const way = v.optional(nullable(v.picklist(['mod', 'tmux', 'start'])))
 
 const jobEnd = v.looseObject({ exit_reason: nullable(text), detail: text, handoffs: count })
 
-/** `of`: number of checks in this round. */
+/** `round`: the round of checks, counted from 1. `of`: number of checks in this round. */
 const checkPlace = { round: count, rounds: count, of: count }
 
 /**
  * The `data` of each type of event. Keys may be added later, so the objects are open.
- * Events with camelCase keys (`context_warning`, `compaction_*`, `handoff_started` and
- * `handoff_completed`) keep them because older programs read these names.
+ * Some events have camelCase keys because older programs read these names:
+ * `context_warning`, `compaction_*`, `handoff_started` and `handoff_completed`.
  */
 export const EVENT_DATA = {
   session_started: v.looseObject({ source: text, cwd: nullable(text), model: nullable(text) }),
@@ -80,8 +82,8 @@ export const EVENT_DATA = {
   context_warning: v.looseObject({
     ...percentages,
     /**
-     * Counts of the model's answer itself, whichever source measured it.
-     * Null while only the sum is known.
+     * Token counts of the model's answer itself, whichever source measured it.
+     * Null while only the sum of both is known.
      */
     inputTokens: nullable(count),
     cacheTokens: nullable(count),
@@ -90,7 +92,7 @@ export const EVENT_DATA = {
     usedTokens: nullable(count),
     level: text,
     levels: v.array(text),
-    /** The message that carried the warning. Null when nothing was sent. */
+    /** The message that contained the warning. Null when no message was sent. */
     messageId: nullable(text),
     of_job: v.optional(flag),
   }),
@@ -134,8 +136,8 @@ export const EVENT_DATA = {
     facts_kept: count,
     by_kind: v.record(text, v.object({ total: count, kept: count })),
     /**
-     * Lost facts, most needed first. `lost_more` counts those left out.
-     * Empty after they were forgotten.
+     * Lost facts, most needed first. `lost_more` counts facts that are not listed.
+     * The list is empty after the facts were forgotten.
      */
     lost: v.array(v.object({ kind: text, text, state: nullable(text), line: count })),
     lost_more: count,
@@ -178,7 +180,10 @@ export const EVENT_DATA = {
   message_delivered: v.looseObject({ message_id: text, via: nullable(text), repeated: flag }),
   message_cancelled: v.looseObject({ message_id: text, reason: nullable(text), sender: v.optional(text), forgotten }),
   job_started: v.looseObject({}),
-  /** Emitted when a job could have continued an earlier session. `how` says what it did instead. */
+  /**
+   * Emitted when a job could have continued an earlier session.
+   * `how` says what the job did instead.
+   */
   job_session: v.looseObject({
     how: v.picklist(['continued', 'brief', 'fresh']),
     reason: text,
@@ -199,14 +204,14 @@ export const EVENT_DATA = {
     /** Null until the client has reported the cost of every session. */
     cost_usd: nullable(number),
     /**
-     * Tokens at which this session hands off, and its growth per step.
+     * Tokens at which this session hands off, and its token growth per step.
      * Absent before the first step.
      */
     full_at: v.optional(nullable(number)),
     tokens_per_step: v.optional(nullable(number)),
     /**
      * Why the client waits for the model, in which attempt and for how long.
-     * Absent while it does not wait.
+     * Absent while the client does not wait.
      */
     waiting: v.optional(text),
     attempt: v.optional(nullable(number)),
@@ -277,8 +282,8 @@ export const event = v.variant(
 
 /**
  * Returns true when a value is an event whose data has the shape of this version.
- * With `type`, only events of that type pass. Accepts values from the stream, `/api/events`,
- * `baton events --json` and the output of a job.
+ * With `type`, only events of that type pass.
+ * Accepts values from the stream, `/api/events`, `baton events --json` and the output of a job.
  */
 export function isEvent<Type extends EventType = EventType>(
   value: unknown,

@@ -54,11 +54,11 @@ export const job = v.object({
   compactions: count,
   /** Answers of the model, over all sessions of the job. */
   steps: count,
-  /** Null when the client's own setting applies. */
+  /** Permission mode. Null when the client's own setting applies. */
   permission_mode: nullable(text),
   /**
    * Tool calls that the permission mode denied.
-   * `denied_edits` counts those that would change files.
+   * `denied_edits` counts those calls that would change files.
    */
   denied_calls: count,
   denied_edits: count,
@@ -110,7 +110,7 @@ export type JobLogLine = v.InferOutput<typeof jobLogLine>
 
 /**
  * A page of a job's log, as `jobs logs` prints it, with long texts shortened.
- * `next` is the cursor for `?after=`.
+ * `next` is the cursor (position in the log) for `?after=`.
  */
 export const jobLog = v.object({
   lines: v.array(jobLogLine),
@@ -126,7 +126,7 @@ export const newJob = v.strictObject({
   project: text,
   /** Name of an agent in that project's `baton.yaml`. Null to run the prompt alone. */
   agent: v.optional(nullable(text), null),
-  /** Null for the agent's setting, or else the client's own. */
+  /** Permission mode. Null for the agent's setting, or else the client's own. */
   permission_mode: v.optional(nullable(v.picklist(PERMISSION_MODES)), null),
   prompt: v.optional(nullable(v.pipe(text, v.maxLength(100_000))), null),
   work_item: v.optional(nullable(v.pipe(text, v.maxLength(200))), null),
@@ -142,7 +142,7 @@ export const projects = v.object({
           name: text,
           has_prompt: v.boolean(),
           model: nullable(text),
-          /** Null when the client's own setting applies. */
+          /** Permission mode. Null when the client's own setting applies. */
           permission_mode: nullable(text),
         }),
       ),

@@ -12,18 +12,20 @@ export { event }
  * `GET /api/live` sends server-sent events. After every connect, with or without `Last-Event-ID`:
  *
  * 1. `event: snapshot`, data `Snapshot`: the current state. Has no `id:`.
- * 2. Only with `Last-Event-ID`: every event after that id, oldest first. Of the readings, only the
- *    newest of each session is sent. `event: gap` is sent instead when there are too many events
- *    or the store is another one; its `id:` is the newest id. The client then asks `/api/events`.
+ * 2. Only with `Last-Event-ID`: every event after that id, oldest first.
+ * Of token readings, only the newest of each session is sent.
+ * `event: gap` is sent instead when there are too many events or the store is another one.
+ * Its `id:` is the newest id. The client then asks `/api/events`.
  * 3. From then on, as it happens:
- *    - Unnamed messages, data `Event`, `id:` the event's id. A session sends at most five readings
- *      a second, the newest; a delayed reading has no `id:`. No other event is left out.
- *    - `event: session` (data `SessionRow`), `event: job` (`Job`) or `event: brief` (`BriefRow`):
- *      a row changed in a way that no event describes. At most one a second per row, the newest.
- *      Has no `id:`.
- *    - `event: gone`, data `Gone`: a row is no longer listed because it is forgotten or too old.
- *      A later row message may bring it back. Has no `id:`.
- *    - Comments as heartbeat.
+ * - Unnamed messages, data `Event`, `id:` the event's id.
+ * A session sends at most five readings a second, the newest. A delayed reading has no `id:`.
+ * No other event is left out.
+ * - `event: session` (data `SessionRow`), `event: job` (`Job`) or `event: brief` (`BriefRow`):
+ * a row changed in a way that no event describes.
+ * At most one such message a second is sent per row, the newest. It has no `id:`.
+ * - `event: gone`, data `Gone`: a row is no longer listed because it is forgotten or too old.
+ * A later row message may bring the row back. The message has no `id:`.
+ * - Comments as heartbeat.
  *
  * A client that reads too slowly is disconnected and may reconnect with `Last-Event-ID`.
  */

@@ -3,7 +3,7 @@ import { MODES } from '../level.js'
 import { limit, optionalText, type Routes } from './route.js'
 import { nullable, text, time } from './shapes.js'
 
-/** A message to a seat. The fields are explained at `Message`. */
+/** A message to a seat (terminal or job). The fields are explained at the type `Message`. */
 export const message = v.object({
   message_id: text,
   seat_id: text,

@@ -22,8 +22,8 @@ export interface RouteSpec {
   readonly bodyMegabytes?: number
   readonly reply: v.GenericSchema
   /**
-   * Error statuses besides 400, 401 and 403.
-   * 404: the named object does not exist. 409: not possible in its present state.
+   * Error statuses of the route besides 400, 401 and 403.
+   * 404: the named object does not exist. 409: the request is not possible in its present state.
    */
   readonly refusals?: readonly (404 | 409)[]
 }

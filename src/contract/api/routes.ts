@@ -9,7 +9,7 @@ import { sessionRoutes } from './sessions.js'
 import { serverRoutes } from './settings.js'
 
 /**
- * Every route that programs and the page call. The server mounts exactly these.
+ * Every route that programs and the page call. The server mounts exactly these routes.
  * `/api/openapi.json` is generated from them.
  * The page's client derives its types and paths from them.
  */

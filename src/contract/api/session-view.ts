@@ -3,7 +3,7 @@ import type { HandoffState } from '../records/handoff.js'
 
 /**
  * `waiting`: for the user's permission or answer.
- * `unknown`: no signal says what the client does.
+ * `unknown`: no signal tells what the client is doing.
  */
 export type SessionState = 'working' | 'idle' | 'waiting' | 'compacting' | 'ended' | 'unknown'
 
@@ -23,7 +23,7 @@ export interface Spend {
 export interface Session {
   session_id: string
   seat_id: string
-  /** The seat that started this one. Null when no other seat did. */
+  /** The seat (terminal or job) that started this one. Null when no other seat did. */
   parent_seat_id: string | null
   agent: string
   /** Version of the client. Null when no signal contained it. */
@@ -38,34 +38,34 @@ export interface Session {
   model: string | null
   /**
    * Title from the client, or else the first request, shortened.
-   * A job's session is named by its agent and work item. Null when there is none of these.
+   * A job's session is named by the job's agent and work item. Null when there is no title.
    */
   title: string | null
   state: SessionState
-  /** Tokens used in the last reading. Null from a reset until the next answer. */
+  /** Tokens used in the last reading. Null from a compaction or clear until the next answer. */
   used_tokens: number | null
   /** The model's context window. Null while unknown. */
   window_tokens: number | null
-  /** Tokens at which the agent compacts, or refuses when compaction is off. Null while unknown. */
+  /** Tokens at which the agent compacts, or refuses if compaction is off. Null while unknown. */
   compaction_tokens: number | null
   /** When the client compacts. Null while unknown. */
   compaction_mode: CompactionMode | null
   /**
-   * Tokens at which the first level asks for a handoff.
-   * Null when no level does or its place is unknown.
+   * Tokens at which the first level (warning threshold) asks for a handoff.
+   * Null when no level asks for one or its place is unknown.
    */
   handoff_tokens: number | null
   /** Percentage of the context window in use. Null while unknown. */
   used_percent: number | null
-  /** Percentage of the way to the compaction point. Null while unknown. */
+  /** Tokens used as a percentage of the compaction point. Null while unknown. */
   compaction_percent: number | null
-  /** Percentage of the way that remains before compaction. Never negative. Null while unknown. */
+  /** Percentage that remains before the compaction point. Never negative. Null while unknown. */
   remaining_percent: number | null
-  /** Source of the last reading. Null before the first. */
+  /** Source of the last token reading. Null before the first. */
   source: Source | null
   /** False when `used_tokens` is an estimate. */
   exact: boolean
-  /** Name of the highest level crossed in this cycle. Null when none was. */
+  /** Name of the highest level (warning threshold) crossed in this cycle. Null when none was. */
   level: string | null
   cycle: number
   compactions: number
@@ -79,8 +79,8 @@ export interface Session {
   /** Path of the last brief that this session received. Null when there was none. */
   last_handoff_path: string | null
   /**
-   * The seat's handoff in progress.
-   * Null when there is none; absent where sessions are not listed or shown.
+   * The handoff in progress of this seat (terminal or job).
+   * Null when there is none. Absent where sessions are not listed or shown.
    */
   handoff?: {
     handoff_id: string

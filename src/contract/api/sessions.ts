@@ -7,7 +7,9 @@ import { flag, limit, type Routes } from './route.js'
 import type { Session } from './session-view.js'
 import { count, nullable, number, spend, text, time } from './shapes.js'
 
-/** A handoff, as every command and route shows it. The fields are explained at `HandoffRecord`. */
+/**
+ * A handoff, as every command and route shows it. Fields are explained at the type `HandoffRecord`.
+ */
 export const handoff = v.object({
   handoff_id: text,
   seat_id: text,
@@ -66,8 +68,8 @@ const sessionFields = {
   compaction_tokens: nullable(count),
   compaction_mode: nullable(v.picklist(['proactive', 'reactive', 'off'])),
   /**
-   * Tokens at which the first level asks for a handoff.
-   * Null when no level does or its place is unknown.
+   * Tokens at which the first level (warning threshold) asks for a handoff.
+   * Null when no level asks for one or its place is unknown.
    */
   handoff_tokens: nullable(count),
   used_percent: nullable(number),
@@ -88,7 +90,7 @@ const sessionFields = {
 } as const
 sessionFields satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
-/** A level of one session, as a tick of its gauge. */
+/** A level (warning threshold) of one session, as a tick of its gauge. */
 const levelView = v.object({
   name: text,
   at_tokens: nullable(count),
@@ -100,17 +102,17 @@ export type LevelView = v.InferOutput<typeof levelView>
 /** A session in a list: `Session` and everything else that a table row shows. */
 export const sessionRow = v.object({
   ...sessionFields,
-  /** Name of the seat. Null when it has none. */
+  /** Name of the seat (terminal or job). Null when it has none. */
   seat_name: nullable(text),
   /** The job that runs this session. Null when none does. */
   job_id: nullable(text),
   started_at: time,
   ended_at: nullable(time),
-  /** Baton's time of the session's last signal. */
+  /** Time of the session's last signal, by Baton's clock. */
   seen_at: time,
-  /** Average growth per step in this cycle. Null while unknown. */
+  /** Average token growth per step in this cycle. Null while unknown. */
   tokens_per_step: nullable(number),
-  /** Steps until compaction at that growth. Null while unknown. */
+  /** Steps until compaction at the average growth. Null while unknown. */
   steps_left: nullable(count),
   handoff: nullable(handoff),
   subagents: v.array(subagent),
@@ -134,7 +136,7 @@ export const loss = v.object({
 })
 export type LossView = v.InferOutput<typeof loss>
 
-/** A session in the chain of sessions behind a seat. */
+/** A session in the chain of sessions of a seat (terminal or job). */
 const chainLink = v.object({
   session_id: text,
   started_at: time,
@@ -186,7 +188,7 @@ const readingColumns = v.object({
 })
 export type ReadingColumns = v.InferOutput<typeof readingColumns>
 
-/** Steps and minutes until each level, at the growth of this cycle. */
+/** Steps and minutes until each level (warning threshold), at the token growth of this cycle. */
 export const forecast = v.object({
   session_id: text,
   tokens_per_step: nullable(number),
@@ -284,7 +286,7 @@ export const sessionRoutes = {
 
 /** Report of an older context monitor. Unknown keys are ignored. */
 export const contextReport = v.looseObject({
-  /** Id of a session, or id or name of a seat. */
+  /** Id of a session, or id or name of a seat (terminal or job). */
   session_id: text,
   /** `compaction`: the client has compacted. The numbers in such a report are ignored. */
   event: v.optional(text),
@@ -292,7 +294,8 @@ export const contextReport = v.looseObject({
   used_percentage: v.optional(nullable(number)),
   context_window_size: v.optional(nullable(count)),
   /**
-   * The producer's own clock, ISO 8601 or a number. A report older than the last one is ignored.
+   * The producer's own clock, ISO 8601 or a number.
+   * A report with an earlier time than the last report is ignored.
    */
   timestamp: v.optional(v.union([text, number])),
 })
@@ -300,7 +303,7 @@ export const contextReport = v.looseObject({
 /** Answer to the report of an older context monitor. */
 export const contextReportReply = v.object({
   status: v.picklist(['ok', 'unknown_session', 'compaction_logged', 'no_usage']),
-  /** Present only with `ok`. */
+  /** Percentage of the window in use. Present only with `ok`. */
   used_percentage: v.optional(nullable(number)),
 })
 

@@ -5,7 +5,7 @@ import { count, nullable, number, text } from './shapes.js'
 
 /**
  * The configuration in force and the origin of each level, as `config explain` prints them.
- * `session_id` is null when it was asked for no particular session.
+ * `session_id` is null when no particular session was named.
  */
 export const settings = v.object({
   session_id: nullable(text),
@@ -78,7 +78,7 @@ export const doctor = v.object({
 })
 export type Doctor = v.InferOutput<typeof doctor>
 
-/** Says only that the server runs, because every process on the machine may ask. */
+/** Reply that says only that the server runs. Every process on the machine may ask for it. */
 export const health = v.object({ ok: v.literal(true) })
 
 /**
@@ -87,7 +87,10 @@ export const health = v.object({ ok: v.literal(true) })
  */
 export const access = v.object({ expires_at: nullable(text), version: text, pid: count })
 
-/** A ticket lets one browser in, once, within a minute. Only the token can buy one, never a key. */
+/**
+ * A ticket lets one browser in, once, within a minute.
+ * The server gives tickets only for its token, never for a browser's key.
+ */
 export const ticket = v.object({
   ticket: text,
   expires_at: text,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** ISO 8601, UTC. */
+/** Schema of a time: ISO 8601, UTC. */
 export const time = v.pipe(v.string(), v.isoTimestamp())
 export const text = v.string()
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))

@@ -16,7 +16,7 @@ export type BriefStatus = (typeof BRIEF_STATUSES)[number]
 /**
  * The author of a brief.
  *
- * agent  the agent whose work it describes
+ * agent  the agent whose work the brief describes
  * fork   a copy of the agent's session
  * user   a user who edited a brief
  * baton  Baton itself, from the transcript and the repository
@@ -25,11 +25,11 @@ export type BriefAuthor = 'agent' | 'fork' | 'user' | 'baton'
 
 /** How much of a session's facts a brief contains. */
 export interface Coverage {
-  /** 0 to 1. Also 1 when the session has no facts that a brief must contain. */
+  /** Share of the facts in the brief, 0 to 1. Also 1 when the brief need not contain any fact. */
   score: number
   /** Facts that the brief does not contain, most needed first. */
   missing: { kind: FactKind; text: string }[]
-  /** Token counts and percentages in the brief that no reading supports, as written there. */
+  /** Token counts and percentages in the brief that no measurement supports, as written there. */
   unsupported: string[]
   byKind: Partial<Record<FactKind, { total: number; kept: number }>>
 }
@@ -39,9 +39,9 @@ export interface BriefOrigin {
   briefId: string
   seatId: string
   sessionId: string
-  /** The brief this seat received before. Null for the seat's first brief. */
+  /** The brief that this seat (terminal or job) received before. Null for the first brief there. */
   parentBriefId: string | null
-  /** Number of the brief in its seat, counted from 1. */
+  /** Number of the brief in its seat (terminal or job), counted from 1. */
   sequence: number
   author: BriefAuthor
   agent: string
@@ -52,7 +52,7 @@ export interface BriefOrigin {
   /** Git branch and commit at that time. Null outside a repository. */
   branch: string | null
   commit: string | null
-  /** Reading of the session at that time. Null when unknown. */
+  /** Tokens that the session used at that time. Null when unknown. */
   usedTokens: number | null
   compactionTokens: number | null
   /** When the brief was written, ISO 8601, UTC. */
@@ -70,7 +70,7 @@ export interface BriefRecord extends BriefOrigin {
   path: string
   /** Hash of the whole file. */
   sha256: string
-  /** Null when the brief was not checked yet, or there were no facts to check it against. */
+  /** Coverage of the facts. Null when the brief was not checked, or there were no facts. */
   coverage: Coverage | null
   /** When a fresh session began with this brief, and which. Null until then. */
   usedAt: string | null

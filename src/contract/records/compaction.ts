@@ -2,13 +2,13 @@ import type { Fact, FactKind } from '../fact.js'
 
 /**
  * How many facts of a conversation survived its compaction, and which were lost.
- * A fact survived when the summary or the kept tail still contains it.
+ * A fact survived when the summary or the messages kept after it still contain the fact.
  */
 export interface LossReport {
   total: number
   kept: number
   byKind: Partial<Record<FactKind, { total: number; kept: number }>>
-  /** Facts that did not survive, ordered by how much further work depends on them. */
+  /** Facts that did not survive, ordered by how much later work depends on them. */
   lost: Fact[]
 }
 
@@ -22,7 +22,7 @@ export interface CompactionRecord {
   transcriptPath: string | null
   /** Size of the transcript when the compaction began. Later bytes belong to the next cycle. */
   bytes: number
-  /** Archive made before the compaction. Null when there is none. */
+  /** Archive that was made before the compaction. Null when there is none. */
   archiveId: string | null
   /** Last line of the transcript that an earlier compaction replaced. 0 when there was none. */
   sinceLine: number
@@ -34,7 +34,7 @@ export interface CompactionRecord {
   trouble: string | null
   /** Comparison with the summary. Null until both facts and summary are known. */
   loss: LossReport | null
-  /** Facts that each recovery step gave back, by their keys. Null when the step did not happen. */
+  /** Facts that each recovery step put back, by their keys. Null when the step did not happen. */
   first: { at: string; keys: string[] } | null
   second: { at: string; keys: string[] } | null
 }

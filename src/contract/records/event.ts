@@ -39,9 +39,9 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export interface Event {
   id: number
   type: EventType
-  /** ISO 8601, UTC. */
+  /** Time of the event: ISO 8601, UTC. */
   at: string
-  /** The session and seat that the event is about. Null when it is about none. */
+  /** The session and seat (terminal or job) of the event. Null when it is about none. */
   session_id: string | null
   seat_id: string | null
   /** The job that the event belongs to. Null outside a job. */

@@ -1,5 +1,5 @@
 /**
- * The states of one handoff, in order. Each is stored before it is acted on.
+ * The states of one handoff, in order. Each state is stored before Baton acts on it.
  * `engine/handoff/handoff-transitions.ts` explains every state and lists the transitions.
  */
 export const HANDOFF_STATES = [
@@ -30,7 +30,7 @@ export type HandoffCause = 'level' | 'user' | 'agent' | 'parent' | 'compaction'
 /**
  * Text that Baton types into the client's terminal.
  * `sent`: Enter was pressed and the client reacted.
- * False: if the typing process died, any part of the text may already be in the terminal.
+ * If `sent` is false and the typing process died, part of the text may be in the terminal.
  */
 export interface Typing {
   what: 'clear' | 'prompt'
@@ -39,20 +39,20 @@ export interface Typing {
 }
 
 /**
- * A fork of the session that writes the brief because the agent did not.
- * Active while the handoff is `requested`; afterwards it records the outcome.
+ * A fork (copy) of the session that writes the brief because the agent did not.
+ * Runs while the handoff is `requested`. Afterwards this record holds the outcome.
  */
 interface ForkWriting {
   /** When the fork was requested. */
   since: string
   /**
    * Number of forks started.
-   * Counted before each start, because the process that runs one may be killed.
+   * Counted before each start, because the process that starts the fork may be killed.
    */
   tries: number
   /**
    * Last line of the transcript when the fork was requested.
-   * Its brief contains nothing after this line.
+   * The fork's brief contains nothing after this line.
    */
   upTo: number
   /** Why Baton writes the brief itself if the fork fails. */
@@ -69,11 +69,11 @@ export interface HandoffRecord {
   sessionId: string
   state: HandoffState
   cause: HandoffCause
-  /** The level that asked for the handoff. Null when no level did. */
+  /** The level (warning threshold) that asked for the handoff. Null when no level did. */
   level: string | null
   /** Reason that the requester gave. Null when there was none. */
   reason: string | null
-  /** True when no user confirmed the handoff. The guards count these. */
+  /** True when no user confirmed the handoff. The limits for unattended handoffs count these. */
   unattended: boolean
   requestedAt: string
   /** When the current state began. */
@@ -81,28 +81,30 @@ export interface HandoffRecord {
   /** When the handoff is checked again. Null when only the next signal can change its state. */
   dueAt: string | null
   /**
-   * True when the agent is not asked again.
-   * The end of its turn then uses the brief it gave, or Baton's own. Absent: it may be asked again.
+   * True when the agent is not asked for a brief again.
+   * The end of its turn then uses the brief that it gave, or Baton's own. Absent means false.
    */
   lastCall?: boolean
   /** How often the agent was asked for the brief. */
   asked: number
-  /** The agent's brief that was below the bar. Null when there is none, or it is stored by now. */
+  /**
+   * The agent's brief with too little coverage. Null when there is none, or it is stored by now.
+   */
   draft: string | null
   /** The brief of the handoff. Null until it is stored. */
   briefId: string | null
   /** How the fresh session is begun. Null until that is decided. */
   way: HandoffWay | null
-  /** Ways that were tried and failed. */
+  /** Ways to begin a fresh session that were tried and failed. */
   failedWays: HandoffWay[]
   /**
-   * Id of the order to clear. A second order with the same id is not executed.
+   * Id of the order to clear the session. A second order with the same id is not executed.
    * Null when no order was given.
    */
   orderId: string | null
   /** The fresh session. Null until it has begun. */
   newSessionId: string | null
-  /** The client, if Baton can type into its terminal. Absent or null when it cannot. */
+  /** The client, if Baton can type into its terminal. Absent or null when Baton cannot. */
   client?: { pid: number; startedAt: string; configDir: string } | null
   /**
    * The process that types, waits for the end of a review or runs a fork.
@@ -110,13 +112,13 @@ export interface HandoffRecord {
    */
   driver?: { pid: number; startedAt: string } | null
   /**
-   * Text being typed, stored before the first key.
+   * Text that is being typed, stored before the first key.
    * Absent or null when the terminal contains no text of Baton.
    */
   typing?: Typing | null
   /**
-   * Why the driver does not type: turn, dialog or draft.
-   * Absent or null when nothing prevents it, or the reason is unknown.
+   * Why Baton does not type into the terminal: turn, dialog or draft.
+   * Absent or null when nothing prevents typing, or the reason is unknown.
    */
   hinderedBy?: string | null
   /**
@@ -125,24 +127,25 @@ export interface HandoffRecord {
   upTo?: number | null
   /**
    * True when a turn began after the brief was written.
-   * The facts of that turn are added before the brief is used. Absent: no turn began.
+   * The facts of that turn are added before the brief is used. Absent when no turn began.
    */
   stale?: boolean
   /**
    * True when the session was resumed and the user was told about the brief.
-   * The session is left only when the user clears it. Absent: it was not resumed.
+   * Only the user may then clear the session. Absent when the session was not resumed.
    */
   offered?: boolean
   /**
    * The question to the user with which the session's last turn ended.
-   * The fresh session repeats it. Absent or null when there was none, or the user has answered it.
+   * The fresh session repeats the question.
+   * Absent or null when there was none, or the user has answered it.
    */
   question?: string | null
-  /** Absent when no fork was requested. */
+  /** The fork that writes the brief. Absent when no fork was requested. */
   fork?: ForkWriting
-  /** Number of the handoff in its seat, counted from 1. */
+  /** Number of the handoff in its seat (terminal or job), counted from 1. */
   number: number
-  /** Readings at the time of the request. Null when unknown. */
+  /** Tokens used and other readings at the time of the request. Null when unknown. */
   usedTokens: number | null
   windowTokens: number | null
   pointTokens: number | null
@@ -151,8 +154,8 @@ export interface HandoffRecord {
 }
 
 /**
- * A request to the plugin module inside the client, executed once when the client is idle.
- * Stored as a file in the live folder.
+ * An order to the plugin module in the client (clear the session or submit a prompt).
+ * Executed once when the client is idle. Stored as a file in the live folder.
  */
 export interface Order {
   format: 1
@@ -161,19 +164,19 @@ export interface Order {
   do: 'hand-off' | 'say'
   /**
    * `hand-off`: the first prompt of the fresh session. `say`: the prompt to submit.
-   * Begins with `[baton]`.
+   * The prompt begins with `[baton]`.
    */
   prompt: string
-  /** Deadline in milliseconds since 1970. An order is not begun after it. */
+  /** Deadline in milliseconds since 1970. After the deadline the order is not begun. */
   until: number
   /**
-   * Limit of unattended handoffs per hour; the client refuses the order beyond it.
+   * Limit of unattended handoffs per hour. The client refuses the order beyond this limit.
    * Absent when a user asked for the handoff.
    */
   perHour?: number
 }
 
-/** The result of an order, stored as a file beside it. */
+/** The plugin module's answer to an order, stored as a file beside the order. */
 export interface OrderAnswer {
   format: 1
   orderId: string

@@ -7,7 +7,7 @@ import type { Usage } from '../reading.js'
  * pending      waits for a free slot, because as many jobs as allowed are running
  * running      one of its sessions works
  * handing-off  its session was stopped after a batch of tools; the brief is requested, checked and
- *              stored, then a fresh session begins
+ * stored, then a fresh session begins
  * waiting      until a usage limit of the plan is reset, or a user has reviewed a brief
  * paused       stopped by a user, or because Baton ended; `jobs resume` continues it
  * completed    done, and every check passed
@@ -29,7 +29,7 @@ export type JobState = (typeof JOB_STATES)[number]
 /**
  * Why a job ended.
  * success: the agent reported the end of its work and every check passed.
- * refused: it reported that, but the permission mode had denied every edit it tried.
+ * refused: the agent reported that, but the permission mode had denied every edit it tried.
  */
 export const EXIT_REASONS = [
   'success',
@@ -81,7 +81,7 @@ export type HookEvent = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'cont
 interface HookBase {
   /** Name for logs. Null when the hook has none. */
   name: string | null
-  /** Null when the hook runs for every event of its list. */
+  /** Events at which the hook runs. Null when it runs for every event of its list. */
   onEvents: HookEvent[] | null
   /** Dot path in the payload that must be true. Null when the hook always runs. */
   when: string | null
@@ -89,11 +89,11 @@ interface HookBase {
   timeoutMs: number
 }
 
-/** Fields of hooks that post to a chat. */
+/** Fields of a job's hooks that post to a chat. */
 interface ChatHook extends HookBase {
-  /** Channel to post to. */
+  /** Channel of the chat to post to. */
   channelId: string
-  /** Name of the variable with the bot's token. Null for the default name. */
+  /** Name of the environment variable with the bot's token. Null for the default name. */
   botTokenEnv: string | null
   /** Address of the chat service. Null for the public one. */
   baseUrl: string | null
@@ -102,8 +102,9 @@ interface ChatHook extends HookBase {
 }
 
 /**
- * A hook of a job. It names its secrets (`${NAME}`, `botTokenEnv`) and never contains them:
- * they are read from the environment when the hook runs.
+ * A hook of a job.
+ * The hook names its secrets (`${NAME}`, `botTokenEnv`) and never contains them.
+ * The secrets are read from the environment when the hook runs.
  */
 export type HookSpec =
   | (HookBase & { type: 'shell'; command: string })
@@ -120,8 +121,9 @@ export interface JobHooks {
 }
 
 /**
- * A level that an agent defines for its own jobs. The job's runner evaluates it.
- * Levels of the configuration file are evaluated for every session besides.
+ * A level (warning threshold) that an agent defines for its own jobs.
+ * The job's runner evaluates it.
+ * Levels of the configuration file are evaluated for every session as well.
  */
 export interface JobLevel {
   name: string
@@ -134,17 +136,15 @@ export interface JobLevel {
 /** The place where a job works: its folder, or a git worktree of its own. */
 export interface WorkspaceSpec {
   strategy: 'none' | 'git_worktree'
-  /** Relative to the repository unless absolute. */
+  /** Folder for worktrees, relative to the repository unless absolute. */
   worktreeDir: string
-  /** May contain `{agent}`, `{job}` and `{workItem}`. */
+  /** Pattern for the branch name. May contain `{agent}`, `{job}` and `{workItem}`. */
   branchPattern: string
-  /** Null for the branch that the repository's HEAD is on. */
+  /** Branch to start from. Null for the branch that the repository's HEAD is on. */
   baseBranch: string | null
   pushOnSuccess: boolean
   createPr: boolean
-  /**
-   * Removes a worktree and its branch at the end if it has no changes and no commits of its own.
-   */
+  /** Removes worktree and branch at the end if they have no changes and no commits of their own. */
   removeClean: boolean
 }
 
@@ -170,7 +170,7 @@ export interface JobSpec {
   prompt: string
   /** Ticket or other name of the work. Null when none was given. */
   workItem: string | null
-  /** Model to use. Null for the client's default; the same for the next four fields. */
+  /** Model to use. Null for the client's default. The same holds for the next four fields. */
   model: string | null
   permissionMode: string | null
   allowedTools: string[] | null
@@ -180,18 +180,21 @@ export interface JobSpec {
   /** Folder in which the job was requested: a repository or any other folder. */
   folder: string
   workspace: WorkspaceSpec
-  /** Share of the way to the compaction point that remains when the session hands off. */
+  /** Share of the tokens up to compaction that must remain when the session hands off. */
   handoffAtRemaining: number
-  /** 0: the session is never handed off and may compact. */
+  /** Maximum number of handoffs. 0: the session is never handed off and may compact. */
   maxHandoffs: number
   afterMaxHandoffs: 'compact' | 'stop'
-  /** Absent in jobs of earlier versions: their first session is fresh and has no time limit. */
+  /**
+   * Settings of the first session.
+   * Absent in jobs of earlier versions: their first session is fresh and has no time limit.
+   */
   session?: SessionSpec
   /** A client that writes nothing for this long counts as hung. */
   silenceMs: number
   /**
    * How long to wait for background tasks after the agent reported the end of its work.
-   * They are killed afterwards. Absent in jobs of earlier versions.
+   * The tasks are killed afterwards. Absent in jobs of earlier versions.
    */
   backgroundMs?: number
   checks: CheckSpec[]
@@ -199,7 +202,7 @@ export interface JobSpec {
   checkRounds: number
   budgets: JobBudgets
   hooks: JobHooks
-  /** Absent in jobs of earlier versions. */
+  /** Levels (warning thresholds) of the job's agent. Absent in jobs of earlier versions. */
   levels?: JobLevel[]
   /**
    * Tokens at which a session in a large window hands off, from a level such as `85% or 300k`.
@@ -215,7 +218,7 @@ export interface JobSpec {
 export interface WorkspaceState {
   /** The folder in which the agent works. */
   folder: string
-  /** Null when the job has no worktree. */
+  /** The job's worktree. Null when it has none. */
   worktree: {
     path: string
     branch: string
@@ -223,20 +226,20 @@ export interface WorkspaceState {
     repository: string
     /**
      * True when the worktree and its branch were removed because they were empty.
-     * A resumed job gets new ones.
+     * A resumed job then gets a new worktree and branch.
      */
     dropped?: boolean
   } | null
 }
 
-/** How an attempt began: a new session, an existing one, or a new session with a brief. */
+/** How an attempt (session of a job) began: a new session, an existing one, or one with a brief. */
 export type AttemptStart = 'fresh' | 'resume' | 'brief'
 
 /** A session of a job. */
 export interface AttemptRecord {
   attemptId: string
   jobId: string
-  /** Generated by Baton before the client starts. */
+  /** Id of the session, generated by Baton before the client starts. */
   sessionId: string
   /** Number of the attempt in its job, counted from 1. */
   number: number
@@ -244,7 +247,7 @@ export interface AttemptRecord {
   /** The brief that the attempt began with. Null when there was none. */
   briefId: string | null
   /**
-   * Progress of the attempt; each state is stored before its action.
+   * Progress of the attempt. Each state is stored before its action.
    * `ready`: the client waits for the check of the brief and has received no prompt.
    */
   state: 'ready' | 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'over'
@@ -255,7 +258,7 @@ export interface AttemptRecord {
   endedAt: string | null
   /** The client's own name for how it ended. Null when it was killed or still works. */
   terminal: string | null
-  /** Readings of the attempt's session. Null when unknown. */
+  /** Tokens used and other readings of the attempt's session. Null when unknown. */
   usedTokens: number | null
   windowTokens: number | null
   pointTokens: number | null
@@ -266,20 +269,21 @@ export interface AttemptRecord {
   compactions: number
   /** Tool calls that the client denied because no user could be asked. */
   refused?: number
-  /** Levels of the agent that were crossed since the last reset. Absent when none was. */
+  /** Levels of the agent that were crossed since the last compaction. Absent when none was. */
   crossed?: string[]
   /**
-   * Tokens that the last batches added since the last reset, newest last.
-   * A resumed attempt uses them as step sizes. Absent when nothing was added.
+   * Tokens that the last batches added since the last compaction, newest last.
+   * A resumed attempt uses these as step sizes. Absent when nothing was added.
    */
   growth?: readonly number[]
   /**
-   * How long the session has worked, over all jobs that used it.
+   * How long the session has worked, over all jobs that used the session.
    * Absent before the first measurement.
    */
   workedMs?: number
   /**
-   * Spend of the session before this job continued it. Absent when the session began in this job.
+   * Spend of the session before this job continued the session.
+   * Absent when the session began in this job.
    */
   carried?: { spend: Usage; costUsd: number | null }
 }
@@ -291,11 +295,11 @@ export interface CheckResult {
   /** Round of checks, counted from 1. */
   round: number
   ok: boolean
-  /** Null when the check was killed. */
+  /** Exit code of the check. Null when the check was killed. */
   exitCode: number | null
   timedOut: boolean
   durationMs: number
-  /** The end of the output. The full output is in `outputPath`. */
+  /** The end of the check's output. The full output is in `outputPath`. */
   tail: string
   outputPath: string
 }
@@ -316,7 +320,7 @@ export interface JobRetry {
 export interface JobRecord {
   jobId: string
   seatId: string
-  /** The seat that started the job. Null when no other seat did. */
+  /** The seat (terminal or job) that started the job. Null when no other seat did. */
   parentSeatId: string | null
   spec: JobSpec
   state: JobState
@@ -327,11 +331,11 @@ export interface JobRecord {
   detail: string
   /**
    * A request to the job's runner that is not done yet. Null when there is none.
-   * leave: the runner's machine or terminal shuts down. The job is paused without being asked to,
-   * and the next process that looks for jobs of dead runners continues it.
+   * leave: the runner's machine or terminal shuts down. The job is paused without being asked to.
+   * The next process that looks for jobs of dead runners then continues the job.
    */
   wanted: 'leave' | 'pause' | 'cancel' | null
-  /** The level that requested the pause. Null or absent when a user did. */
+  /** The level (warning threshold) that requested the pause. Null or absent when a user did. */
   wantedBy?: string | null
   /** The process that runs the job. Null when none does. */
   runner: { pid: number; startedAt: string } | null
@@ -342,13 +346,13 @@ export interface JobRecord {
   handoffs: number
   compactions: number
   /**
-   * Calls that change files: how many succeeded, and how many the permission mode denied.
-   * `before`: denied calls at the time a since resumed job ended as `refused`.
+   * Tool calls that change files: how many succeeded, and how many the permission mode denied.
+   * `before`: denied calls when the job ended as `refused` and was resumed later.
    * Absent when there were no such calls.
    */
   edits?: { made: number; denied: number; before?: number }
   /**
-   * Consecutive failures that are retried, hung clients, and usage limits that were waited out.
+   * Consecutive failures that were retried, hung clients, and usage limits that were waited out.
    * `stalls` and `waits` are absent in records of earlier versions.
    */
   failures: number
@@ -369,12 +373,10 @@ export interface JobRecord {
   /** The agent's last text. Null before the first. */
   result: string | null
   /**
-   * The planned end, stored before worktree, branch and processes are cleaned up,
-   * so that the process that takes over after a crash completes the same end.
+   * The planned end, stored before worktree, branch and processes are cleaned up.
+   * After a crash, the next process completes the same end.
    */
   ending?: Pick<JobRecord, 'state' | 'exitReason' | 'detail'> | null
-  /**
-   * Data for the hooks of the job's end that still have to run. Absent or null when none has to.
-   */
+  /** Data for hooks of the job's end that must still run. Absent or null when none must run. */
   hooksDue?: { kept: boolean; pullRequest: string | null } | null
 }

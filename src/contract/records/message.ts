@@ -1,16 +1,17 @@
 import type { Mode } from '../level.js'
 
 /**
- * queued: not given to a client yet. sent: given to the client, not confirmed by its next event.
- * delivered: confirmed. cancelled: withdrawn, outdated or forgotten before delivery.
+ * queued: not given to a client yet.
+ * sent: given to the client, not confirmed by the client's next event. delivered: confirmed.
+ * cancelled: withdrawn, outdated or forgotten before delivery.
  */
 type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
 
-/** A text for a seat, delivered once. */
+/** A text for a seat (terminal or job), delivered once. */
 export interface Message {
   message_id: string
   seat_id: string
-  /** The session that the message is about; a warning reaches no other. Null for any session. */
+  /** The session that the message is about. A warning reaches no other session. Null for any. */
   session_id: string | null
   sender: string
   category: string
@@ -20,8 +21,8 @@ export interface Message {
   /** Text for the user in the client. Null when the message is only for the agent. */
   user_text: string | null
   /**
-   * When the user saw the message.
-   * The agent's text may still wait for a hook answer that can carry it. Null until then.
+   * When the user saw the message. Null until then.
+   * The text for the agent may still wait for a hook whose answer the agent reads.
    */
   user_told_at: string | null
   status: MessageStatus
@@ -30,26 +31,26 @@ export interface Message {
   sent_at: string | null
   delivered_at: string | null
   /**
-   * The client's event whose answer carried the message.
-   * `order`: the plugin module submitted it as a prompt. Null until it was sent.
+   * The client's event whose answer contained the message. Null until the message was sent.
+   * `order`: the plugin module submitted the message as a prompt.
    */
   via: string | null
   /**
    * The session that received the message.
-   * Absent or null when none has, or it is the one in `session_id`.
+   * Absent or null when no session has, or it is the session in `session_id`.
    */
   sent_to?: string | null
   /**
-   * The order that carries the message, until the client shows the prompt.
-   * Absent or null when no order carries it.
+   * The order by which the plugin module submits the message, until the client shows the prompt.
+   * Absent or null when the message is in no order.
    */
   order_id?: string | null
   /**
-   * File with the full text, when it is longer than the client accepts. Absent or null otherwise.
+   * File with the full text, if the text is longer than the client accepts. Else absent or null.
    */
   text_file?: string | null
   /**
-   * Id of the signal whose answer carried the message.
+   * Id of the signal whose answer contained the message.
    * If the hook did not receive that answer, the message is queued again.
    */
   sent_with?: string | null
@@ -60,6 +61,6 @@ export interface Message {
   recovery?: { compaction: string; steps: { step: 1 | 2; facts: number }[] }
   /** The brief that the message gives to a running session. It counts as used on delivery. */
   brief_id?: string
-  /** True when sent again, because the client died before it could ask the model. */
+  /** True when the message was sent again, because the client died before it asked the model. */
   repeated: boolean
 }

@@ -19,20 +19,16 @@ export interface NotifyTarget {
   command: string | null
   /** The address of `webhook` and `ntfy`. Null for every other way. */
   url: string | null
-  /** Minimum time between two notices of one kind. */
+  /** Minimum time between two notices of one kind, in milliseconds. */
   everyMs: number
 }
 
-/**
- * Compares two targets. Equal entries have the same order of keys, because `targetOf` builds them.
- */
+/** Compares two targets. Their keys have the same order, because `targetOf` builds them. */
 export function sameTarget(one: NotifyTarget, other: NotifyTarget): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/**
- * Describes a target for logs and users. The path of an address is left out: it may be a secret.
- */
+/** Describes a target for logs and users, without an address's path, which may be a secret. */
 export function describeTarget({ via, command, url }: NotifyTarget): string {
   if (command !== null) return `command \`${command.length > 60 ? `${command.slice(0, 59)}…` : command}\``
   return url === null ? via : `${via} ${new URL(url).host}`
@@ -42,7 +38,7 @@ export function describeTarget({ via, command, url }: NotifyTarget): string {
  * The states of one notice to one target. Each is stored before it is acted on.
  *
  * waiting  is sent at `dueAt`: at once, after the pause of `at_most_every`, or after the backoff
- *          of a failed try
+ * of a failed try
  * sending  a process sends it; if that process dies, another one may retry once after `dueAt`
  * sent     the target accepted it
  * failed   every try failed; `trouble` says why
@@ -53,23 +49,23 @@ type NoticeState = (typeof NOTICE_STATES)[number]
 
 /** The stored record of one notice to one target. Contains no conversation text. */
 export interface NoticeRecord {
-  /** Derived from the event, so that several processes that see it store one notice. */
+  /** Id derived from the event, so that several processes that see the event store one notice. */
   noticeId: string
   /** `test`: sent by `baton notify test`. */
   kind: NoticeKind | 'test'
   state: NoticeState
   target: NotifyTarget
-  /** A single line without the name of the session or job. */
+  /** A single line of text without the name of the session or job. */
   text: string
-  /** Name of the seat, or else the project folder and a short session id. For a job, its name. */
+  /** Name of the seat (terminal or job), or else the project folder and a short session id. */
   name: string
   /** When the event happened. */
   at: string
   /** When the notice is processed next. Null when it is finished. */
   dueAt: string | null
-  /** When the latest try began. Null before the first. */
+  /** When the latest try to send the notice began. Null before the first. */
   claimedAt: string | null
-  /** Number of tries, counted before each. */
+  /** Number of tries to send the notice, counted before each. */
   tries: number
   /** True when the process of an earlier try died before it stored a result. */
   crashed: boolean
@@ -77,7 +73,7 @@ export interface NoticeRecord {
   trouble: string | null
   /** Selects the configuration. A target that the configuration no longer names is not used. */
   subject: PolicySubject
-  /** The session, seat or job that the notice is about. Null for those it is not about. */
+  /** The session, seat (terminal) or job of the notice. Null for each it is not about. */
   sessionId: string | null
   seatId: string | null
   jobId: string | null
@@ -101,7 +97,7 @@ export interface NoticeStore {
   nextNoticeAt(): string | null
   /**
    * When a notice of this kind was last sent to this target, or is being sent. Null when never.
-   * A claim whose lease ended before `now` does not count, because its sender died.
+   * A claimed notice whose time ended before `now` does not count, because its sender died.
    */
   lastNoticeAt(target: NotifyTarget, kind: NoticeRecord['kind'], now: string): string | null
   notice(noticeId: string): NoticeRecord | null

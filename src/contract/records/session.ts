@@ -3,54 +3,52 @@ import type { SessionState } from '../api/session-view.js'
 import type { Limits, Source, Usage } from '../reading.js'
 import type { Cursor, PlanLimit } from '../signal.js'
 
-/** A level that was crossed in the current cycle. */
+/** A level (warning threshold) that was crossed in the current cycle. */
 export interface Latch {
   name: string
   atTokens: number
   crossedAt: string
   /**
-   * True when a monitor reported the number.
-   * The level's handoff then waits for a reading of Baton's own.
+   * True when a monitor reported the token count.
+   * The level's handoff then waits for a measurement of Baton's own.
    */
   reported?: true
 }
 
-/** The tracker's state of one session. Only pure code in `tracker/` changes it. */
+/** The state of one session's token measurement. Only pure code in `tracker/` changes it. */
 export interface Track {
-  /** Number of the cycle, counted from 1. Rises with each reset. */
+  /** Number of the cycle, from 1. A compaction, clear or handoff begins the next cycle. */
   cycle: number
-  /** When the current cycle began, and the reset that began it. */
+  /** When the current cycle began, and the compaction, clear or handoff that began it. */
   cycleStartedAt: string
   cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
   /**
-   * Tokens used in the last accepted reading. Null from a reset until the first answer after it.
+   * Tokens used in the last accepted reading. Null from the start of a cycle to its first answer.
    */
   used: number | null
   /**
-   * The counts behind `used`. Null when the source reports only the sum, and while `used` is null.
+   * The token counts behind `used`. Null when the source reports only the sum, or `used` is null.
    */
   usage: Usage | null
   /** False when `used` is an estimate. */
   exact: boolean
-  /** The source of `used`. Null while `used` is. */
+  /** The source of `used`. Null while `used` is null. */
   source: Source | null
   /** Model of the last answer. Null while unknown. */
   model: string | null
   /** Id of the last answer. Null when no source reported it. */
   answerId: string | null
-  /**
-   * Baton's time of the last accepted reading, without those of monitors. Null before the first.
-   */
+  /** Time of the last accepted reading by Baton's clock, except from monitors. Null before it. */
   readAt: string | null
-  /** The first number of this cycle, to measure how much was added since. Null before it. */
+  /** The first token count of this cycle, to measure growth since then. Null before it. */
   base: number | null
   limits: Limits
   latched: Latch[]
-  /** Merged sequence of readings in this cycle, newest last, limited in length. */
+  /** Token counts of this cycle, merged from all sources, newest last, limited in length. */
   seen: number[]
   /**
-   * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle did not grow yet;
-   * absent in records of earlier versions.
+   * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle has not grown yet.
+   * Absent in records of earlier versions.
    */
   perStep?: number | null
   /** Index in `seen` that each source has reached. */
@@ -59,17 +57,17 @@ export interface Track {
   before: { seen: number[]; reached: Partial<Record<Source, number>> }
   /** Highest stamp of each source's own clock. */
   stamps: Partial<Record<Source, number>>
-  /** True from a reset until the transcript shows the first answer after it. */
+  /** True from the start of a cycle until the transcript shows the cycle's first answer. */
   fresh: boolean
 }
 
-/** Progress of one compaction. Several signals announce it; each is counted once. */
+/** Progress of one compaction. Several signals announce a compaction, and each is counted once. */
 export interface CompactionProgress {
   startedAt: string
   trigger: 'auto' | 'manual'
   /** Tokens used before the compaction. Null when unknown. */
   usedBefore: number | null
-  /** The announcements received so far. The first one after compact-start resets the cycle. */
+  /** The announcements received so far. The first one after compact-start begins a new cycle. */
   seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary' | 'figure-lost')[]
   /** Tokens used after the compaction, as the client reports them. Null when not reported. */
   after: number | null
@@ -139,11 +137,11 @@ export interface SessionRecord {
   transcriptPath: string | null
   /** How far the transcript has been read. Null before the first read. */
   cursor: Cursor | null
-  /** The time of its first signal itself, which may have waited in the spool. */
+  /** Time of the first signal by its own clock. The signal may have waited in the spool. */
   startedAt: string
-  /** Baton's time of the first signal. Absent: the same as `startedAt`. */
+  /** Time of the first signal by Baton's clock. Absent when it equals `startedAt`. */
   metAt?: string
-  /** Baton's time of the last signal. */
+  /** Time of the last signal by Baton's clock. */
   seenAt: string
   /** When the session ended. Null while it is running. */
   endedAt: string | null
@@ -160,9 +158,9 @@ export interface SessionRecord {
   costUsd: number | null
   /** Usage limits of the user's plan. Null when the client reports none. */
   planLimits: PlanLimit[] | null
-  /** Tool calls since the last reading. Many without a reading raise the silence alarm. */
+  /** Tool calls since the last token reading. Many such calls raise the silence alarm. */
   silence: { toolCalls: number; since: string; alarmed: boolean }
-  /** Ids of tool calls that the transcript did not contain when their hook was answered. */
+  /** Ids of tool calls that the transcript did not contain when their hook got its answer. */
   unsettled: string[]
   /** Whether Baton was enabled at the last signal. Absent in records of earlier versions. */
   enabled?: boolean
@@ -172,20 +170,20 @@ export interface SessionRecord {
    */
   handoffId?: string | null
   /**
-   * Folder in which the client reports its state, if Baton can type into its terminal.
-   * Absent or null when it cannot.
+   * Folder in which the client reports its state, if Baton can type into the client's terminal.
+   * Absent or null when Baton cannot.
    */
   terminal?: { configDir: string } | null
-  /** Bytes of the transcript from which facts were extracted for storage. Absent when none were. */
+  /** Bytes of the transcript from which facts were extracted and stored. Absent when none were. */
   factsKeptAt?: number
   /**
-   * Set when the session is over and Baton still has to decide whether it needs a brief.
+   * Set when the session is over and Baton must still decide whether it needs a brief.
    * `gone`: the client died while it worked. Absent or null when nothing is to be decided.
    */
   briefWanted?: 'ended' | 'gone' | null
   /**
-   * Data of `context_warning` events that still wait for `inputTokens` and `cacheTokens`,
-   * which only the transcript has. Oldest first. Absent when there are none.
+   * Data of `context_warning` events that still wait for `inputTokens` and `cacheTokens`.
+   * Only the transcript has these counts. Oldest first. Absent when there are none.
    */
   dueWarnings?: EventData['context_warning'][]
   /** How often a message at the end of this turn made the agent continue. Absent when never. */
@@ -196,19 +194,19 @@ export interface SessionRecord {
   forgottenAt?: string
   /**
    * Bytes of the transcript in archives that were removed since.
-   * The sweep does not archive them again. Absent when none was removed.
+   * The search for unarchived transcripts ignores these bytes. Absent when none was removed.
    */
   droppedBytes?: number
   /**
-   * Fingerprint of the levels in force.
-   * When it changes, messages about the old levels are outdated.
+   * Fingerprint of the levels (warning thresholds) in force.
+   * When the fingerprint changes, messages about the old levels are outdated.
    */
   levelsKey: string
   /** Why the configuration in force is not the one on disk. Null when it is. */
   configTrouble: string | null
 }
 
-/** The stored record of one subagent. Its context is measured apart from its session's. */
+/** The stored record of one subagent, whose context is measured apart from its session's. */
 export interface SubagentRecord {
   sessionId: string
   subagentId: string
@@ -227,19 +225,19 @@ export interface SubagentRecord {
   updatedAt: string
 }
 
-/** The stored record of one seat. */
+/** The stored record of one seat: a terminal or job with its chain of sessions. */
 export interface SeatRecord {
   seatId: string
   /** Name from BATON_SEAT or `baton name`. Null when the seat has none. */
   name: string | null
-  /** The seat that started this one. Null when no other seat did. */
+  /** The seat (terminal or job) that started this one. Null when no other seat did. */
   parentSeatId: string | null
   /** Process of the client in this seat. Null when it was never identified. */
   process: { pid: number; startedAt: string } | null
   createdAt: string
 }
 
-/** A reading as stored, with the limits at that time. */
+/** A token reading as stored, with the limits at that time. */
 export interface StoredReading {
   sessionId: string
   cycle: number

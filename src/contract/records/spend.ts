@@ -1,24 +1,24 @@
 /**
  * Newly counted spend of one session.
- * Tokens of subagents are included; `steps` counts only answers of the main chain.
+ * Tokens of subagents are included. `steps` counts only answers of the main chain.
  */
 export interface SpendIncrement {
   sessionId: string
   at: string
-  /** Null when the model is unknown. */
+  /** Model of the spend. Null when the model is unknown. */
   model: string | null
   steps: number
   input: number
   output: number
   cacheCreation: number
   cacheRead: number
-  /** Null when the client reports no cost. */
+  /** Cost of the spend. Null when the client reports no cost. */
   costUsd: number | null
 }
 
 /**
  * Spend of a session with one model in a quarter of an hour.
- * Days of some timezones begin at a quarter of an hour, so rows cannot be longer.
+ * In some timezones a day begins at a quarter of an hour, so rows cannot be longer.
  */
 export interface SpendRow extends Omit<SpendIncrement, 'at'> {
   /** Quarters of an hour since 1970, UTC. */
