@@ -48,6 +48,18 @@ test.runIf(process.getuid?.() === 0)('a home that is a symbolic link of another 
   expect(judge(join(dir, 'link'))).toBeNull()
   lchownSync(join(dir, 'link'), 65_534, 65_534)
   expect(judge(join(dir, 'link'))?.message).toContain('is a symbolic link of another user')
+  expect(judge(join(dir, 'link', 'home'))?.message).toContain(`${join(dir, 'link')} is a symbolic link of another user`)
+  expect(judge(`${join(dir, 'link')}/`)?.message).toContain('is a symbolic link of another user')
+})
+
+test('a home behind a link in a folder that everybody can write is refused', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-test-home-safety-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  mkdirSync(join(dir, 'target'), { mode: 0o700 })
+  symlinkSync(join(dir, 'target'), join(dir, 'link'))
+  expect(judge(join(dir, 'link', 'home'))).toBeNull()
+  chmodSync(dir, 0o777)
+  expect(judge(join(dir, 'link', 'home'))?.message).toContain(`replace ${join(dir, 'link')}`)
 })
 
 test('a hint about a path with a quote is a command that the shell reads as that path', () => {

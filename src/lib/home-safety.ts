@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
 import type { Home } from './home.js'
 import { makePrivateFolder } from './private-folder.js'
@@ -57,21 +57,25 @@ export function judgeHome(home: Folders): BatonError | null {
 
 /**
  * Refuses a home that another user could redirect to a folder with content of his own:
- * by a link made before the home existed, or by replacing the home in a folder he can write.
+ * by a link made before the home existed, or by replacing the home or a link on the way to it
+ * in a folder he can write. The launcher has the same rule for links.
  */
 function judgeLink(root: string): BatonError | null {
   const uid = process.getuid?.()
   const isTrusted = (owner: number): boolean => uid === undefined || owner === uid || owner === 0
-  const entry = lstatSync(root, { throwIfNoEntry: false })
-  if (entry?.isSymbolicLink() && !isTrusted(entry.uid))
-    return unsafe(`${root} is a symbolic link of another user`, 'Set BATON_HOME to a folder of your own.')
-  const parent = statSync(dirname(root), { throwIfNoEntry: false })
-  // Group write alone is allowed: on many systems every user has a group of his own.
-  if (parent && (parent.mode & 0o002) !== 0 && (parent.mode & 0o1000) === 0)
-    return unsafe(
-      `other users can write to ${dirname(root)} and replace the home`,
-      `Run chmod o-w ${quoteForShell(dirname(root))}, or set BATON_HOME to another folder.`,
-    )
+  for (let path = resolve(root), isHome = true; path !== dirname(path); path = dirname(path), isHome = false) {
+    const entry = lstatSync(path, { throwIfNoEntry: false })
+    const isLink = entry?.isSymbolicLink() === true
+    if (isLink && !isTrusted(entry.uid))
+      return unsafe(`${path} is a symbolic link of another user`, 'Set BATON_HOME to a folder of your own.')
+    const parent = isHome || isLink ? statSync(dirname(path), { throwIfNoEntry: false }) : undefined
+    // Group write alone is allowed: on many systems every user has a group of his own.
+    if (parent && (parent.mode & 0o002) !== 0 && (parent.mode & 0o1000) === 0)
+      return unsafe(
+        `other users can write to ${dirname(path)} and replace ${isHome ? 'the home' : path}`,
+        `Run chmod o-w ${quoteForShell(dirname(path))}, or set BATON_HOME to another folder.`,
+      )
+  }
   return null
 }
 

@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { platform } from 'node:os'
 import path from 'node:path'
@@ -288,4 +298,25 @@ test('a hook makes no file in place of a missing pipe', async () => {
   rmSync(runFile(fixture, 'alive'), { force: true })
   await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
   expect(existsSync(runFile(fixture, 'alive'))).toBe(false)
+})
+
+// Bash has no time limit for opening a pipe or for a device that never ends a line.
+for (const name of ['server', 'lease', 'slow'])
+  test.each([
+    ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+    ['a link to a device that never ends', (file: string) => symlinkSync('/dev/zero', file)],
+  ])(`a hook does not read run/${name} when it is %s`, async (_, make) => {
+    const fixture = await installed()
+    const listener = await startListener(LISTENERS['is silent'], false)
+    announceStale(fixture, listener.port, process.pid)
+    pretendAlive(fixture)
+    rmSync(runFile(fixture, name), { force: true })
+    make(runFile(fixture, name))
+    await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
+  })
+
+test('a pipe in place of the lock of the engine is replaced', async () => {
+  const fixture = await installed()
+  execFileSync('mkfifo', [runFile(fixture, 'drain')])
+  await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
 })

@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  lchownSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -69,6 +70,38 @@ attackAsOtherUser('hooks send nothing to the server of a home that another user 
   await runAllSilently(fixture, { BATON_HOME: theirs })
   expect(await fixture.run(['open', '--print'], { env: { BATON_HOME: theirs } })).toMatchObject({ code: 3 })
   expect(existsSync(path.join(theirs, 'run', 'slow'))).toBe(false)
+})
+
+// The hook follows the links to files of this user, so their owner alone does not prove anything.
+attackAsOtherUser('hooks connect to no server by links that another user put into a home', async () => {
+  const fixture = await installed()
+  const theirs = folderOfOtherUser()
+  let received = ''
+  const listener = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (data) => {
+      received += data
+      socket.write(`${'b'.repeat(16)}\r\nHTTP/1.1 200 OK\r\nX-Baton: 1\r\n\r\n${FORGED}`)
+    })
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void listener.close())
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const cloned = fixture.put(
+    path.join(fixture.project, 'server'),
+    `${port} token ${process.pid} ${'a'.repeat(16)} ${'b'.repeat(16)}\n`,
+  )
+  const pipe = path.join(fixture.home, 'run', 'alive')
+  makePipe(pipe)
+  const alive = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  onTestFinished(() => closeSync(alive))
+  writeSync(alive, '.')
+  mkdirSync(path.join(theirs, 'run'))
+  give(path.join(theirs, 'run'))
+  symlinkSync(cloned, path.join(theirs, 'run', 'server'))
+  symlinkSync(pipe, path.join(theirs, 'run', 'alive'))
+  await runAllSilently(fixture, { BATON_HOME: theirs })
+  expect(received).toBe('')
 })
 
 for (const name of ['spool', 'run', 'outbox', 'live'])
@@ -269,6 +302,50 @@ describe('links', () => {
     expect(filesIn(theirs)).toEqual([])
     expect(await fixture.run(['status'], { env: { BATON_HOME: link } })).toMatchObject({ code: 4 })
   })
+
+  interface LinkedHome {
+    /** The link, in a folder of the given mode. It leads to a folder like a cloned repository. */
+    link: string
+    /** Checks that hooks and commands refuse this home and run nothing that it contains. */
+    expectUnused(home: string): Promise<void>
+  }
+
+  async function linkIn(mode: number): Promise<LinkedHome> {
+    const fixture = await installed()
+    const proof = path.join(fixture.dir, 'proof')
+    const cloned = path.join(fixture.project, 'home')
+    fixture.put(path.join(cloned, 'former', 'none'), `echo stolen > '${proof}'; echo forged`)
+    fixture.put(path.join(cloned, 'inside', 'former', 'none'), `echo stolen > '${proof}'; echo forged`)
+    const shared = path.join(fixture.dir, 'shared')
+    mkdirSync(shared)
+    chmodSync(shared, mode)
+    const link = path.join(shared, 'link')
+    symlinkSync(cloned, link)
+    const expectUnused = async (home: string): Promise<void> => {
+      await runAllSilently(fixture, { BATON_HOME: home })
+      expect(existsSync(proof)).toBe(false)
+      expect([filesIn(cloned), filesIn(path.join(cloned, 'inside'))]).toEqual([['former', 'inside'], ['former']])
+      expect(await fixture.run(['status'], { env: { BATON_HOME: home } })).toMatchObject({ code: 4, stdout: '' })
+    }
+    return { link, expectUnused }
+  }
+
+  // Another user can replace such a link.
+  test.each(['', '/', '/inside', '/./inside/.'])(
+    'a home behind a link that everybody can replace is not used when spelled link%s',
+    async (rest) => {
+      const { link, expectUnused } = await linkIn(0o777)
+      await expectUnused(`${link}${rest}`)
+    },
+  )
+
+  // Another user can make such a link before the home exists, for example after /tmp was emptied.
+  for (const rest of ['', '/inside'])
+    attackAsOtherUser(`a home behind a link of another user in a sticky folder is not used: link${rest}`, async () => {
+      const { link, expectUnused } = await linkIn(0o1777)
+      lchownSync(link, OTHER_UID, OTHER_UID)
+      await expectUnused(`${link}${rest}`)
+    })
 
   test('a home that is a link to a private folder of this user works', async () => {
     const fixture = await installed()

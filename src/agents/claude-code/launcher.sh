@@ -27,6 +27,14 @@ LC_ALL=C
 patience=1
 case $BATON_PATIENCE in [1-9] | [1-9][0-9]) patience=$BATON_PATIENCE ;; esac
 former='' unusable=''
+# Succeeds for a link that another user made or can replace, by the rule of lib/home-safety.ts.
+is_foreign_link() {
+  local mode around=${1%/*} uid
+  read -r mode _ uid _ < <(exec ls -nd "$1")
+  [ "$uid" = 0 ] || [ "$uid" = "$EUID" ] || return 0
+  read -r mode _ < <(exec ls -nd "${around:-/}/.")
+  case $mode in ????????w[!tT]*) ;; *) return 1 ;; esac
+}
 case $BATON_HOME in
   /*)
     # SQLite opens no path of more than 512 bytes, and bash is slow with long ones.
@@ -39,6 +47,17 @@ case $BATON_HOME in
     esac
     # Hooks run by root would create folders in the root of the file system. -ef resolves links.
     [ "$BATON_HOME" -ef / ] && unusable=1
+    # A folder or link of another user may lead to files of this one, such as a cloned repository,
+    # whose owner then proves nothing.
+    [ -O "$BATON_HOME" ] || [ ! -e "$BATON_HOME" ] || unusable=1
+    part=$BATON_HOME
+    while [ -n "$part" ] && [ -z "$unusable" ]; do
+      case $part in
+        */ | */.) ;;
+        *) [ -L "$part" ] && is_foreign_link "$part" && unusable=1 ;;
+      esac
+      part=${part%/*}
+    done
     [ -n "$unusable" ] || home=$BATON_HOME ;;
 esac
 if [ "$kind" = status-line ]; then
@@ -70,7 +89,7 @@ connect() {
   connected=1
   printf 'BATON %s\r\n' "$hello" >&3
 }
-if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
+if [ "$kind" != waiter ] && [ -f "$home/run/server" ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   read -r port token pid hello proof <"$home/run/server" && [ -n "$proof" ]; then
   # The server keeps a byte in this pipe, which the kernel drops when the server ends. Without it,
   # another user's program may listen on the port by now, and even connecting to that could take
@@ -85,10 +104,10 @@ if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
     kill -0 "$pid" && alive=1
   fi
   avoided_until=0 lease=$now
-  [ -e "$home/run/slow" ] && read -r avoided_until <"$home/run/slow"
+  [ -f "$home/run/slow" ] && read -r avoided_until <"$home/run/slow"
   # A server that is stopped or flooded by connections does not renew its lease. Connecting to it
   # could take minutes too, and bash has no timeout for that.
-  [ -e "$home/run/lease" ] && read -r lease <"$home/run/lease"
+  [ -f "$home/run/lease" ] && read -r lease <"$home/run/lease"
   if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ]; then
     # This file holds the figure below which the server has no message for the session. The plugin
     # module reports each batch's figure before its hook runs. Below the limit the signal is spooled
@@ -174,7 +193,8 @@ fi
 avoid_server() {
   connected=
   exec 3>&-
-  [ -L "$home/run/slow" ] || printf '%s\n' "$((now + 60))" >"$home/run/slow"
+  [ -L "$home/run/slow" ] || { [ -e "$home/run/slow" ] && [ ! -f "$home/run/slow" ]; } ||
+    printf '%s\n' "$((now + 60))" >"$home/run/slow"
 }
 # Checks the listener's proof. No conversation text is sent to a program that does not know it.
 if [ -n "$connected" ]; then
@@ -420,6 +440,8 @@ umask 077
 become_engine() {
   local lock=$home/run/drain pid until
   for _ in 1 2; do
+    # Bash would open a pipe in place of the lock and wait for its reader without end.
+    [ ! -e "$lock" ] || [ -f "$lock" ] || rm -f "$lock"
     set -C
     if printf '%s %s\n' "${BASHPID:-$$}" "$((now + 35))" >"$lock"; then
       set +C

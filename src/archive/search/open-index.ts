@@ -48,6 +48,8 @@ const SCHEMA = `
  */
 export function openIndex(path: string, onCreate: () => void): Index {
   ensureFolder(dirname(path))
+  // Opening a pipe waits for another program without end.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a file`)
   // Set the mode explicitly: SQLite's own files inherit it, and the umask may change it.
   closeSync(openSync(path, 'a', 0o600))
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)

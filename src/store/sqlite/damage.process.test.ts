@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -260,6 +260,11 @@ describe('refusing a damaged store', () => {
 describe('a path that cannot be used', () => {
   test('a folder at the path of the store is refused with an explanation', () => {
     mkdirSync(path)
+    expect(expectUntouched(() => openStore(path)).hint).toContain('BATON_HOME')
+  })
+
+  test('a pipe at the path of the store, where opening waits without end, is refused with an explanation', () => {
+    execFileSync('mkfifo', [path])
     expect(expectUntouched(() => openStore(path)).hint).toContain('BATON_HOME')
   })
 

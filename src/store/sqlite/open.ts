@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
+import { quoteForShell } from '../../lib/shell-words.js'
 import { type Database, inTransaction, openDatabase } from './driver.js'
 import { damagedStoreError, explainStoreError, withExplainedErrors } from './explain.js'
 import { MIGRATIONS } from './migrations.js'
@@ -72,6 +73,12 @@ function checkFile(path: string): void {
 }
 
 function findFileProblem(path: string): BatonError | null {
+  // Opening a pipe waits for another program without end.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    return new BatonError(
+      `The store ${path} is not a file.`,
+      `Run mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)}, or set BATON_HOME to another folder.`,
+    )
   const header = readHeader(path)
   if (header === null) {
     makeFile(path)
