@@ -8,6 +8,7 @@ import { announceServer } from './announce.js'
 import type { ServerInput } from './dependencies.js'
 import { type Bound, judge } from './guard.js'
 import { keepLease, type Lease, type LeaseLimits } from './keep-lease.js'
+import { limitConnections } from './limit-connections.js'
 import { serveHttp } from './serve-http.js'
 import { type SignalReceiver, serveConnection } from './signal-door.js'
 import { takeSignals } from './signals.js'
@@ -30,6 +31,8 @@ interface ListenOptions {
   arrivalMs?: number
   /** Limits of the lease for hooks. Defaults are in `keep-lease.ts`. */
   lease?: LeaseLimits
+  /** Maximum open connections of unknown callers. The default is in `limit-connections.ts`. */
+  mostUnknown?: number
 }
 
 export interface Listening {
@@ -64,7 +67,8 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const { host, port: wanted, token } = options
   const bound: Bound = { host, port: wanted, token }
   const { take, close: closeSignals } = takeSignals(deps)
-  const routes = serveHttp(deps, bound, take)
+  const limit = limitConnections(options.mostUnknown)
+  const routes = serveHttp(deps, bound, take, limit.recognised)
   const http = createHttpServer({ connectionsCheckingInterval: 1_000 }, routes.listener)
   // Without this listener Node would request the body before the caller was checked.
   http.on('checkContinue', routes.listener)
@@ -79,7 +83,10 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const door: SignalReceiver = {
     identity,
     arrivalMs,
-    recognise: () => lease?.recognised(),
+    recognise(socket) {
+      lease?.recognised()
+      limit.recognised(socket)
+    },
     judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, deps.now),
     take,
     pass(socket, read) {
@@ -93,6 +100,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
     lease?.accepted()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    limit.accepted(socket)
     serveConnection(socket, door)
   }
   const server = createServer(accept)

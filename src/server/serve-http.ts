@@ -21,12 +21,14 @@ interface Served {
 
 /**
  * Handles all requests except those of hooks, which `signal-door.ts` reads. The caller is checked
- * once, before a byte of the body is read.
+ * once, before a byte of the body is read. `recognise` receives connections whose caller gave the
+ * token or a key.
  */
 export function serveHttp(
   deps: ServerInput,
   bound: Bound,
   take: Take,
+  recognise: (socket: Socket) => void,
   isSameUser: PeerCheck = makePeerCheck(),
 ): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
@@ -61,6 +63,7 @@ export function serveHttp(
     }
     const path = (request.url ?? '').split('?', 1)[0]!
     const judged = judge(requestHead(request, path), bound, deps.now)
+    if (judged.status === null && judged.caller.by !== 'nobody') recognise(request.socket)
     if (judged.status !== null) refuse(response, judged)
     else if (isReadRequest(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by !== 'nobody' || !needsToken({ method: request.method, path }))

@@ -15,7 +15,7 @@ export interface SignalReceiver {
   /** Milliseconds for a request that arrives in pieces to be complete. */
   arrivalMs: number
   /** Called once for a connection whose caller gave the hello or the token. */
-  recognise(): void
+  recognise(socket: Socket): void
   judge(head: RequestHead): Judged
   take(request: SignalRequest, reply: Reply): void
   /** Hands the connection to the HTTP server, with the bytes already read. */
@@ -61,7 +61,7 @@ export function serveConnection(socket: Socket, door: SignalReceiver): void {
   let mayPreface = true
   let isKnown = false
   const recognise = (): void => {
-    if (!isKnown) door.recognise()
+    if (!isKnown) door.recognise(socket)
     isKnown = true
   }
 

@@ -28,6 +28,7 @@ export interface TestServerOptions {
   arrivalMs?: number
   /** Limits of the lease under which hooks may ask the server. */
   lease?: LeaseLimits
+  mostUnknown?: number
   /** Promise that requests wait for if they need more than the store. */
   opened?: Promise<void>
 }
@@ -57,6 +58,7 @@ export async function startTestServer(options: TestServerOptions = {}) {
     ...(options.stillMs === undefined ? {} : { stillMs: options.stillMs }),
     ...(options.arrivalMs === undefined ? {} : { arrivalMs: options.arrivalMs }),
     ...(options.lease === undefined ? {} : { lease: options.lease }),
+    ...(options.mostUnknown === undefined ? {} : { mostUnknown: options.mostUnknown }),
   })
   // These functions send the token, unless another `Authorization` is passed.
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

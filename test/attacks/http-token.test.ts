@@ -390,6 +390,28 @@ attackAsOtherUser('another user who reports a figure and closes the connection a
   expectNothingChanged()
 })
 
+attackAsOtherUser('another user cannot fill the server with connections while its own user is served', async () => {
+  const port = Number(new URL(server.url).port)
+  const attack = evaluateAsOtherUser<string>(`
+    import { connect } from 'node:net'
+    let closed = 0
+    const sockets = []
+    const isClosed = new Promise((resolve) => {
+      const count = () => ++closed === 700 && resolve()
+      const open = () => connect(${port}, '127.0.0.1').on('error', () => {}).on('close', count)
+      for (let n = 0; n < 1200; n++) sockets.push(open())
+    })
+    await isClosed
+    const newest = await new Promise((resolve) => {
+      sockets.at(-1).on('data', (data) => resolve(String(data))).on('close', () => resolve('closed'))
+      sockets.at(-1).write('GET /health HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n')
+    })
+    console.log(JSON.stringify(newest.slice(0, 15)))
+    process.exit()`)
+  for (let n = 0; n < 20; n++) expect((await server.ask('GET', '/api/sessions')).status).toBe(200)
+  expect(await attack).toBe('HTTP/1.1 200 OK')
+})
+
 test('a process of this user can report figures of a session it names, but not of one it does not know', async () => {
   const own = await fullServer()
   try {
