@@ -10,7 +10,7 @@ export interface Calendar {
 const QUARTER_MS = 15 * 60_000
 
 /**
- * Creates a calendar; without a timezone, that of the machine.
+ * Creates a calendar in a timezone, or else in that of the machine.
  * Throws a BatonError for an unknown timezone.
  */
 export function calendarIn(timezone?: string): Calendar {

@@ -25,15 +25,15 @@ import { isRunning } from '../lib/process-info.js'
 export function run(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)
   const env = process.env
-  // This process was started for a stored notice: without a store there is none, and a purged home
-  // must not be created again.
+  // This process was started to send a stored notice. Without a store there is none.
+  // A home that the user purged must not be created again.
   if (mode === 'notify' && !existsSync(batonHome(env).store)) {
     leave(null)
     return
   }
   try {
     // Nothing is written to a home that others could change, not even a log.
-    // The doctor explains this.
+    // The doctor explains the problem.
     openHomeFolder(batonHome(env))
   } catch {
     leave(null)
@@ -67,8 +67,9 @@ export function run(beforeLeaving: () => void): void {
 const LONG_LOG = 1_000_000
 
 /**
- * Exits without closing SQLite (a checkpoint and four syncs, six milliseconds): every commit is
- * already in the write-ahead log. Once that log is long, this process closes SQLite properly.
+ * Exits without closing SQLite (a checkpoint and four syncs, six milliseconds).
+ * Every commit is already in the write-ahead log.
+ * Once that log is long, this process closes SQLite properly.
  */
 function leave(store: string | null): void {
   process.exitCode = 0
@@ -84,13 +85,13 @@ function sizeOf(path: string): number {
   }
 }
 
-/** Writes to the descriptor directly: the stream would cost four milliseconds. */
+/** Writes to the descriptor directly, because the stream would cost four milliseconds. */
 function say(text: string): void {
   if (text === '') return
   try {
     writeSync(1, text)
   } catch {
-    // The reader has closed its end.
+    // The client has closed its end of the output.
   }
 }
 
@@ -102,12 +103,12 @@ function drain(env: Record<string, string | undefined>): void {
   keep(app)
 }
 
-/** Does the work that compactions and handoffs left, if any. */
+/** Does the background work that compactions and handoffs left, if any. */
 function keep(app: App): void {
   const { store } = app
   app.engine.checkDueHandoffs()
   const now = app.now()
-  // The process that was to send them may have died.
+  // The process that should send these notices may have died.
   if (store.dueNotices(now.toISOString()).length > 0) hasNotices = true
   const waits =
     hasLeftWork ||
@@ -135,14 +136,15 @@ async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | 
   }
 }
 
-/** True when work was left that the store does not show. */
+/** True when background work was left that the store does not show. */
 let hasLeftWork = false
 /** True when a notice was stored that must be sent. */
 let hasNotices = false
 
 /**
- * Leaves work to others: background processes type into terminals and send notices, and this
- * process or the next hook does the rest.
+ * Leaves work to others.
+ * Background processes type into terminals and send notices.
+ * This process or the next hook does the rest.
  */
 function leaveWork(work?: LeftWork): void {
   if (work === 'handoff') startWorker('drive')
@@ -159,7 +161,7 @@ function startWorker(mode: 'drive' | 'notify'): void {
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
-  // When many sessions compact at once, each waits for its turn rather than give no answer.
+  // When many sessions compact at once, each waits for its turn, so that every hook gets an answer.
   const busyMs = scaleTimeout(isSaidNow(id) ? 5_000 : 900)
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs, configMs: 1_000 })
   return answerOne(app.engine, app.home.spool, id)

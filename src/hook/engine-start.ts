@@ -13,8 +13,8 @@ interface Engine {
 /**
  * Starts the engine with code that V8 compiled in an earlier run.
  * Without a server, compiling is half of a run's cost beyond Node itself.
- * The code is kept per bundle, Node version and kind of run, because each kind needs other
- * functions.
+ * The code is kept per bundle, Node version and kind of run.
+ * Each kind of run needs other functions.
  */
 function start(): void {
   const program = join(__dirname, 'hook-engine-body.cjs')
@@ -39,8 +39,8 @@ function keptAt(): string | null {
 }
 
 /**
- * Reads the compiled code, which is stored twice and must be equal:
- * V8 does not check it and crashes on damaged code.
+ * Reads the compiled code, which is stored twice. Both copies must be equal.
+ * V8 does not check the code and crashes on damaged code.
  */
 function readTwice(file: string): Buffer | undefined {
   try {
@@ -60,13 +60,13 @@ function keepTwice(file: string, code: Buffer): void {
     writeFileSync(beside, Buffer.concat([code, code]), { mode: 0o600 })
     renameSync(beside, file)
   } catch {
-    // Without it the next run compiles again. A read-only folder is reported by other writes.
+    // Without the stored code, the next run compiles again. Other writes report a read-only folder.
   }
 }
 
 function makeFolder(path: string): void {
   try {
-    // Not recursive: in folders such as /proc Node would retry without end.
+    // Not recursive, because in folders such as /proc Node would retry without end.
     mkdirSync(path, { mode: 0o700 })
     chmodSync(path, 0o700)
   } catch (error) {

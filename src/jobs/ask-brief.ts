@@ -11,14 +11,14 @@ import type { Outcome } from './outcome.js'
 const BRIEF_MS = 5 * 60_000
 const REASON = 'the context of the session was nearly full'
 /**
- * Prompt for a session that was asked before and cut off: the request is above and not repeated.
+ * Prompt for a session that was cut off after it was asked for its brief. The request is above it.
  */
 const CUT_OFF = [
   '[baton] You were cut off before the handoff brief requested above arrived.',
   'Give it now as your whole answer, in the form described there, even if you see it above. You need no tools.',
 ].join(' ')
 
-/** Outcomes that the next way of asking would only meet again. */
+/** Outcomes after which another way of asking for the brief would fail in the same way. */
 const FINAL_OUTCOMES: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
 
 interface BriefRequest {
@@ -37,11 +37,13 @@ interface BriefRequest {
   reason?: string | undefined
   /** Returns why asking must end: a spent budget or the user's wish. Null when it may continue. */
   mustStop(): Outcome | null
-  /** Called when the session gave a brief, before it is checked. May be called more than once. */
+  /**
+   * Called when the session gave a brief, before the brief is checked. May be called repeatedly.
+   */
   onBriefGiven(): Promise<void>
   /**
    * Returns a text about calls that the reopened session does not show, including those in `hides`.
-   * Empty when there are none.
+   * The text is empty when there are no such calls.
    */
   describeUnreportedCalls(hides: readonly string[]): string
   /** Writes the brief by code; `reason` appears in it. */
@@ -49,11 +51,11 @@ interface BriefRequest {
 }
 
 /**
- * Gets the brief of a session from the first source that gives one:
- * the live session, the reopened session, a copy cut off at an earlier answer, the transcript.
- * Returns a stored brief, unless the user stops it, a
- * budget is spent or the provider refuses for now.
- * In that case returns the outcome, and the brief is requested again when the job resumes.
+ * Gets the brief of a session from the first source that gives one: the live session, the reopened
+ * session, a copy cut off at an earlier answer, the transcript.
+ * Returns a stored brief.
+ * Returns an outcome if the user stops it, a budget is spent or the provider refuses for now.
+ * The brief is then requested again when the job resumes.
  */
 export async function askBrief(
   deps: JobDependencies,
@@ -81,7 +83,7 @@ export async function askBrief(
   let wasAsked = false
   let why = tooLong ? 'its context is full' : 'its client could not be started'
   for (const { open, whole, text } of sources) {
-    // The whole session would not fit again.
+    // A context that was too long before would not fit again.
     if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue

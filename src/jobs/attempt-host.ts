@@ -16,7 +16,7 @@ import { addUsage, ownSpend, SpendTracker, tokensOf } from './spend-tracker.js'
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
 const NO_EDITS = { made: 0, denied: 0 }
 
-/** Steps from which the growth is computed: as many as the readings that a session keeps. */
+/** Steps from which the token growth is computed: as many as the readings that a session keeps. */
 const RECENT_STEPS = 15
 
 /** An answer where a session can be cut off, and the calls that such a copy does not show. */
@@ -45,8 +45,8 @@ export class AttemptHost implements SessionHost {
   /** Usage of the last answer and the calls it made. */
   private newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
   /**
-   * True until the next cycle when a full session may
-   * continue: a hook said so, or no handoff is left.
+   * True until the next cycle when a full session may continue.
+   * A hook said so, or the job has no handoff left.
    */
   runsWhenFull = false
   /** Text of a level that the agent receives with the next batch. */
@@ -121,9 +121,10 @@ export class AttemptHost implements SessionHost {
   }
 
   /**
-   * The figure of the turn's last answer, which no batch follows that would measure it. Events of
-   * a handoff have the figure at which it began. The session shows its last answer, as `status`
-   * does, even if that is the brief. A copy that was cut off at an earlier answer has fewer tokens.
+   * The token count of the turn's last answer, which no later batch would measure.
+   * Events of a handoff have the count at which the handoff began.
+   * The session shows the count of its last answer, as `status` does, even if that is the brief.
+   * A copy that was cut off at an earlier answer has fewer tokens.
    */
   private usedAtTurnEnd(): Pick<AttemptRecord, 'usedTokens'> | null {
     if (this.newest === null) return null
@@ -171,8 +172,8 @@ export class AttemptHost implements SessionHost {
   hasRoom(calls: readonly ToolResult[]): boolean {
     const { pointTokens: point, windowTokens: window, state, jobId } = this.current
     const newest = this.newest
-    // Answer false without a first measurement, and when the
-    // answer that made these calls is not read yet.
+    // Return false without a first measurement.
+    // Return false also when the answer that made these calls is not read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
     const { spec } = this.deps.store.job(jobId)!
     const climb: ContextGrowth = {
@@ -193,8 +194,8 @@ export class AttemptHost implements SessionHost {
 
   recordUsage(usage: ContextUsage): { full: boolean } {
     const before = this.current.usedTokens
-    // Answers tell how much each batch added.
-    // Without them, two measurements are compared.
+    // Answers tell how many tokens each batch added.
+    // Without answers, two measurements are compared.
     if (this.newest === null && before !== null) this.recordGrowth(usage.used - before)
     const growth = [...this.growth, usage.used - (this.newest?.used ?? usage.used)]
     const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
@@ -217,7 +218,7 @@ export class AttemptHost implements SessionHost {
     return { full: stops && isFull(usage.used, climb) }
   }
 
-  /** Runs the actions of levels that were reached, except handoffs, which `isFull` covers. */
+  /** Runs the actions of levels that were reached, except handoffs, which `isFull` handles. */
   private crossLevels(usage: ContextUsage, levels: readonly JobLevel[]): void {
     const before = this.current.crossed ?? []
     const found = findCrossings(levels, usage, before)
@@ -314,7 +315,7 @@ export class AttemptHost implements SessionHost {
   }
 
   async answerHook(sessionId: string, event: string, payload: unknown): Promise<string> {
-    // A copy that was opened only for the brief is not the job's session.
+    // A copy of the session that was opened only for the brief is not the job's session.
     return sessionId === this.current.sessionId ? this.deps.answerHook(event, payload, this.current) : ''
   }
 
@@ -331,7 +332,7 @@ export class AttemptHost implements SessionHost {
     const most = (this.current.pointTokens ?? this.current.windowTokens ?? 0) * 0.8
     const answers = readAnswers(this.journal.path, this.current.sessionId)
     const at = answers.findLastIndex(({ used }) => used < most)
-    // A copy ends with the answer, so it does not contain the results of that answer's calls.
+    // A copy ends with the answer, so it lacks the results of that answer's calls.
     return at < 0 ? null : { at: answers[at]!.uuid, hiddenCalls: answers.slice(at).flatMap(({ calls }) => calls) }
   }
 }
@@ -346,7 +347,7 @@ function sum(all: readonly AttemptRecord[], of: (attempt: AttemptRecord) => numb
   return all.reduce((total, attempt) => total + of(attempt), 0)
 }
 
-/** Returns the tokens after each step, counted from the first, as forecasts read a climb. */
+/** Returns the tokens after each step, counted from the first step, as forecasts need them. */
 function climbOf(growth: readonly number[]): number[] {
   const climb = [0]
   for (const by of growth) climb.push(climb.at(-1)! + by)

@@ -27,8 +27,8 @@ export class AttemptPrompts {
 
   wasReceived(attempt: AttemptRecord): boolean {
     if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
-    // An earlier job may have used the same prompt in this
-    // session, so its transcript proves nothing.
+    // An earlier job may have used the same prompt in this session.
+    // The prompt in the transcript then proves nothing.
     if (attempt.start === 'resume') return false
     const prompt = this.readStored(attempt)
     return prompt !== null && this.deps.transcriptHolds(attempt.sessionId, prompt)
@@ -122,7 +122,7 @@ export class AttemptPrompts {
 
 /**
  * Tells an agent to repeat edits that were all denied before the job was resumed.
- * Empty when none were.
+ * The text is empty when no edit was denied.
  */
 function editsToRepeat({ edits, spec }: JobRecord): string {
   if (!edits?.before || edits.made > 0) return ''
@@ -132,7 +132,7 @@ function editsToRepeat({ edits, spec }: JobRecord): string {
 
 /**
  * Returns the failed checks of a job that the user resumes, which its agent has not seen.
- * Empty when none.
+ * The text is empty when no check failed.
  */
 function failedChecksText({ checkRound, checks, detail }: JobRecord): string {
   const last = Math.max(0, ...checks.map(({ round }) => round))
@@ -141,7 +141,7 @@ function failedChecksText({ checkRound, checks, detail }: JobRecord): string {
 
 /** Prompts for the sessions of a job. Each begins with `[baton]` or with the task itself. */
 
-/** Introduces calls that were cut off. A scripted agent of a test recognises the prompt by it. */
+/** Introduces calls that were cut off. A scripted agent in a test recognises the prompt by it. */
 export const OUTCOME_UNKNOWN = 'These calls were started, and their outcome is unknown.'
 
 const LONGEST_STEP = 700
@@ -151,7 +151,7 @@ const LONGEST_STEPS = 48_000
 
 interface FreshPrompt {
   task: string
-  /** Text of hooks to put first. Empty when there is none. */
+  /** Text of hooks to put before the prompt. Empty when there is none. */
   before: string
   /** The checked brief of the previous session. Null for the first session. */
   brief: { text: string /** The first sentences: why there is a brief. */; lead: string } | null
@@ -159,12 +159,12 @@ interface FreshPrompt {
   repository: string | null
   /**
    * Calls that the previous session's transcript does not show (`unreportedCallsText`).
-   * Empty when there are none.
+   * Empty when there are no such calls.
    */
   unreportedCalls: string
 }
 
-/** Builds the first prompt of a session: the task, and what the previous session left. */
+/** Builds the first prompt of a session from the task and the results of the previous session. */
 export function freshPrompt({ task, before, brief, repository, unreportedCalls }: FreshPrompt): string {
   const words = before.trim()
   // Clients treat a prompt that begins with a slash as a command and do not ask the model.

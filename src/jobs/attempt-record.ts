@@ -2,7 +2,10 @@ import type { HandoffFields } from '../contract/api/event-data.js'
 import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
 
-/** Returns the session a job is in, ignoring one whose client only waits. Null before the first. */
+/**
+ * Returns the attempt (session) that a job is in. Null before the first.
+ * Ignores an attempt whose client only waits.
+ */
 export const lastStartedAttempt = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
   attempts.findLast(({ state }) => state !== 'ready') ?? null
 
@@ -54,7 +57,7 @@ export function handoffFields(job: JobRecord, attempt: AttemptRecord, newSession
 }
 
 /**
- * Returns what a session may still cost in USD. Null without a budget.
+ * Returns the cost in USD that a session may still cause. Null without a budget.
  * The client counts the cost itself and stops in time.
  */
 export function budgetLeft(
@@ -65,7 +68,7 @@ export function budgetLeft(
   const { usd } = spec.budgets
   if (usd === null) return null
   const others = attempts.filter(({ attemptId }) => attemptId !== attempt.attemptId)
-  // A client that resumes a session counts from the session's total.
+  // A client that resumes a session counts the cost from the session's total.
   const carried = attempt.carried?.costUsd ?? 0
   return carried + Math.max(0.01, usd - others.reduce((total, { costUsd }) => total + (costUsd ?? 0), 0))
 }
@@ -99,12 +102,12 @@ export function planAttempt(last: AttemptRecord | null, wasReceived: boolean): P
   }
 }
 
-/** Interval between two stored values; a kill loses at most this much. */
+/** Interval between two times when the work time is stored. A kill loses at most this much. */
 const STORE_INTERVAL_MS = 5_000
 
 /**
  * Measures how long a job has really run, over all its runners, for the budget of minutes.
- * Pauses and waiting for a limit do not count.
+ * Pauses and waiting for a usage limit do not count.
  */
 export class WorkClock {
   private known = 0

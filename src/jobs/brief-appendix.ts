@@ -16,7 +16,7 @@ const LONGEST_BRIEF = 12_000
 /**
  * Returns the calls of a job since the last brief that an agent wrote, and that brief.
  * Facts of a transcript do not list successful commands, and cover one session only.
- * An agent that has only those facts would repeat every step.
+ * An agent with only those facts would repeat every step.
  */
 export function briefAppendix(
   deps: JobDependencies,

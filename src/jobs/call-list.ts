@@ -7,13 +7,13 @@ import type { Journal, KnownCall } from './journal.js'
 
 /** Calls of a job as a brief lists them. */
 interface CallList {
-  /** Every call, oldest first; equal calls share a line. */
+  /** Every call, oldest first. Equal calls share a line. */
   all: string[]
   /** Calls listed in the brief itself, oldest first. */
   shown: string[]
 }
 
-/** Characters of the calls in a brief; the rest goes into a file beside the job. */
+/** Maximum characters of the calls in a brief. The rest goes into a file beside the job. */
 const LONGEST_SHOWN = 16_000
 const LONGEST_CALL = 300
 const LONGEST_RESULT = 200
@@ -54,8 +54,8 @@ export function listCalls(calls: readonly KnownCall[]): CallList {
 }
 
 /**
- * Returns the newest calls that fit.
- * Calls with an open outcome come first, because only they must be checked.
+ * Returns the newest calls that fit into the brief.
+ * Calls with an open outcome come first, because the agent must check only those.
  */
 function newestThatFit(lines: readonly { line: string; isOpen: boolean }[]): string[] {
   const chosen = new Set<string>()
@@ -83,7 +83,7 @@ export const OUTCOMES: Record<KnownCall['outcome'], string> = {
 }
 
 /**
- * Returns the most descriptive argument.
+ * Returns the most descriptive argument of a tool call.
  * The journal cuts long inputs, so the JSON may be incomplete.
  */
 function descriptiveArgument(input: string): string {
@@ -104,7 +104,9 @@ function unescaped(written: string): string {
 
 const AFTER_DENIAL = 'Try once more. If that fails too, end your turn and say so.'
 
-/** Writes the calls of one session into the journal, before the client continues. Never throws. */
+/**
+ * Writes the tool calls of one session into the journal, before the client continues. Never throws.
+ */
 export class CallRecorder {
   /** Calls of the current batch whose end is in the journal. */
   private readonly returnedIds = new Set<string>()
@@ -180,7 +182,7 @@ export class CallRecorder {
 export const REPEATS_BEFORE_WARNING = 10
 /** Number of equal batches after which the job ends as looping. */
 export const MAX_REPEATS = 20
-/** A slow batch waits for something, so repeating it is legitimate. */
+/** Duration of a slow batch, which waits for something. Repeating such a batch is legitimate. */
 const SLOW_BATCH_MS = 10_000
 
 /** Counts how often in a row an agent made the same calls with the same results. */

@@ -54,7 +54,7 @@ function takeJob(deps: JobDependencies, jobId: string): void {
   })
 }
 
-/** Takes a job over to end it; its stored state stays until then. Throws as `takeJob` does. */
+/** Takes a job over to end it. Its stored state stays until then. Throws as `takeJob` does. */
 export function takeOverToEnd(deps: JobDependencies, jobId: string): void {
   deps.store.transaction(() => deps.store.putJob({ ...requireFreeJob(deps, jobId), runner: ownIdentity() }))
 }
@@ -92,8 +92,8 @@ function alreadyRunningError({ jobId, runner }: JobRecord): BatonError | null {
 }
 
 /**
- * Takes over an ended job whose end hooks still have to run.
- * Returns false when there are none or another process runs them.
+ * Takes over an ended job whose end hooks must still run.
+ * Returns false when there are no such hooks or another process runs them.
  */
 export function takeEndedJob({ store }: JobDependencies, jobId: string): boolean {
   return store.transaction(() => {

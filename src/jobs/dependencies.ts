@@ -9,19 +9,19 @@ import type { Store } from '../store/store.js'
 import type { JobLimits } from './job-start-order.js'
 import type { TranscriptCalls } from './journal.js'
 
-/** Sections of a brief written by code, beside the facts of the transcript. */
+/** Sections of a brief written by code, besides the facts of the transcript. */
 export interface BriefAppendix {
   /** Complete Markdown sections. Empty when there are none. */
   text: string
-  /** Lines that list calls; without them a brief would omit finished work. */
+  /** Lines that list calls. Without them, a brief would omit finished work. */
   calls: string[]
-  /** File that lists all calls if the text does not. Null when the text has them all. */
+  /** File that lists all calls if the text does not. Null when the text lists them all. */
   path: string | null
 }
 
 /** Creates the briefs of a job's sessions. Implemented by the engine and passed in. */
 export interface BriefWriter {
-  /** Returns the minimum score of a brief; below it the agent is asked once more. */
+  /** Returns the minimum coverage of a brief. With less, the agent is asked once more. */
   minScore(sessionId: string): number
   /** Returns how much of the session a text covers. Null when that cannot be measured. */
   coverage(sessionId: string, text: string): Coverage | null
@@ -48,11 +48,11 @@ export interface JobDependencies {
   env: Record<string, string>
   briefs: BriefWriter
   limits: JobLimits
-  /** Called when a session's client has started. Never throws, like all measuring callbacks. */
+  /** Called when a session's client has started. Never throws, like all callbacks that measure. */
   sessionStarted(attempt: AttemptRecord, how: 'startup' | 'resume'): void
   /**
    * Handles a hook event of the client, with its payload as received.
-   * Returns instructions for the summarizer of a starting compaction. Empty when there are none.
+   * Returns instructions for the summarizer of a starting compaction. Empty for other events.
    */
   answerHook(event: string, payload: unknown, attempt: AttemptRecord): Promise<string>
   /** Called with a context usage reported by the client. */
@@ -74,7 +74,7 @@ export interface JobDependencies {
    * Extends the user's trust in the project's file to the same file in a worktree that Baton made.
    */
   trustWorktree?(folder: string, worktree: string): void
-  /** Archives the transcript of a session before the job leaves it. */
+  /** Archives the transcript of a session before the job leaves the session. */
   archiveTranscript(sessionId: string): void
   /** Shows a raw line that a client of the job wrote. Absent when nothing shows it. */
   showLine?(jobId: string, line: string): void
@@ -82,7 +82,7 @@ export interface JobDependencies {
   publish(events: Event[]): void
   /**
    * Stores a notice to the user about a job, inside the transaction of its cause.
-   * Another process sends it.
+   * Another process sends the notice.
    */
   notify(job: JobRecord, contents: readonly NoticeContent[]): void
 }
@@ -128,7 +128,7 @@ export type JobEvent = {
   [Type in EventType]: {
     type: Type
     data: EventData[Type]
-    /** Absent for the job's current session. */
+    /** Session of the event. Absent for the job's current session. */
     sessionId?: string | null
   }
 }[EventType]

@@ -23,7 +23,7 @@ export function isRecent({ endedAt }: JobRecord, now: Date): boolean {
 
 /**
  * Finds a job by id, id prefix (with or without `job_`) or seat.
- * Throws when there is none, or several match.
+ * Throws when no job matches, or several do.
  */
 export function findJob(store: Pick<Store, 'job' | 'jobs'>, id: string): JobRecord {
   const alike = findJobs(store, id)
@@ -57,15 +57,13 @@ interface LostJobs {
   interrupted: JobRecord[]
   /** Ended jobs whose end hooks have not run. */
   endHooksDue: JobRecord[]
-  /**
-   * Jobs whose runner died before it could pause or cancel them as the user wanted. Not resumed.
-   */
+  /** Jobs whose runner died before it paused or cancelled them as the user wanted. Not resumed. */
   stopRequested: JobRecord[]
 }
 
 /**
  * Returns jobs whose runner died, oldest first.
- * A job that the user paused is not among them: it waits until it is resumed by name.
+ * A job that the user paused is not among them. It waits until the user resumes it by name.
  */
 export function findLostJobs(store: Pick<Store, 'openJobs'>, isThere: typeof isAlive = isAlive): LostJobs {
   const left = store.openJobs().filter(({ runner }) => runner === null || !isThere(runner))

@@ -14,8 +14,8 @@ export type JobEnd = Extract<Next, { do: 'end' }>
 
 /**
  * Ends a run. First stores how the job ends, then cleans up processes, worktree and branch.
- * Every cleanup step can be repeated. Then stores the end itself and runs the end hooks.
- * After a kill, the next runner continues here and not with the work.
+ * Every cleanup step can be repeated. At last stores the end itself and runs the end hooks.
+ * After a kill, the next runner continues with the end and not with the work.
  */
 export async function finishJob(
   deps: JobDependencies,
@@ -33,13 +33,13 @@ export async function finishJob(
   return job.hooksDue ? runEndHooks(deps, jobId, hooks) : job
 }
 
-/** Returns how a killed runner had begun to end the job. Null when it had not. */
+/** Returns how a killed runner had begun to end the job. Null when it had not begun that. */
 export function storedEnding({ ending }: JobRecord): JobEnd | null {
   if (!ending) return null
   return { do: 'end', state: ending.state as JobEnd['state'], reason: ending.exitReason, detail: ending.detail }
 }
 
-/** Runs the end hooks; afterwards the job has no runner. */
+/** Runs the end hooks of a job. Afterwards the job has no runner. */
 export async function runEndHooks(deps: JobDependencies, jobId: string, hooks: JobHookRunner): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const { kept, pullRequest } = job.hooksDue!
@@ -64,7 +64,7 @@ function titleOf(prompt: string): string {
 
 /**
  * Returns the cancellation that the user requested while the job was being paused.
- * Null without one.
+ * Null when the user requested none.
  */
 function findCancellation(deps: JobDependencies, jobId: string): JobEnd | null {
   const job = deps.store.job(jobId)!

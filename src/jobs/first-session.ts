@@ -13,11 +13,11 @@ import { addUsage } from './spend-tracker.js'
 import { jobFolder } from './start-session.js'
 
 /**
- * Stores the first attempt of a job and returns it. Its session is chosen in this order:
+ * Stores the first attempt (session) of a job and returns it. The session is chosen in this order:
  *
  * 1. The session the user named (`--resume-session`). The job fails if it cannot be used.
  * 2. With `session.mode: persistent`, the agent's last session while it is valid: same folder, used
- *    within `session.timeout`, not full. Otherwise a fresh session with the last one's brief.
+ * within `session.timeout`, not full. Otherwise a fresh session with the last one's brief.
  * 3. A fresh session, also when the agent has no session yet.
  */
 export function beginFirstAttempt(deps: JobDependencies, jobId: string): AttemptRecord {
@@ -81,7 +81,7 @@ interface LastSession {
 
 /**
  * Returns the session of the agent's newest ended job.
- * Null when every such session is still in use by another job or process.
+ * Null when another job or process still uses every such session.
  */
 function findLastSession(store: Store, job: JobRecord): LastSession | null {
   const { agentName, agent, runtime, session } = job.spec
@@ -89,7 +89,7 @@ function findLastSession(store: Store, job: JobRecord): LastSession | null {
     .jobs()
     .filter(({ spec }) => spec.agentName === agentName && spec.agent === agent)
     .filter(({ spec }) => spec.session !== undefined && spec.session.project === session!.project)
-    // A script cannot continue a client's session, nor a client a script's.
+    // A script cannot continue a client's session, nor a client a script's session.
     .filter(({ spec }) => (spec.runtime === 'scripted') === (runtime === 'scripted'))
     .filter(({ jobId, state }) => jobId !== job.jobId && isOver(state))
     .sort((one, other) => Date.parse(other.endedAt ?? other.stateAt) - Date.parse(one.endedAt ?? one.stateAt))
@@ -153,7 +153,7 @@ function findOrWriteBrief(deps: JobDependencies, { job, attempt }: LastSession, 
 }
 
 /**
- * Returns who uses a session now, as a reason. Null when nobody does.
+ * Returns who uses a session now, as a reason. Null when the session is free.
  * Two clients of one session would branch its transcript.
  */
 function findSessionUser(store: Store, sessionId: string, exceptJobId: string | null): string | null {
@@ -166,14 +166,14 @@ function findSessionUser(store: Store, sessionId: string, exceptJobId: string | 
   return process && isAlive(process) ? `process ${process.pid} runs it` : null
 }
 
-/** Returns why a job cannot resume its session: another job uses it. Null when it can. */
+/** Returns why a job cannot resume its session: another job uses it. Null when it can resume. */
 export function whySessionTaken(store: Store, { jobId, sessionId }: JobRecord): string | null {
   if (sessionId === null) return null
   const other = store.openJobs().find((one) => one.sessionId === sessionId && one.jobId !== jobId && !isOver(one.state))
   return other === undefined ? null : `job ${other.jobId} continues its session ${sessionId}`
 }
 
-/** Returns why a job cannot use the session the user named, as an error. Null when it can. */
+/** Returns why a job cannot use the session that the user named, as an error. Null when it can. */
 export function whyNotUsable(
   store: Store,
   sessionId: string,
@@ -206,7 +206,7 @@ export function whyNotUsable(
   return lost === null ? null : refused(lost, 'Run baton handoffs list to see whether it has a brief.')
 }
 
-/** Resolves symbolic links, as clients do; a path that does not exist is returned unchanged. */
+/** Resolves symbolic links, as clients do. A path that does not exist is returned unchanged. */
 function resolvePath(path: string): string {
   try {
     return realpathSync(path)
@@ -220,7 +220,7 @@ const carriedSpend = ({ spend, costUsd, carried }: AttemptRecord): NonNullable<A
   costUsd: costUsd === null ? (carried?.costUsd ?? null) : (carried?.costUsd ?? 0) + costUsd,
 })
 
-/** Returns the measurements that a session's next attempt continues from. */
+/** Returns the measurements from which a session's next attempt continues. */
 function continuedState({
   usedTokens,
   windowTokens,
@@ -240,8 +240,8 @@ function continuedState({
 }
 
 /**
- * Stores the attempt and how it was chosen.
- * A continued session keeps its seat and the job adopts that seat: messages to either reach it.
+ * Stores the attempt (session of a job) and how it was chosen.
+ * A continued session keeps its seat. The job adopts that seat, so that messages to it arrive.
  */
 function storeFirstAttempt(
   deps: JobDependencies,

@@ -10,7 +10,7 @@ import { isOver } from './job.js'
 
 export interface ForgottenJob {
   jobId: string
-  /** Size of its files. */
+  /** Size of the job's files, in bytes. */
   bytes: number
   /** Worktree that contains work and therefore stays. Null when there is none. */
   worktree: { path: string; branch: string } | null
@@ -28,8 +28,8 @@ function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null 
 }
 
 /**
- * Deletes what Baton stores about a job: record, attempts, log,
- * journal, prompts, check outputs, and the text in its events.
+ * Deletes what Baton stores about a job: record, attempts, log, journal, prompts, check outputs
+ * and the text in its events.
  * Sessions, their briefs and archives stay, and so does an existing worktree.
  */
 export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string, dry = false): ForgottenJob {
@@ -45,7 +45,7 @@ export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string
     const folder = folderOf(jobId)
     const forgotten = { jobId, bytes: bytesIn(folder), worktree: worktreeOf(job) }
     if (dry) return forgotten
-    // Delete files before the record: after a kill in between, the job can be forgotten again.
+    // Delete files before the record. After a kill in between, the job can be forgotten again.
     removeFolder(folder)
     store.removeJob(jobId)
     return forgotten

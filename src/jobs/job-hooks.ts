@@ -17,7 +17,9 @@ export class JobHookRunner {
     private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly keep: (line: string) => void,
-    /** Aborted when the user pauses or cancels the job; `cancel` only when it is cancelled. */
+    /**
+     * Aborted when the user pauses or cancels the job. `cancel` is aborted only by a cancellation.
+     */
     private readonly signals: { stop: AbortSignal; cancel: AbortSignal },
   ) {}
 
@@ -31,7 +33,7 @@ export class JobHookRunner {
 
   /**
    * Runs session start hooks and returns the text to put before the prompt.
-   * The text is stored, so a pause does not interrupt them.
+   * The text is stored, so a pause does not interrupt these hooks.
    */
   async runStartHooks(payload: SessionStartHookPayload): Promise<string> {
     const hooks = hooksFor(this.job.spec.hooks, 'session_start')
@@ -53,7 +55,7 @@ export class JobHookRunner {
     return verdict.decision
   }
 
-  /** Runs the hooks of a level in parallel to the work; `waitForLevelHooks` waits for them. */
+  /** Runs the hooks of a level in parallel to the work. `waitForLevelHooks` waits for them. */
   runLevelHooks({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
     const payload = { ...this.thresholdPayload(attempt), level: name }
     const run = async (): Promise<void> => {
@@ -80,7 +82,7 @@ export class JobHookRunner {
     return thresholdPayload(this.job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 
-  /** Runs the end hooks; nothing interrupts them. */
+  /** Runs the end hooks of a job. Nothing interrupts them. */
   async runEndHooks(event: EndEvent, payload: EndHookPayload): Promise<void> {
     const { cwd, ...context } = this.hookContext
     // The worktree may have been deleted, and an agent may have removed the folder it worked in.
@@ -119,7 +121,7 @@ function logHooks(log: Log, job: string, { results }: HookRun, verdict: Verdict 
 
 const DECISIONS = ['abort', 'handoff', 'continue'] as const
 /**
- * Decision of a hook about a full session:
+ * Decision of a hook about a session whose context is full:
  * `abort`: the session ends, and a fresh one begins with a brief written by code.
  * `handoff`: Baton's own handoff, in which the agent writes the brief.
  * `continue`: the session continues until the next cycle.
@@ -156,7 +158,7 @@ function decisionOfHook(result: HookResult): Verdict | null {
   return decision ? { decision, reason: `the hook \`${result.name}\` answered ${decision}` } : null
 }
 
-/** Limit of text before a prompt; more would distract from the task. */
+/** Limit of text that hooks put before a prompt. More would distract from the task. */
 export const MOST_CONTEXT = 40_000
 
 /**

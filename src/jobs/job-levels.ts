@@ -10,7 +10,7 @@ interface ContextPosition {
   point: number | null
 }
 
-/** Returns the tokens at which a level lies. Null when that is unknown. */
+/** Returns the tokens at which a level (warning threshold) lies. Null when that is unknown. */
 export function levelAt(at: Position, { window, point }: Pick<ContextPosition, 'window' | 'point'>): number | null {
   switch (at.of) {
     case 'tokens':
@@ -29,8 +29,8 @@ export function levelAt(at: Position, { window, point }: Pick<ContextPosition, '
 }
 
 /**
- * Returns the levels newly reached, lowest first.
- * `crossed` are those already reached in this cycle.
+ * Returns the levels (warning thresholds) newly reached, lowest first.
+ * `crossed` are the levels already reached in this cycle.
  */
 export function findCrossings(
   levels: readonly JobLevel[],
@@ -46,8 +46,8 @@ export function findCrossings(
 }
 
 /**
- * Returns where a session is handed off at the latest: the first
- * level that requests it, or the cap for large windows. Null without either.
+ * Returns the tokens at which a session is handed off at the latest.
+ * That is the first level that requests it, or the cap for large windows. Null without either.
  */
 export function handoffLevelAt(
   { levels = [], handoffCap = null }: Pick<JobSpec, 'levels' | 'handoffCap'>,
@@ -58,7 +58,7 @@ export function handoffLevelAt(
   return places.length === 0 ? null : Math.min(...places)
 }
 
-/** Returns the text about reached levels for the agent. Empty when there is none. */
+/** Returns the text for the agent about reached levels. Empty when there is none. */
 export function levelText(
   levels: readonly (JobLevel & { at_tokens: number })[],
   { used, point }: ContextPosition,
@@ -86,9 +86,10 @@ export interface ContextGrowth {
 }
 
 /**
- * Returns the tokens from which on a session is stopped. Null when its limit is unknown.
- * One more batch must fit below the compaction point, because the client compacts before a
- * request that would cross it, and a batch may add more than the configured reserve.
+ * Returns the token count from which on a session is stopped. Null when its limit is unknown.
+ * One more batch must fit below the compaction point.
+ * The client compacts before a request that would cross that point.
+ * A batch may add more tokens than the configured reserve.
  */
 export function fullAt(climb: ContextGrowth): number | null {
   const [by, level] = [fullByGrowth(climb), climb.level ?? null]
@@ -101,8 +102,8 @@ function fullByGrowth({ point, window, remaining, growth }: ContextGrowth): numb
   const wanted = Math.floor(end * (1 - clamp(remaining)))
   const most = Math.max(0, ...growth.slice(-8))
   const safe = end - ROOM_FOR_BRIEF - most
-  // At least half of the context is used; otherwise a
-  // session with large steps would hand off at once.
+  // At least half of the context is used.
+  // Otherwise a session with large steps would hand off at once.
   return Math.max(Math.floor(end / 2), Math.min(wanted, safe))
 }
 

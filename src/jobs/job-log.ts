@@ -14,8 +14,8 @@ import { dirname } from 'node:path'
 const LONGEST = 32 * 1024 * 1024
 
 /**
- * Log of a job: every line of its clients, and events of the job (`{"type": "baton"}`) in between.
- * Readable by the owner alone. A long log is renamed to `.1`, replacing the previous one.
+ * Log of a job: every line of its clients, with events of the job (`{"type": "baton"}`) in between.
+ * Only its owner can read it. A long log is renamed to `.1`, replacing the previous one.
  * A line that cannot be written is dropped, because no job should fail for its log.
  */
 export class JobLog {
@@ -70,7 +70,7 @@ const CHUNK = 1024 * 1024
 
 /**
  * Reads complete lines of a job's log, which grows and may be rotated.
- * Every call of `read` passes the lines added since the last call.
+ * Every call of `read` passes the lines that were added since the last call.
  */
 export class LogReader {
   private offset = 0
@@ -108,17 +108,17 @@ export class LogReader {
   }
 }
 
-/** Bytes read at once, except for a longer line. */
+/** Bytes of the log read at once. A longer line is still read whole. */
 const PART = 256 * 1024
-/** Longer lines are skipped, because nobody reads a result of that size. */
+/** Maximum length of a line that is read. Users read no result of that size. */
 const MOST_BYTES_READ = 8 * 1024 * 1024
 const NEWLINE = 10
 
 interface LogPart {
   lines: string[]
-  /** Cursor of the next part: inode and byte offset. */
+  /** Cursor (position in the log) of the next part: inode and byte offset. */
   next: string
-  /** True when more can be read right now. */
+  /** True when more lines can be read right now. */
   more: boolean
 }
 

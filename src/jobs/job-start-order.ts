@@ -9,7 +9,7 @@ export interface JobLimits {
 
 const NOT_RUNNING = new Set<JobRecord['state']>(['pending', 'paused', 'completed', 'failed', 'cancelled'])
 
-/** Tells whether a job's runner is alive. A job that waits for a plan limit counts as running. */
+/** Tells whether a job's runner is alive. A job that waits for a usage limit counts as running. */
 type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
 
 /**
@@ -24,7 +24,7 @@ export function mayStart(
   isAlive: Alive,
 ): boolean {
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
-  // Jobs that started this one wait for it, so counting them would block it forever.
+  // Jobs that started this one wait for it. Counting them would block this job forever.
   const above = ancestorsOf(there, jobId)
   const running = there.filter(({ state, jobId: id }) => !NOT_RUNNING.has(state) && id !== jobId && !above.has(id))
   const ofAgent = new Map<string, number>()

@@ -22,7 +22,7 @@ import type { Outcome } from './outcome.js'
  * | refused | failed at once: a wrong key does not become valid by retrying |
  * | stopped | paused or cancelled as the user wanted; paused also if the runner had to exit |
  *
- * A returned batch of tools resets all counters; stalls and limits are counted separately.
+ * A returned batch of tools resets all counters. Stalls and limits are counted separately.
  * Error texts say first what happened and then what to do.
  */
 export type Next =
@@ -40,11 +40,11 @@ export type Next =
 export const MOST_FAILURES = 5
 const MOST_STALLS = 2
 const PAUSES_MS = [1_000, 5_000, 20_000, 60_000]
-/** Delays when the provider does not say how long a limit lasts. */
+/** Delays when the provider does not say how long a usage limit lasts. */
 const LIMIT_MS = [30_000, 60_000, 120_000, 300_000, 600_000]
-/** Extra time after the provider's reset time, because clocks differ. */
+/** Extra time after the provider's reset time of a usage limit, because clocks differ. */
 const LIMIT_MARGIN_MS = 2_000
-/** A limit longer than this was misread; no plan has one. */
+/** Longest usage limit that is believed. No plan has a longer one. */
 const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
 
 export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
@@ -87,7 +87,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
 
 export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
 
-/** Returns the counter that an outcome increases. */
+/** Returns the failure counter that an outcome increases. */
 export function countOutcome(
   { failures, stalls = 0, waits = 0 }: JobRecord,
   outcome: Outcome | undefined,

@@ -4,7 +4,7 @@ import type { ToolCall, ToolResult } from '../contract/runtime.js'
 
 /**
  * Line of the journal, in which Baton itself records the tool calls of a job.
- * The client writes its transcript late, so after a kill it lacks finished steps.
+ * The client writes its transcript late, so after a kill the transcript lacks finished steps.
  * Lines are written before the client gets its answer, and are only appended.
  */
 interface JournalLine {
@@ -14,9 +14,9 @@ interface JournalLine {
   tool: string
   /**
    * `began`: the call was about to start, so it may have run in part or completely.
-   * `done`: it returned. `failed`: it returned an error. `denied`: Baton refused it.
-   * `answer`: the agent answered; `callId` is the answer's id, `text` a `JournalledAnswer`.
-   * `compacted`: the session was compacted; a copy cannot be cut off at an earlier answer.
+   * `done`: the call returned. `failed`: it returned an error. `denied`: Baton refused it.
+   * `answer`: the agent answered. `callId` is the answer's id, `text` a `JournalledAnswer`.
+   * `compacted`: the session was compacted. A copy cannot be cut off at an earlier answer.
    */
   what: 'began' | 'done' | 'failed' | 'denied' | 'answer' | 'compacted'
   /** Shortened input or result. */
@@ -28,7 +28,7 @@ interface JournalledAnswer {
   uuid: string
   /** Tokens in the context at that answer. */
   used: number
-  /** Ids of the calls it made. */
+  /** Ids of the tool calls that the answer made. */
   calls: string[]
 }
 
@@ -84,10 +84,10 @@ export class Journal {
     try {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
       for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
-      // A power loss must not lose the fact that a step was done.
+      // A power loss must not lose the record that a step was done.
       if (SYNCED.has(line.what)) fdatasyncSync(this.file)
     } catch (error) {
-      // A partial line from a full disk is ended when the file is opened again.
+      // A partial line from a full disk is ended when the journal is opened again.
       this.close()
       throw error
     }
@@ -142,9 +142,9 @@ export interface KnownCall {
   input: string
   /**
    * `not-started` means that the agent requested the call but it never ran.
-   * Every call is recorded before the client is answered, and a
-   * client whose Baton is gone refuses all calls.
-   * A call missing in the journal did not run.
+   * Every call is recorded before Baton answers the client.
+   * A client whose Baton has ended refuses all calls.
+   * Therefore a call that is missing in the journal did not run.
    */
   outcome: 'done' | 'failed' | 'unknown' | 'not-started'
   result: string
@@ -154,8 +154,8 @@ export interface KnownCall {
  * Calls in a transcript and how each returned.
  * `open` describes a call without a result, or with one that the client invented when interrupted.
  * Claude Code 2.1.325 asks Baton before each call.
- * When Baton is killed at that moment, the client writes "The user doesn't want
- * to take this action right now" as the result and ends soon after.
+ * When Baton is killed before it answers, the client writes an invented result and ends:
+ * "The user doesn't want to take this action right now".
  * No user said so, and the journal has no line about such a call.
  */
 export type TranscriptCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
@@ -172,7 +172,7 @@ export function findUnreportedCalls(
   return mergeCalls(lines, sessionId, told).flatMap((call): KnownCall[] => {
     const found = told.get(call.callId)
     if (found !== undefined && (call.outcome === 'failed' || found.ok)) return []
-    // The session sees a result that the client invented, so it must check first.
+    // The session sees a result that the client invented, so the agent must check first.
     return [call.outcome === 'not-started' ? { ...call, outcome: 'unknown' } : call]
   })
 }

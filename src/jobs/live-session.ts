@@ -14,12 +14,12 @@ import { CallRecorder, MAX_REPEATS, REPEATS_BEFORE_WARNING, RepeatCounter, repea
 import type { Journal } from './journal.js'
 import { KeyRefusalDetector, type Outcome, outcomeOf } from './outcome.js'
 
-/** Callbacks of a session while it works. */
+/** Callbacks of a job's session while it works. */
 export interface SessionHost {
   now(): Date
   log: Log
   journal: Journal
-  /** True when the session surely has room left after these calls. */
+  /** True when the session surely has room for more tokens after these calls. */
   hasRoom(calls: readonly ToolResult[]): boolean
   /** Records the context usage before the first batch. */
   recordStart(usage: ContextUsage): void
@@ -46,7 +46,7 @@ export interface SessionHost {
 export interface Bounds {
   /** Time without any output after which the client counts as stuck. */
   silenceMs: number
-  /** Time limit of the whole turn. Null without one. */
+  /** Time limit of the whole turn. Null without a limit. */
   turnMs: number | null
   /** Silence after which background tasks of an ended turn are stopped. Default: `silenceMs`. */
   backgroundMs?: number
@@ -61,12 +61,12 @@ const MEASURE_DELAY_MS = 120
 const TASK_STOP_MS = 5_000
 /** Number of batches of tool calls an agent may try when asked for its brief. */
 const MOST_REFUSALS = 4
-/** Time without output after which a client counts as idle, even if it does not say so. */
+/** Time without output after which a client counts as idle, even if it does not report that. */
 const QUIET_MS = 5_000
 
 /**
  * A running session: sends a prompt, follows the turn to its end, and may send another prompt.
- * In a turn for the brief every tool is denied, nothing compacts and nothing is measured.
+ * In a turn for the brief every tool is denied, and nothing is compacted or measured.
  */
 export class LiveSession {
   readonly sessionId: string
@@ -82,7 +82,7 @@ export class LiveSession {
   private finished: Outcome | null = null
   /** Why the client can no longer be prompted. */
   private exitOutcome: Outcome | null = null
-  /** True when background tasks were waited for long enough and no longer delay the end. */
+  /** True when background tasks were waited for long enough, so they no longer delay the end. */
   private isSettled = false
   /** True when the client works again after its turn ended, because a background task finished. */
   private isWoken = false
@@ -93,7 +93,7 @@ export class LiveSession {
   private answered = false
   private readonly calls: CallRecorder
   private readonly same = new RepeatCounter()
-  /** Calls that change files and have not returned. */
+  /** Calls that change files and have not returned yet. */
   private readonly edits = new Set<string>()
 
   constructor(runtime: Runtime, options: SessionOptions, host: SessionHost) {
@@ -169,8 +169,8 @@ export class LiveSession {
   }
 
   /**
-   * Stops background tasks: an endless command would delay the end forever.
-   * A client that wakes the agent when a task ends lets it answer once more.
+   * Stops background tasks, as an endless command would delay the end forever.
+   * A client that wakes the agent when a task ends lets the agent answer once more.
    */
   private async stopBackgroundTasks(): Promise<void> {
     this.isSettled = true
@@ -227,9 +227,7 @@ export class LiveSession {
     }
   }
 
-  /**
-   * Hides denials that Baton itself caused in the brief's turn, as they are no permission problem.
-   */
+  /** Hides denials that Baton itself caused in the brief's turn. They are no permission problem. */
   private withoutBriefDenials(message: RuntimeMessage): RuntimeMessage {
     if (message.kind === 'denied')
       return this.mode === 'brief'
@@ -264,7 +262,7 @@ export class LiveSession {
 
   /**
    * True when a result is final.
-   * Background tasks wake the agent again, so it must be idle without them.
+   * Background tasks wake the agent again, so the agent must be idle without them.
    */
   private isLast({ how }: Outcome): boolean {
     return how !== 'done' || this.mode === 'brief' || (this.idle && this.hasNoTasks())
@@ -283,7 +281,8 @@ export class LiveSession {
 
   /**
    * Ends a session whose messages cannot be stored or judged, for example on a full disk.
-   * Otherwise it would work unobserved, and an uncaught error would end every job of this process.
+   * Otherwise the session would work unobserved.
+   * An uncaught error would end every job of this process.
    */
   private abandon(error: unknown): void {
     const reason = reasonOf(error)
@@ -304,7 +303,7 @@ export class LiveSession {
     }
   }
 
-  /** Checks stops and timeouts, twice a second while a turn runs. */
+  /** Checks requests to stop and timeouts, twice a second while a turn runs. */
   private checkTurn({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
     const stop = this.stop ?? this.host.mustStop()
@@ -400,7 +399,7 @@ export class LiveSession {
 
   /**
    * Asks for the context usage while the model works, when nothing depends on the answer.
-   * Asked at once, the client would count tokens before it sends its request.
+   * The delay is needed: before its request is sent, the client would count too few tokens.
    */
   private measureLater(take: (usage: ContextUsage) => void): null {
     const turn = this.end
@@ -418,8 +417,8 @@ export class LiveSession {
   }
 
   /**
-   * Stops an agent that keeps calling tools instead of
-   * writing its brief, as every call costs money.
+   * Stops an agent that keeps calling tools instead of writing its brief.
+   * Every such call costs money.
    */
   private refuseBatch(): { stop?: string } {
     if (++this.refusals < MOST_REFUSALS) return {}

@@ -3,13 +3,13 @@ import type { Store } from '../store/store.js'
 
 interface JobRequest {
   spec: JobSpec
-  /** Seat of the agent that requested the job. Null when the user did. */
+  /** Seat (terminal) of the agent that requested the job. Null when the user did. */
   parentSeatId: string | null
   /** Process that is about to run the job. Null when there is none yet. */
   runner: JobRecord['runner']
 }
 
-/** Creates a pending job with a seat of its own, named after the job, for all its sessions. */
+/** Creates a pending job with a seat of its own for all its sessions, named after the job. */
 export function newJob(
   store: Store,
   { spec, parentSeatId, runner }: JobRequest,

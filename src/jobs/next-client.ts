@@ -14,11 +14,11 @@ interface WaitingClient {
 }
 
 /**
- * Starts the client of the next session during a handoff,
- * because a client takes half a second to start.
- * Nothing is sent to it before the brief is stored; until then
- * its attempt is `ready`, which no runner resumes.
- * If starting it early fails, the client is simply started later.
+ * Starts the client of the next session during a handoff.
+ * A client takes half a second to start.
+ * Nothing is sent to it before the brief is stored.
+ * Until then its attempt is `ready`, which no runner resumes.
+ * If the early start fails, the client is simply started later.
  */
 export class NextClient {
   private ready: Promise<WaitingClient | null> = Promise.resolve(null)
@@ -33,7 +33,7 @@ export class NextClient {
 
   /** Called when the session `attempt` has given its brief. */
   async start(attempt: AttemptRecord): Promise<void> {
-    // Session start hooks run before a client starts, because they may change what it reads.
+    // Session start hooks run before a client starts, as they may change what the client reads.
     if (hooksFor(this.deps.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
     this.ready = this.ready.then((there) => there ?? this.startClient(attempt))
     await this.ready
@@ -72,7 +72,7 @@ export class NextClient {
 
   /**
    * Returns the waiting client for an attempt. Null when there is none.
-   * Call `markUsed` after using it.
+   * Call `markUsed` after using the client.
    */
   async clientFor({ attemptId }: AttemptRecord): Promise<Pick<WaitingClient, 'host' | 'live'> | null> {
     const ready = await this.ready

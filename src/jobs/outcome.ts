@@ -14,12 +14,12 @@ export type Outcome =
   | { how: 'budget'; detail: string }
   /** Baton stopped the session between two batches, because it reached its maximum duration. */
   | { how: 'too-old' }
-  /** A time limit ended it: that of the whole job, or of the turn for a brief. */
+  /** A time limit ended the session: that of the whole job, or of the turn for a brief. */
   | { how: 'timeout'; of: 'job' | 'brief' }
   | { how: 'stalled'; silentMs: number }
-  /** The agent repeats the same calls. */
+  /** The agent repeats the same tool calls. */
   | { how: 'circles'; times: number; call: string }
-  /** The provider refuses for now. `until` is its reset time, if it gave one. */
+  /** The provider refuses for now. `until` is its reset time, if the provider gave one. */
   | { how: 'limited'; until: string | null; detail: string }
   /** The provider refuses, and a retry would not help. */
   | { how: 'refused'; status: number | null; detail: string }
@@ -40,9 +40,9 @@ const FINISHED_REASONS = new Set(['completed', 'stop_hook_prevented'])
 const TOO_LONG_REASONS = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
 /**
- * Interprets the end of a turn by the client's terminal reason: failed turns also report success.
+ * Interprets the end of a turn by its terminal reason, as failed turns also report success.
  * Turns that Baton itself stopped are not judged here.
- * `limit` is the last plan limit that the client reported as reached.
+ * `limit` is the last usage limit that the client reported as reached.
  */
 export function outcomeOf(result: Result, limit: { resetsAt: string | null } | null): Outcome {
   const { terminal, isError, status, text } = result
@@ -76,7 +76,7 @@ export function detailOf(outcome: Outcome | undefined): string {
 }
 
 /**
- * Returns the outcome of a turn in which the model never answered; a retry would not change it.
+ * Returns the outcome of a turn in which the model never answered. A retry would not change it.
  * Null when the model answered or the given outcome stands.
  */
 export function outcomeWithoutAnswer(
@@ -92,7 +92,7 @@ export function outcomeWithoutAnswer(
   // The client exited by itself and would do so again, for example over an unknown option.
   if (outcome.how === 'died' && outcome.speechless && isFirst)
     return { how: 'refused', status: null, detail: outcome.detail }
-  // Later it is the session that no longer fits, and it is handed off.
+  // After the first turn, the session no longer fits, and it is handed off.
   if (outcome.how !== 'too-long' || !isFirst) return null
   const size = `its ${prompt.length.toLocaleString('en-US')} characters`
   return {
@@ -103,14 +103,14 @@ export function outcomeWithoutAnswer(
 }
 
 /**
- * Number of refusals in a row after which a key is invalid.
+ * Number of refusals in a row after which a key counts as invalid.
  * A client renews its login or asks a key helper between the first tries.
  */
 const MAX_REFUSALS = 4
 
 /**
  * Detects a key that the provider does not accept, for one turn.
- * The client itself retries for three minutes, which does not help here.
+ * The client itself retries for three minutes, which does not help with a wrong key.
  */
 export class KeyRefusalDetector {
   private row = 0

@@ -4,7 +4,8 @@ import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } 
 
 /**
  * Environment variable that marks every process of a job.
- * Tools run in their own process groups and survive a killed client, so this is how they are found.
+ * Tools run in process groups of their own and survive a killed client.
+ * The variable finds them.
  */
 const JOB_MARK = 'BATON_JOB_ID'
 /** Baton's own engine, which ends by itself and may be archiving a transcript. */
@@ -23,7 +24,7 @@ export function processesOf(jobId: string): ProcessIdentity[] {
 
 /**
  * Ends the processes of a job with SIGTERM, then SIGKILL.
- * Resolves with those that are left after `withinMs`, normally none.
+ * Resolves with the processes that are left after `withinMs`, normally none.
  */
 export async function endProcesses(jobId: string, withinMs = 4_000): Promise<ProcessIdentity[]> {
   const until = Date.now() + withinMs

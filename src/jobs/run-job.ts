@@ -45,13 +45,13 @@ export async function runJob(deps: JobDependencies, jobId: string): Promise<JobR
     over = run.ending() ?? (await run.runToEnd())
   } catch (error) {
     deps.log('error', 'a job could not be continued', { job: jobId, reason: reasonOf(error) })
-    // A session that the user cancelled fails here, and that is no error of the job.
+    // A session that the user cancelled fails here. That is no error of the job.
     over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: adviceOf(error) }
   }
   return run.finish(over)
 }
 
-/** Runs the end hooks of a job whose runner died before it could. */
+/** Runs the end hooks of a job whose runner died before it ran them. */
 export async function runLateEndHooks(deps: JobDependencies, jobId: string): Promise<void> {
   if (takeEndedJob(deps, jobId)) await new JobRun(deps, jobId).runEndHooks()
 }
@@ -69,7 +69,9 @@ class JobRun {
   private readonly folder: string
   private readonly prompts: AttemptPrompts
   private readonly log: JobLog
-  /** Aborted when the user pauses or cancels the job; `cancel` only when it is cancelled. */
+  /**
+   * Aborted when the user pauses or cancels the job. `cancel` is aborted only by a cancellation.
+   */
   private readonly stop = new AbortController()
   private readonly cancel = new AbortController()
   private live: LiveSession | null = null
@@ -128,7 +130,8 @@ class JobRun {
   }
 
   async runToEnd(): Promise<JobEnd> {
-    // Turns check the user's wish themselves; checks, hooks and a starting client do not.
+    // Turns check for the user's pause or cancellation themselves.
+    // Checks, hooks and a starting client do not.
     const look = setInterval(() => {
       try {
         this.readWantedState()
@@ -155,7 +158,7 @@ class JobRun {
     this.nextClient.kill()
   }
 
-  /** Returns how a killed runner had begun to end the job. Null when it had not. */
+  /** Returns how a killed runner had begun to end the job. Null when it had not begun that. */
   ending(): JobEnd | null {
     return storedEnding(this.job)
   }
@@ -168,7 +171,7 @@ class JobRun {
     const ready = await setUpWorkspace({ ...request, workspace: spec.workspace, known: workspace }, { env: this.env() })
     if (workspace === null && ready.worktree !== null) this.deps.trustWorktree?.(spec.folder, ready.folder)
     recordJob(this.deps, this.jobId, { workspace: ready })
-    // A limit lasts, whichever process waits for its end.
+    // A usage limit lasts, whichever process waits for its end.
     const { waitUntil } = this.job
     if (waitUntil !== null) await this.waitUntil(waitUntil)
     for (;;) {
@@ -259,8 +262,8 @@ class JobRun {
   /** Stores how the session was left. */
   private recordLeaving(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     const { state, turns } = host.attempt
-    // A session that may never have received its prompt
-    // cannot be reopened; this is checked on resume.
+    // A session that may never have received its prompt cannot be reopened.
+    // Whether it did is checked on resume.
     const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
     const detail = detailOf(outcome)
     if (next.do === 'end') host.put({ state: after, endedAt: this.deps.now().toISOString(), process: null })
@@ -274,7 +277,7 @@ class JobRun {
 
   /**
    * Returns the retry after a delay. Null when there is none.
-   * A plan limit is reported by `job_waiting` itself.
+   * A usage limit is reported by the event `job_waiting` itself.
    */
   private retryOf(next: Next, detail: string, failures: number): JobRetry | null {
     if (next.do !== 'resume' || next.after === 0) return null
@@ -301,7 +304,7 @@ class JobRun {
     // A hook interrupted by the user has decided nothing and runs again later.
     const stopped = this.stopped()
     if (stopped !== null) return stopped
-    // A session that no longer fits cannot continue.
+    // A session whose context no longer fits cannot continue.
     const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
       host.runsWhenFull = true
@@ -360,7 +363,9 @@ class JobRun {
     return { do: 'resume', after: 0 }
   }
 
-  /** Moves an attempt to a new session id, because a client may have used the first one. */
+  /**
+   * Moves an attempt (session of a job) to a new session id. A client may have used the first id.
+   */
   private moveToNewId(attempt: AttemptRecord): AttemptRecord {
     const moved = recordAttempt(this.deps, attempt, { sessionId: this.deps.newSessionId(), state: 'starting' })
     recordJob(this.deps, this.jobId, { sessionId: moved.sessionId })
@@ -392,7 +397,7 @@ class JobRun {
     return live
   }
 
-  /** Reopens a session for its brief alone. A copy gets its own id. */
+  /** Reopens a session for its brief alone. A copy of the session gets an id of its own. */
   private async openAgain(host: AttemptHost, at: string | null): Promise<LiveSession | null> {
     const { sessionId } = host.attempt
     try {
@@ -405,7 +410,7 @@ class JobRun {
   }
 
   private async waitUntil(until: string): Promise<void> {
-    // A limit that lasts longer than expected is waited for repeatedly but reported once.
+    // A usage limit that lasts longer than expected is waited for repeatedly but reported once.
     const isFirst = (this.job.waits ?? 0) <= 1
     recordJob(
       this.deps,

@@ -7,12 +7,12 @@ type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
 /**
  * Computes a session's spend from the totals that clients report at the end of a turn.
  * Totals include subagents and helper models, whose answers are not reported.
- * A client continues the total of the one before, or starts lower if that one was killed.
+ * A client continues the total of the client before, or starts lower if that one was killed.
  * The known spend never falls.
  */
 export class SpendTracker {
   private before: Spent
-  /** Spend that this client does not know of. Null before its first report. */
+  /** Spend that this client's totals do not include. Null before the client's first report. */
   private unknown: { spend: Usage; costUsd: number } | null = null
 
   constructor(known: Spent) {
@@ -28,11 +28,11 @@ export class SpendTracker {
   /** Returns the spend at the end of a turn. `known` includes the answers reported since. */
   endTurn(known: Spent, { usage, costUsd }: SpendSoFar): Spent {
     this.unknown ??= {
-      // The part this client includes is unknown, so only the
-      // answers of its first turn are counted.
+      // Which part of the spend this client's total includes is unknown.
+      // Therefore only the answers of its first turn are counted.
       spend: tokensOf(usage) < tokensOf(this.before.spend) ? subtractUsage(known.spend, usage) : NO_USAGE,
       // Only the client reports cost.
-      // Counting too much is better than exceeding the budget.
+      // Counting too much cost is better than exceeding the budget.
       costUsd: costUsd !== null && costUsd < (this.before.costUsd ?? 0) ? this.before.costUsd! : 0,
     }
     const total = addUsage(this.unknown.spend, usage)
@@ -46,7 +46,7 @@ export class SpendTracker {
 /**
  * Returns the part of a client's total that belongs to this job.
  * A client that resumes a session continues the session's total.
- * A total below what the session had spent means that the client counts from zero.
+ * If the total is below the session's earlier spend, the client counts from zero.
  */
 export function ownSpend({ usage, costUsd }: SpendSoFar, carried: AttemptRecord['carried']): SpendSoFar {
   if (!carried) return { usage, costUsd }

@@ -16,7 +16,7 @@ export function jobEnvironment({ env }: Pick<JobDependencies, 'env'>, job: JobRe
 
 export const jobFolder = ({ workspace, spec }: JobRecord): string => workspace?.folder ?? spec.folder
 
-/** Returns what a session of a job may still cost in USD. Null without a budget. */
+/** Returns the cost in USD that a session of a job may still cause. Null without a budget. */
 export function budgetLeftFor({ store }: Pick<JobDependencies, 'store'>, attempt: AttemptRecord): number | null {
   return budgetLeft(store.job(attempt.jobId)!, store.attempts(attempt.jobId), attempt)
 }
@@ -35,8 +35,8 @@ function withReadableCallList(
 }
 
 /**
- * Starts a client for a session of a job; `keep` receives every line it writes.
- * Throws when it cannot be started.
+ * Starts a client for a session of a job. `keep` receives every line it writes.
+ * Throws when the client cannot be started.
  */
 export async function startSession(
   deps: JobDependencies,
@@ -56,7 +56,7 @@ export async function startSession(
       sessionId,
       begin,
       cwd: jobFolder(job),
-      // A fork only writes a brief: installed hooks must neither list nor warn it.
+      // A fork only writes a brief. Installed hooks must neither list nor warn it.
       env: begin.how === 'fork' ? { ...jobEnvironment(deps, job), BATON_DISABLE: '1' } : jobEnvironment(deps, job),
       model,
       permissionMode,

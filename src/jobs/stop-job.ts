@@ -6,7 +6,7 @@ import { isOver, type Next, nextAfter } from './job.js'
 import { endProcesses } from './processes.js'
 import { endJob } from './run-job.js'
 
-/** Time to wait for the runner before its clients are ended from here. */
+/** Time to wait for the job's runner. After it, this process ends the runner's clients. */
 const PATIENCE_MS = 2_500
 const LONGEST_MS = 4_800
 const LOOK_MS = 50
@@ -74,7 +74,7 @@ const PAUSE_MS = 15_000
 /**
  * Pauses a job: the current batch returns, then its client exits.
  * Returns the job when it is paused or has ended before.
- * Throws when it is over or paused already, or does not pause in time.
+ * Throws when the job is over or paused already, or does not pause in time.
  */
 export async function pauseJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const { store } = deps
@@ -101,7 +101,7 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
   }
 }
 
-/** Carries out the user's pause or cancellation of a job whose runner died before it did. */
+/** Carries out the user's pause or cancellation of a job whose runner died before. */
 export async function carryOutStop(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const

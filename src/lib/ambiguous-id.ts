@@ -5,7 +5,7 @@ const SHOWN = 4
 const SHORTEST = 8
 
 /**
- * Creates the error for a shortened id that matches several.
+ * Creates the error for a shortened id that matches several ids.
  * The message lists the ids with as many characters as distinguish them.
  */
 export function ambiguousId(kind: string, written: string, ids: readonly string[]): BatonError {

@@ -5,7 +5,7 @@ import { scaleTimeout } from './patience.js'
 
 /**
  * The line that a running server keeps in `run/server` (mode 0600).
- * Hooks and commands of the same user find the server by it.
+ * Hooks and commands of the same user find the server by this line.
  */
 export interface AnnouncedServer {
   port: number
@@ -18,7 +18,7 @@ export interface AnnouncedServer {
   hello: string
   /**
    * The server's answer to `hello`.
-   * Callers send the token and the conversation only after they have read it.
+   * Callers send the token and the conversation only after they have read this proof.
    */
   proof: string
 }
@@ -34,7 +34,7 @@ export function announcementLine({ port, token, pid, hello, proof }: AnnouncedSe
 
 /**
  * Reads the server's announcement. Null when no server of this user has written one.
- * The server may have died since; `proveServer` finds out.
+ * The server may have died since. `proveServer` finds out.
  */
 export function readAnnouncement(file: string): AnnouncedServer | null {
   let line: RegExpExecArray | null
@@ -58,7 +58,7 @@ export type ProofFailure = 'nobody' | 'silent' | 'stranger'
 /**
  * Connects to the announced port and checks that the listener is the server that announced it.
  * Returns the connection, whose next bytes are an HTTP request.
- * Use it instead of a second connection, which might reach another listener.
+ * Use the returned connection, because a second one might reach another listener.
  */
 export function proveServer(
   { port, hello, proof }: AnnouncedServer,
@@ -98,7 +98,7 @@ export interface FoundServer extends AnnouncedServer {
 
 /**
  * Finds this user's running server and opens a proven connection to it.
- * Null when none runs or it does not answer.
+ * Null when no server runs or it does not answer.
  */
 export async function findServer(file: string): Promise<FoundServer | null> {
   const announced = readAnnouncement(file)

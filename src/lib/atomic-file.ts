@@ -32,7 +32,7 @@ interface AtomicWrite {
   mode?: number
   /**
    * Content that the file must still have just before it is replaced. Null: it must not exist.
-   * Absent: any content is replaced.
+   * Absent to replace any content.
    */
   expect?: Buffer | null
   /** Called between the steps, so that a test can kill the process there. */
@@ -47,7 +47,7 @@ export const isLeftover = (name: string) => TEMPORARY.test(name)
 
 /**
  * Writes a file so that readers see the old or the new bytes, never a mix, even after a power cut.
- * A symbolic link is kept; its target is replaced.
+ * A symbolic link is kept, and its target is replaced.
  */
 export function writeFileAtomic(path: string, bytes: Buffer | string, options: AtomicWrite = {}): void {
   const target = realTarget(path)

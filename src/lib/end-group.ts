@@ -4,7 +4,7 @@ const POLL_EVERY_MS = 25
 
 /**
  * Ends a whole process group: SIGTERM first, SIGKILL after `graceMs` if any process remains.
- * Its leader may have ended already while its children still run.
+ * The group's leader may have ended already while its children still run.
  * Resolves when the group is empty or was killed.
  */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
@@ -29,7 +29,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
 
 /**
  * Signals a process, or a process group when `pid` is negative.
- * Returns false when it does not exist or belongs to another user.
+ * Returns false when the process does not exist or belongs to another user.
  */
 export function signalProcess(pid: number, name: NodeJS.Signals): boolean {
   try {

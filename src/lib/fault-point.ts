@@ -14,6 +14,9 @@ import { lstatSync, readFileSync } from 'node:fs'
  * NOTICE_CLAIMED   a process has stored that it sends a notice but has not sent it yet
  * NOTICE_SENT      the target has accepted a notice but that is not stored yet
  * JOB_CALL         a job's client asks to execute a call that is not in the journal yet
+ *
+ * A driver is the process that types into a terminal.
+ * A sweep is the hourly search for sessions that must be archived.
  */
 export type FaultPoint =
   | 'ARCHIVE_SEGMENT'
@@ -29,14 +32,14 @@ export type FaultPoint =
   | 'JOB_CALL'
 
 /**
- * Blocks this process until a writer of the FIFO in `BATON_FAULT_<point>` closes it.
+ * Blocks this process until a writer of the FIFO in `BATON_FAULT_<point>` closes the FIFO.
  * Does nothing when the variable is not set, which is always the case outside tests.
  */
 export function faultPoint(point: FaultPoint): void {
   const fifo = process.env[`BATON_FAULT_${point}`]
   if (fifo === undefined) return
   try {
-    // Only a FIFO of this user is read: another file could be endless or fill the memory.
+    // Only a FIFO of this user is read, as another file could be endless or fill the memory.
     const stat = lstatSync(fifo)
     if (!stat.isFIFO() || stat.uid !== process.getuid?.()) return
     readFileSync(fifo)

@@ -5,8 +5,8 @@ export interface Fault {
   /** Advice to the user. For a fault with `repair`, what `baton doctor --fix` does. */
   fix: string
   /**
-   * Repairs the fault; may throw.
-   * Allowed only when it overrides no choice of the user and touches no data.
+   * Repairs the fault. May throw.
+   * A repair must not override a choice of the user or touch data.
    */
   repair?: () => void | Promise<void>
 }

@@ -3,8 +3,9 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isOwnedBy, lookAtNamedFile, readNamedText } from './named-file.js'
 
 /**
- * The folder in which git keeps a repository's state: `.git`,
- * or for a worktree or submodule the folder that its `.git` file names.
+ * The folder in which git keeps a repository's state:
+ * `.git`, or the folder that a `.git` file names
+ * (as in a worktree or submodule).
  */
 interface GitFolder {
   path: string
@@ -38,8 +39,8 @@ export function gitFolderOf(folder: string): GitFolder | null {
 }
 
 /**
- * Returns true when git would take a folder on the way up for a bare repository.
- * Git would use that folder's configuration, and git before 2.38 has no setting against it.
+ * Returns true when git would take a parent folder for a bare repository.
+ * Git would use that folder's configuration. Git before 2.38 has no setting against that.
  */
 export function isInsideBareRepository(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
@@ -55,7 +56,7 @@ export function headOf({ path }: GitFolder): string | null {
 
 /**
  * Returns false when a file that git reads first is a pipe, a device or a folder.
- * Git would wait on it without end, or fill the memory.
+ * Git would wait for such a file without end, or fill the memory.
  */
 export function isReadableByGit({ path }: GitFolder): boolean {
   return READ_BY_GIT.every((name) => {

@@ -64,8 +64,8 @@ export function gitState(folder: string, withinMs = scaleTimeout(PATIENCE_MS)): 
 }
 
 /**
- * Extracts the paths from status lines: `1 XY sub mH mI mW hH hI path`, `2 … path` with the
- * old path behind it, `u … path`, `? path`.
+ * Extracts the paths from lines of `git status`: `1 XY sub mH mI mW hH hI path`,
+ * `2 … path` with the old path behind it, `u … path`, `? path`.
  */
 function dirtyIn(entries: readonly string[]): string[] {
   const paths: string[] = []
@@ -80,16 +80,18 @@ function dirtyIn(entries: readonly string[]): string[] {
 }
 
 /**
- * Arguments of git status. Submodules are not searched, because each has a configuration
- * with filters of its own. Only a submodule's commit counts.
+ * Arguments of git status.
+ * Submodules are not searched, because each has a configuration with filters of its own.
+ * Only a submodule's commit counts.
  */
 const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
 
 type Setting = readonly [key: string, value: string]
 
 /**
- * Settings that override `.git/config`. A repository can name programs for git to start,
- * and signals name its folder, so those programs must never run.
+ * Settings that override `.git/config`.
+ * A repository can name programs for git to start.
+ * Signals name the folder of a repository, so those programs must never run.
  * Git's own rule about the owner of a repository (`safe.directory`) stays in force.
  */
 const PROBE = 'baton.probe'
@@ -118,7 +120,7 @@ function filterKeysIn(listed: string): string[] {
 
 /**
  * Passes settings as environment variables, because `-c` does not allow every character in a key.
- * They override those of the caller's own environment.
+ * These settings override those of the caller's own environment.
  */
 function settingsAsEnvironment(settings: readonly Setting[]): Record<string, string> {
   const entries = settings.flatMap(([key, value], at) => [
@@ -130,7 +132,7 @@ function settingsAsEnvironment(settings: readonly Setting[]): Record<string, str
 
 /**
  * Runs git. Null when it failed or took too long.
- * Fetching is turned off: a partial clone would start programs that its remote names.
+ * Fetching is turned off, because a partial clone would start programs that its remote names.
  */
 function git(folder: string, args: string[], timeout: number, settings = SAFE_SETTINGS): string | null {
   try {

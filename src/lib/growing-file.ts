@@ -6,8 +6,8 @@ import { writeFileAtomic } from './atomic-file.js'
 import { openNamedFile } from './named-file.js'
 
 /**
- * File for the state of reading a file that only grows, so that reading can resume.
- * There is one file per name.
+ * File that stores how far another file was read, so that reading can resume.
+ * The other file (the source) only grows. There is one state file per name.
  */
 export interface StateFile {
   folder: string
@@ -17,7 +17,7 @@ export interface StateFile {
 }
 
 /**
- * The stored header.
+ * The stored header of a state file.
  * The source is recognised by its inode, its first bytes and the bytes before the offset.
  */
 interface StateHeader {
@@ -36,7 +36,7 @@ const LONGEST_HEAD = 8 * 1024
 const END = 4096
 
 /**
- * Loads the stored state of a source file.
+ * Loads the stored reading state of a source file.
  * Null when there is none, the source was replaced since, or the state cannot be read.
  */
 export function loadState(memory: StateFile, source: string): { offset: number; state: unknown } | null {
@@ -52,7 +52,9 @@ export function loadState(memory: StateFile, source: string): { offset: number; 
   }
 }
 
-/** Returns the stored offset by reading only the header. 0 when there is no usable state. */
+/**
+ * Returns the stored offset by reading only the state's header. 0 when there is no usable state.
+ */
 export function loadOffset(memory: StateFile, source: string): number {
   let fd: number
   try {
@@ -78,7 +80,7 @@ export function serializeState(state: object): Buffer | null {
   return bytes.length > LONGEST ? null : bytes
 }
 
-/** Stores the state atomically: readers see the previous state or this one, never half of it. */
+/** Stores the state atomically. Readers see the previous state or this one, never half of it. */
 export function storeState(memory: StateFile, source: string, offset: number, state: Buffer): void {
   const seen = identifySource(source, offset)
   if (seen === null) return
@@ -98,7 +100,7 @@ export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry:
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Returns the path of a stored state. A name that could lead to another folder is hashed. */
+/** Returns the path of a state file. A name that could lead to another folder is hashed. */
 function pathOf({ folder, name }: Omit<StateFile, 'format'>): string {
   return join(folder, /^\w[\w-]{0,127}$/.test(name) ? name : sha256(name))
 }
@@ -110,8 +112,8 @@ function isSameSource(head: StateHeader, { format }: StateFile, source: string):
 }
 
 /**
- * Reads inode and bytes that identify the source.
- * Null when it is gone or shorter than the offset.
+ * Reads inode and bytes that identify the source file.
+ * Null when the source is gone or shorter than the offset.
  */
 function identifySource(source: string, offset: number): Pick<StateHeader, 'inode' | 'ends'> | null {
   const opened = openNamedFile(source, 'this-user')

@@ -8,7 +8,7 @@ import { quoteForShell } from './shell-words.js'
 type Folders = Pick<Home, 'root' | 'server' | 'spool' | 'outbox' | 'live'>
 
 /**
- * Limit for the path of the home; the launcher has the same.
+ * Limit for the path of the home. The launcher has the same limit.
  * SQLite opens no path above 512 bytes, and bash needs seconds for very long ones.
  */
 const LONGEST_PATH = 400
@@ -20,16 +20,16 @@ export function isFileSystemRoot(path: string): boolean {
 }
 
 /**
- * Explains why a home must not be used. Null when it may be, also when it does not exist yet.
- * A user who owns it, or can write to it or its folders, could forge signals and answers
- * or read conversations.
+ * Explains why a home must not be used. Null when it may be used, also if it does not exist yet.
+ * A user who owns the home, or can write to it or its folders, could forge signals and answers.
+ * Such a user could also read conversations.
  */
 export function judgeHome(home: Folders): BatonError | null {
   const { root } = home
   if (Buffer.byteLength(root) > LONGEST_PATH)
     return unusable(`Baton's home has a path of more than ${LONGEST_PATH} bytes`, 'Set BATON_HOME to a shorter path.')
   // Node replaces bytes that are not UTF-8 by this character.
-  // Baton would use another folder than the hooks do.
+  // Baton would then use another folder than the hooks do.
   if (root.includes('\ufffd'))
     return unusable(`The path of Baton's home (${root}) is not valid UTF-8`, 'Set BATON_HOME to another path.')
   try {
@@ -42,7 +42,7 @@ export function judgeHome(home: Folders): BatonError | null {
     if (linked) return linked
     for (const path of [root, dirname(home.server), home.spool, home.outbox, home.live]) {
       // A linked home is the user's choice.
-      // A linked spool is refused: hooks write no signals through it.
+      // A linked spool is refused, because hooks write no signals through a link.
       if (path === home.spool && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
         return unsafe(`${path} is a symbolic link`, `Run rm ${quoteForShell(path)}. Hooks create the folder again.`)
       const stat = statSync(path, { throwIfNoEntry: false })
@@ -108,7 +108,7 @@ export function openHomeFolder(home: Folders): void {
   const run = dirname(home.server)
   try {
     makePrivateFolder(home.root)
-    // Not recursive: in folders such as /proc, Node would retry without end.
+    // Not recursive, because in folders such as /proc Node would retry without end.
     mkdirSync(run, { mode: 0o700 })
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return

@@ -8,7 +8,7 @@ export interface Home {
   config: string
   store: string
   log: string
-  /** The launcher at a stable path, which the settings of agents name. */
+  /** The launcher (hook program) at a stable path, which the settings of agents name. */
   launcher: string
   /** File with the port, token and pid of the running server. */
   server: string
@@ -22,7 +22,7 @@ export interface Home {
   compiled: string
   /** Project files that the user accepted, one file per folder. */
   trust: string
-  /** Briefs, one folder per seat. */
+  /** Briefs, one folder per seat (terminal or job). */
   briefs: string
   /** The key that signs briefs of this machine. */
   key: string
@@ -44,9 +44,10 @@ type Env = Record<string, string | undefined>
 
 /**
  * Returns the paths of the home.
- * `BATON_HOME` has priority. Next are the paths that the launcher was installed with
- * (`BATON_DATA`, `BATON_CONFIG`, `BATON_LOG_FILE`), because the client's environment may differ
- * from that of the shell in which Baton was installed.
+ * `BATON_HOME` has priority.
+ * Next are the paths with which the launcher was installed (`BATON_DATA`, `BATON_CONFIG`,
+ * `BATON_LOG_FILE`).
+ * The client's environment may differ from that of the shell in which Baton was installed.
  */
 export function batonHome(env: Env = process.env): Home {
   const own = env.BATON_HOME && isAbsolute(env.BATON_HOME) ? env.BATON_HOME : undefined

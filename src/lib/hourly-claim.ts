@@ -5,14 +5,14 @@ import type { Home } from './home.js'
 import { namesInFolder } from './named-file.js'
 
 const HOUR_MS = 3_600_000
-/** Limit of entries; a folder with more is not Baton's own. */
+/** Maximum number of entries. A folder with more entries is not Baton's own. */
 const MOST_NAMES = 10_000
 
 /**
- * Lets one of many processes do something at most once an hour, without a lock.
- * The file `{name}-{hour}` is created exclusively, so one process wins, and a process that
- * is killed afterwards leaves nothing to clean up.
- * In a folder without such a file the first hour begins now.
+ * Lets only one of many processes do something, at most once an hour, without a lock.
+ * The file `{name}-{hour}` is created exclusively, so one process wins.
+ * A process that is killed afterwards leaves nothing to clean up.
+ * In a folder without such a file, the first hour begins now.
  */
 interface HourlyClaim {
   folder: string
@@ -21,8 +21,8 @@ interface HourlyClaim {
 }
 
 /**
- * Returns true when no process has claimed within the last hour.
- * Its only side effect is to begin the first hour.
+ * Returns true when no process has claimed the work within the last hour.
+ * The only side effect is to begin the first hour.
  */
 export function isDue(claim: HourlyClaim): boolean {
   const marks = marksOf(claim)
@@ -31,14 +31,14 @@ export function isDue(claim: HourlyClaim): boolean {
   return false
 }
 
-/** Returns true for the one process that may act now. */
+/** Returns true for the one process that may do the hourly work now. */
 export function claimHour(claim: HourlyClaim): boolean {
   if (!isDue(claim) || !create(claim)) return false
   for (const mark of marksOf(claim)) if (mark !== markAt(claim)) rmSync(join(claim.folder, mark), { force: true })
   return true
 }
 
-/** The claim for the sweep, which finds sessions that ended without a signal. */
+/** The hourly claim for the sweep, which finds sessions that ended without a signal. */
 export function sweepClaim({ root }: Pick<Home, 'root'>, now: Date): HourlyClaim {
   return { folder: join(root, 'run'), name: 'swept', now }
 }
@@ -51,16 +51,14 @@ function marksOf({ folder, name }: HourlyClaim): string[] {
   return namesInFolder(folder, MOST_NAMES).filter((mark) => marks.test(mark))
 }
 
-/**
- * Returns true for a mark older than an hour, or from the future because the clock was set back.
- */
+/** Returns true for a mark file older than an hour, or from the future (the clock was set back). */
 function isOld({ folder, now }: HourlyClaim, mark: string): boolean {
   const made = statSync(join(folder, mark), { throwIfNoEntry: false })?.mtimeMs ?? 0
   return Math.abs(now.getTime() - made) >= HOUR_MS
 }
 
 /**
- * Creates the mark. False when another process was faster or the folder is not writable.
+ * Creates the mark file. False when another process was faster or the folder is not writable.
  * The folder itself is never created, because nothing may reappear after an uninstall.
  */
 function create(claim: HourlyClaim): boolean {

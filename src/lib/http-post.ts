@@ -1,7 +1,7 @@
 import { codeOf, reasonOf } from './errors.js'
 
 const MOST_REPLY = 1024 * 1024
-/** Longest delay of a timer in Node; a longer one fires at once. */
+/** Longest delay of a timer in Node. A longer timer fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 interface Post {

@@ -4,13 +4,13 @@ import { type JsonArray, type JsonNode, type JsonObject, readJson } from './json
 interface Layout {
   eol: string
   unit: string
-  /** False when the whole file is one line. */
+  /** True when the file has line breaks. False when the whole file is one line. */
   lines: boolean
   /** True for `"a": 1`, false for `"a":1`. */
   spaced: boolean
 }
 
-/** Adds a property at the end of an object. `node` must have been read from `text`. */
+/** Adds a property at the end of a JSON object. `node` must have been read from `text`. */
 export function addProperty(text: string, node: JsonObject, key: string, value: unknown): string {
   return add(
     text,
@@ -19,12 +19,12 @@ export function addProperty(text: string, node: JsonObject, key: string, value: 
   )
 }
 
-/** Adds an item at the end of an array. */
+/** Adds an item at the end of a JSON array. */
 export function addItem(text: string, node: JsonArray, value: unknown): string {
   return add(text, node, (lay, indent, lines) => print(value, lay, indent, lines))
 }
 
-/** Removes a part of an object or array with its comma: the inverse of adding it. */
+/** Removes a part of an object or array with its comma, the inverse of adding that part. */
 export function removePart(text: string, node: JsonObject | JsonArray, index: number): string {
   const { parts } = node
   const part = parts[index]!

@@ -12,15 +12,15 @@ const LAST_BACKWARD_CHUNK = 1024 * 1024
 type VisitLine = (buffer: Buffer, start: number, end: number, offset: number) => void
 
 interface ScanOptions {
-  /** Longer lines are skipped without being kept in memory. */
+  /** Maximum length of a line. Longer lines are skipped without being kept in memory. */
   longestLine: number
-  /** True when `from` is inside a line: bytes up to the first line end are dropped. */
+  /** True when `from` is inside a line. Bytes up to the first line end are then dropped. */
   midLine?: boolean
 }
 
 /** The end of a scan. */
 export interface ScanEnd {
-  /** Start of the next scan, after the last complete line. */
+  /** Offset where the next scan starts, after the last complete line. */
   next: number
   /** True when `next` is inside an unfinished line that is longer than `longestLine`. */
   midLine: boolean
@@ -71,7 +71,7 @@ export function scanLines(fd: number, from: number, to: number, options: ScanOpt
 
 /**
  * Visits complete lines of [0, to) from the last to the first.
- * Stops when the visitor returns true or `most` bytes were read; skips an unfinished last line.
+ * Stops when the visitor returns true or `most` bytes were read. Skips an unfinished last line.
  * Returns the end of the last complete line. Null when there is none.
  */
 export function scanLinesBackwards(

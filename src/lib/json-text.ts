@@ -3,7 +3,7 @@ export type JsonNode = JsonObject | JsonArray | JsonScalar
 
 interface Place {
   start: number
-  /** First offset after the part. */
+  /** First offset after this part of the JSON text. */
   end: number
 }
 interface JsonProperty extends Place {

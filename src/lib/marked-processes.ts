@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 
 /**
  * Returns the processes of this user whose environment contains `name=value`.
- * Child processes inherit it, whatever their group or parent.
+ * Child processes inherit the variable, whatever their group or parent.
  */
 export function processesMarkedWith(mark: string): number[] {
   return platform() === 'linux' ? markedInProc(mark) : markedByPs(mark)

@@ -15,18 +15,19 @@ import { codeOf, reasonOf } from './errors.js'
  * Opens files whose path came from elsewhere: a signal, a transcript, a repository, a project, a
  * client's registry. Anything may be at such a path, so these rules apply:
  *
- * - Only regular files are opened: opening a pipe waits for a writer, and some devices act on it.
- * - The open never waits (O_NONBLOCK), and the descriptor is checked again, because the path may
- *   lead elsewhere by then.
+ * - Only regular files are opened. Opening a pipe waits for a writer, and some devices act on it.
+ * - The open never waits (O_NONBLOCK).
+ * - The descriptor is checked again, because the path may lead elsewhere by then.
  * - The owner is checked if the file must be this user's own, because root can read every file.
- * - At most as many bytes are read as the file had when it was opened. A growing file cannot keep
- *   the reader busy, and the endless files of /proc (`kmsg`, `self/mem`) have size 0.
+ * - At most as many bytes are read as the file had when it was opened.
+ * A growing file cannot keep the reader busy.
+ * The endless files of /proc (`kmsg`, `self/mem`) have size 0.
  *
  * A network file system that does not answer still blocks, because Node has no limit for that.
  */
 
 /**
- * Whose files are accepted.
+ * Owners whose files are accepted.
  *
  * this-user          transcripts and the files beside them
  * this-user-or-root  settings, which an administrator or a package manager may own
@@ -37,7 +38,7 @@ export type FileOwner = 'this-user' | 'this-user-or-root' | 'anyone'
 /** Why a file was not opened. */
 export interface RefusedFile {
   refused: 'missing' | 'not-a-file' | 'other-owner' | 'unreadable'
-  /** A sentence that names the file. */
+  /** Reason of the refusal: a sentence that names the file. */
   reason: string
   /**
    * The kind of entry found instead of a file, such as "a pipe".
@@ -50,7 +51,7 @@ export interface RefusedFile {
 
 /** A file that passed all checks. */
 export interface OpenedFile {
-  /** File descriptor; the caller closes it. */
+  /** File descriptor. The caller closes it. */
   fd: number
   stats: Stats
 }
@@ -60,7 +61,7 @@ const MISSING = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
 const CHUNK = 64 * 1024
 
 /**
- * Opens a file by the rules above.
+ * Opens a file by the rules at the top of this file.
  * `links: 'refuse'`: the last part of the path must not be a symbolic link.
  */
 export function openNamedFile(
@@ -85,7 +86,7 @@ export function openNamedFile(
   }
 }
 
-/** Checks a path by the rules above without opening the file. */
+/** Checks a path by the rules at the top of this file, without opening the file. */
 export function lookAtNamedFile(path: string, owner: FileOwner): Stats | RefusedFile {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })

@@ -22,7 +22,7 @@ export function makePrivateFolder(path: string): void {
 
 /**
  * Creates a private folder, and removes the access of others from an existing one.
- * Only for folders that belong to Baton.
+ * Use the function only for folders that belong to Baton.
  */
 export function keepFolderPrivate(path: string): void {
   makePrivateFolder(path)

@@ -3,7 +3,7 @@ import { platform, uptime } from 'node:os'
 import { codeOf } from './errors.js'
 import { cacheFor } from './remember.js'
 
-/** A process, distinguished from later ones that get the same pid. */
+/** Identity of a process, which differs from that of later processes with the same pid. */
 export interface ProcessIdentity {
   pid: number
   /** Opaque value that is equal only for the same process. */
@@ -27,7 +27,9 @@ export function processInfo(pid: number): ProcessInfo | null {
   return remembered(String(pid), () => readProcess(pid))
 }
 
-/** Returns the identity under which this process claims work, because a pid may be reused. */
+/**
+ * Returns the identity under which this process claims work. A pid may be reused, an identity not.
+ */
 export function ownIdentity(): { pid: number; startedAt: string } {
   const { pid, startedAt } = processInfo(process.pid)!
   return { pid, startedAt }
@@ -36,16 +38,16 @@ export function ownIdentity(): { pid: number; startedAt: string } {
 const readProcess = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
 
 /**
- * Cached for 5 seconds: a server asks about the same processes thousands of times a second,
- * and on macOS every lookup starts `ps`.
+ * Cached for 5 seconds. A server asks about the same processes thousands of times a second.
+ * On macOS every lookup starts `ps`.
  */
 const remembered = cacheFor<ProcessInfo | null>(5_000, 1024)
 
 /**
  * Returns a process if it runs as this user.
  * Null for another user, a dead process or an unknown owner.
- * Every pid in a signal is checked here, so that no signal can make Baton read from,
- * type into or start anything of another user's process.
+ * Every pid in a signal is checked here.
+ * No signal can make Baton read from, type into or start anything of another user's process.
  */
 export function ownProcess(pid: number): ProcessInfo | null {
   const info = processInfo(pid)
@@ -71,7 +73,9 @@ function parentOf(pid: number): number {
   }
 }
 
-/** Returns true while this very process runs; a later process with the same pid does not count. */
+/**
+ * Returns true while exactly this process runs. A later process with the same pid does not count.
+ */
 export function isAlive(identity: ProcessIdentity): boolean {
   return readProcess(identity.pid)?.startedAt === identity.startedAt
 }
@@ -131,8 +135,8 @@ function fromProc(pid: number): ProcessInfo | null {
     const ticks = fields[19]
     if (fields[0] === 'Z' || ticks === undefined) return null
     const startedAtMs = Date.now() - uptime() * 1000 + (Number(ticks) / TICKS_PER_SECOND) * 1000
-    // The folder's owner is the effective user even if the process may not be dumped;
-    // the owner of the files in it is not (proc(5)).
+    // The folder's owner is the effective user, even if the process may not be dumped.
+    // The owner of the files in the folder is not (proc(5)).
     const owner = statSync(`/proc/${pid}`).uid
     return { pid, startedAt: ticks, startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : null, owner }
   } catch {
@@ -161,7 +165,7 @@ function fromPs(pid: number): ProcessInfo | null {
 }
 
 function ps(pid: number, column: string): string {
-  // Loaded on demand: only macOS needs the module, and it costs every hook three milliseconds.
+  // Loaded on demand: only macOS needs the module, which costs every hook three milliseconds.
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   return execFileSync('ps', ['-o', column, '-p', String(pid)], {
     encoding: 'utf8',

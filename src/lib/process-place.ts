@@ -5,9 +5,9 @@ import { basename, isAbsolute } from 'node:path'
 import { commandLine } from './process-info.js'
 
 /**
- * Returns the program of a process, and its script if that program is an interpreter,
- * so that another process of its kind can be started.
- * Null when it cannot be read, or the file was replaced since.
+ * Returns the program of a process, and its script if that program is an interpreter.
+ * With these, another process of the same kind can be started.
+ * Null when they cannot be read, or the file was replaced since.
  */
 export function programOf(pid: number): string[] | null {
   const program = executableOf(pid)

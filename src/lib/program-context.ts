@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The program that uses the app: its environment, its clock and the folder of its built files. */
+/** Environment, clock and folder of built files of the program that uses the app. */
 export interface ProgramContext {
   env: Record<string, string | undefined>
   program: string

@@ -28,7 +28,7 @@ export function sanitizeName(text: string): string {
 
 /**
  * Returns text of tools or the agent as a quotation in one line.
- * Nothing in it can end the quotation or look like an instruction.
+ * No text inside can end the quotation or look like an instruction.
  */
 export function quoteAsData(text: string): string {
   const line = removeUnseen(text).replace(/\s+/g, ' ').trim()
@@ -45,7 +45,7 @@ function removeUnseen(text: string): string {
   return withoutOwnMark(plain)
 }
 
-/** The mark at the start of Baton's own messages, in any case and with spaces inside. */
+/** The mark `[baton]` at the start of Baton's own messages, in any case and with spaces inside. */
 const OWN_MARK = /\[(\s{0,5}baton\s{0,5})\]/gi
 
 /**

@@ -1,4 +1,4 @@
-/** Caches answers by key for `ms` milliseconds, at most `most` of them, oldest dropped first. */
+/** Caches values by key for `ms` milliseconds, at most `most` of them, oldest dropped first. */
 export function cacheFor<T>(
   ms: number,
   most: number,

@@ -12,11 +12,11 @@ export interface CommandOptions {
   /** Standard input. Null or absent for none. */
   input?: string | null
   timeoutMs: number
-  /** Number of bytes of each stream's beginning and end are kept. */
+  /** Number of bytes kept of the beginning and the end of each output stream. */
   keep: { head: number; tail: number }
   /** Receives the chunks of both streams as they arrive. */
   onOutput?(chunk: Buffer): void
-  /** Aborting it kills the program, as at a timeout. */
+  /** Signal whose abort kills the program, as a timeout does. */
   signal?: AbortSignal
   /** Kills processes that the program left running in its group, also without a timeout. */
   endsGroup?: boolean
@@ -26,7 +26,7 @@ export interface CommandOptions {
 
 /** The end of a program. */
 export interface CommandEnd {
-  /** Null when the program was killed or never started. */
+  /** Exit code. Null when the program was killed or never started. */
   exitCode: number | null
   /** Name of the signal that ended the program. Null when it exited by itself. */
   endedBy: string | null
@@ -42,7 +42,7 @@ export interface CommandEnd {
 const GRACE_MS = 2_000
 /** Time to read the last bytes of a pipe that a background process holds open. */
 const DRAIN_MS = 250
-/** Longest delay of a timer in Node; a longer one fires at once. */
+/** Longest delay of a timer in Node. A longer timer fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
@@ -66,7 +66,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
     ...more,
   })
   if (options.signal?.aborted) return end({ stopped: true })
-  // Checked first: the error of `spawn` would name the program as missing, not the folder.
+  // Checked first, because the error of `spawn` would name the program as missing, not the folder.
   if (!existsSync(options.cwd)) return end({ trouble: `the folder ${options.cwd} does not exist` })
   const [program, ...args] = typeof options.command === 'string' ? ['/bin/sh', '-c', options.command] : options.command
   let child: ReturnType<typeof spawn>
@@ -90,7 +90,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
     })
     stream.on('error', () => {})
   }
-  // EPIPE is ignored: a program may end without reading its input.
+  // EPIPE is ignored, because a program may end without reading its input.
   child.stdin!.on('error', () => {})
   child.stdin!.end(options.input ?? '')
 
@@ -156,13 +156,13 @@ export class KeptOutput {
     if (rest.length === 0) return
     this.last.push(Buffer.from(rest))
     this.lastBytes += rest.length
-    // Joined only now and then: joining for every byte of a slow printer would be expensive.
+    // Joined only now and then, as joining for every byte of a slow printer would be expensive.
     if (this.lastBytes <= 2 * this.tail && this.last.length <= 4_096) return
     this.last = [this.end()]
     this.lastBytes = this.last[0]!.length
   }
 
-  /** Number of bytes between beginning and end that were dropped. */
+  /** Number of bytes that were dropped between the kept beginning and end. */
   get dropped(): number {
     return Math.max(0, this.bytes - this.firstBytes - this.tail)
   }

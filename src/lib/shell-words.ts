@@ -8,7 +8,7 @@ const OPERATOR = /^(?:\d?>>?&?\d?|<|\|\||&&|;|\||&|\n)/
 /**
  * Splits a command into the words that a shell would see, including operators.
  * Expands `~` and plain variables.
- * Null when the command uses other features of the shell, so it cannot be one of Baton's.
+ * Null when the command uses other features of the shell. Commands by Baton never do.
  */
 export function shellWords(command: string, env: Record<string, string | undefined>): string[] | null {
   const words: string[] = []

@@ -2,13 +2,13 @@ import { sanitizeText } from './quote.js'
 
 /** Longest title of a session, in characters. Lists show it in one line. */
 const MOST = 80
-/** Limit of the text that is read, because a prompt may contain a whole file. */
+/** Maximum number of characters that are read, because a prompt may contain a whole file. */
 const LOOKED_AT = 1_000
 
 /**
  * Shortens a text of any author to a title: one line of at most 80 characters.
  * Removes control characters, escape sequences and anything that passes for Baton's text.
- * Null when nothing remains.
+ * Null when no text remains.
  */
 export function shortTitle(text: string): string | null {
   const line = sanitizeText(text.slice(0, LOOKED_AT)).replace(/\s+/g, ' ').trim()
@@ -25,7 +25,7 @@ export function shortTitle(text: string): string | null {
 
 /**
  * True for a prompt about the work, which can serve as a title.
- * Baton's own prompts, notices of the client and commands without arguments say nothing about it.
+ * Baton's own prompts, notices of the client and commands without arguments cannot.
  */
 export function isRequest(prompt: string): boolean {
   return !/^\s*(?:\[baton\]|<|\/\S+\s*$|$)/i.test(prompt)

@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 
 /**
  * Returns the device of a process's controlling terminal, such as `/dev/pts/3`.
- * Null when it has none or has ended.
+ * Null when the process has no terminal or has ended.
  */
 export function terminalOf(pid: number): string | null {
   try {

@@ -1,6 +1,6 @@
 /**
- * A queue that one reader iterates. Pushing never waits and loses nothing; read items are dropped.
- * A client that had to wait for the reader would also wait with its questions.
+ * A queue that one reader iterates. Pushing never waits and loses nothing. Read items are dropped.
+ * A client that had to wait for the reader could not ask its questions meanwhile.
  */
 export class UnboundedQueue<T> implements AsyncIterable<T> {
   private items: T[] = []

@@ -31,8 +31,8 @@ interface YamlFile {
 }
 
 /**
- * Size limit of one file. Hooks and the server read files that come with a repository,
- * and the YAML library takes quadratic time in some counts, so every count is limited.
+ * Size limit of one file. Hooks and the server read files that come with a repository.
+ * The YAML library takes quadratic time in some counts, so every count is limited.
  */
 export const MAX_BYTES = 64_000
 /**
@@ -41,17 +41,17 @@ export const MAX_BYTES = 64_000
  */
 const MAX_LEXEMES = 6_000
 const MAX_DEPTH = 60
-/** The library walks the whole document for each alias. */
+/** Maximum number of aliases, because the library walks the whole document for each alias. */
 const MAX_ALIASES = 100
-/** Number of faults that are listed. One more entry counts the rest. */
+/** Number of faults that are listed. An additional entry counts the others. */
 const MAX_FAULTS = 20
 
 /**
- * A parsed YAML file with the bytes it was parsed from,
- * so that a hash of the bytes is valid for exactly this `value`.
+ * A parsed YAML file with the bytes from which it was parsed.
+ * A hash of these bytes is valid for exactly this `value`.
  */
 interface YamlRead extends YamlFile {
-  /** Null when the file could not be read. */
+  /** Bytes of the file. Null when the file could not be read. */
   bytes: Buffer | null
   /** Owner's uid. Null when the file could not be opened. */
   owner: number | null
@@ -93,9 +93,9 @@ export function parseYaml(path: string, text: string): YamlFile {
 }
 
 /**
- * Returns why a text must not be parsed. Null when it may be.
- * The library builds its tree by recursion: deep nesting overflows the stack
- * and ends the whole process, with no error to catch.
+ * Returns why a text must not be parsed. Null when it may be parsed.
+ * The library builds its tree by recursion, and deep nesting overflows the stack.
+ * That would end the whole process, with no error to catch.
  */
 function limitExceededBy(text: string): { reason: string; hint: string } | null {
   const lexemes: string[] = []
@@ -219,8 +219,9 @@ export function parseYamlValue(written: string): unknown {
 
 /**
  * Sets one value in a YAML text and keeps its comments and order.
- * Replacing a scalar by a scalar changes nothing else. Otherwise the library rewrites the document,
- * which may change spaces and indents. The text must be one that `parseYaml` accepts.
+ * Replacing a scalar by a scalar changes nothing else.
+ * Otherwise the library rewrites the document, which may change spaces and indents.
+ * The text must be one that `parseYaml` accepts.
  * Throws when a key is below something that is neither a map nor a list.
  */
 export function setYamlValue(text: string, path: KeyPath, value: unknown): string {
@@ -231,7 +232,7 @@ export function setYamlValue(text: string, path: KeyPath, value: unknown): strin
     const written = stringify(value, { schema: 'core', lineWidth: 0 }).trimEnd()
     if (start < end && !written.includes('\n')) return `${text.slice(0, start)}${written}${text.slice(end)}`
   }
-  // A file with only comments has no contents; setting a key creates the map.
+  // A file with only comments has no contents. Setting a key creates the map.
   for (let length = 1; length < path.length; length++) {
     const node: unknown = document.getIn(path.slice(0, length), true)
     // A key without a value, such as `handoff:`, may become a map.

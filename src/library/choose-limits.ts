@@ -6,13 +6,13 @@ const LARGE_WINDOW = 1_000_000
 /** Tokens between the compaction point of an agent and the end of its window. */
 export const COMPACTS_BEFORE = 33_000
 
-/** Inputs that decide a session's window and compaction point. */
+/** Inputs that decide a session's context window and compaction point. */
 interface LimitSources {
-  /** Window given by the caller. Null when it gave none. */
+  /** Context window given by the caller. Null when the caller gave none. */
   window: number | null
   compaction: number | null
   record: SessionRecord | null
-  /** Model that the caller named now. Null when it named none. */
+  /** Model that the caller named now. Null when the caller named none. */
   model: string | null
   /** Tokens used now. Null when unknown. */
   used: number | null
@@ -21,9 +21,10 @@ interface LimitSources {
 }
 
 /**
- * Chooses the limits of a session: the caller's first, then those its client reported, then those
- * derived from the model. The client's come first because this process may have another
- * environment, and derived limits that differ would move the levels back and forth.
+ * Chooses the limits of a session: the caller's first, then those that its client reported.
+ * Limits derived from the model come last.
+ * This process may have another environment than the client.
+ * Derived limits that differ from the client's would move the levels back and forth.
  * An unknown session gets a 200k window: a warning too early does less harm than none.
  */
 export function chooseLimits(sources: LimitSources): Limits {
@@ -40,7 +41,7 @@ export function chooseLimits(sources: LimitSources): Limits {
   return reliable ?? assumedLimits(stored?.window ?? SMALL_WINDOW, sources.used)
 }
 
-/** True when the client itself reported to Baton: its transcript or its process is known. */
+/** True when the client itself reported to Baton, so that its transcript or process is known. */
 export function hasClient(record: SessionRecord): boolean {
   return record.transcriptPath !== null || record.process !== null
 }
@@ -58,7 +59,7 @@ function limitsFromCaller(point: number, window: number | null): Limits {
   }
 }
 
-/** Assumes the smallest window, or the large one if an answer had more input than fits. */
+/** Assumes the smallest window, or the large one if an answer had more input than fits into it. */
 function assumedLimits(least: number, used: number | null): Limits {
   const window = used !== null && used > least ? LARGE_WINDOW : least
   return { window, point: window - COMPACTS_BEFORE, mode: 'proactive', exact: false, reason: ASSUMED }

@@ -32,16 +32,19 @@ import {
   type UsageUpdate,
 } from './usage-state.js'
 
-/** Decoder of the messages and usage objects that callers pass: those of the default agent. */
+/** Decoder of the messages and usage objects that callers pass, as of the default agent. */
 const SDK = agentClients[DEFAULT_AGENT]!.sdk!
 
-/** Wait for a locked store. No client waits for the library, so that many processes can queue. */
+/**
+ * Time to wait for a locked store. No client waits for the library, so many processes can queue.
+ */
 const BUSY_MS = 30_000
 
 /**
- * Measures one session from any program. The state is in Baton's own store, shared with hooks,
- * commands and other processes; each call is one transaction. Calls other than `open` and
- * `updateUsage` throw only BatonError, whose `hint` says what to do.
+ * Measures one session from any program.
+ * The state is in Baton's own store, shared with hooks, commands and other processes.
+ * Each call is one transaction.
+ * All calls except `open` and `updateUsage` throw only BatonError, whose `hint` says what to do.
  */
 export class Tracker {
   private readonly options: ResolvedOptions
@@ -57,8 +60,9 @@ export class Tracker {
   }
 
   /**
-   * Opens the store. Throws a BatonError when it is damaged, newer or read-only, and leaves it
-   * unchanged then; RangeError for impossible numbers.
+   * Opens the store.
+   * Throws a BatonError when the store is damaged, newer or read-only, and leaves it unchanged.
+   * Throws RangeError for impossible numbers.
    */
   static open(options: TrackerOptions = {}): Tracker {
     const resolved = resolveOptions(options)
@@ -71,9 +75,10 @@ export class Tracker {
   }
 
   /**
-   * Records the usage of one answer. The context use follows from this answer alone; the totals
-   * grow by it. Throws RangeError for a negative, fractional or infinite count and TypeError for
-   * a value that is no number; then nothing has changed.
+   * Records the usage of one answer.
+   * The context use follows from this answer alone, and the totals grow by it.
+   * Throws RangeError for a negative, fractional or infinite count.
+   * Throws TypeError for a value that is no number. After an error, nothing has changed.
    */
   updateUsage(usage: AnswerUsage): UsageUpdate {
     const measured = SDK.measureAnswer(usage)
@@ -82,7 +87,8 @@ export class Tracker {
 
   /**
    * Records a message of the Agent SDK, a line of `claude -p --output-format stream-json`, or the
-   * reply to `getContextUsage()`. Repeated messages and those without usage change nothing.
+   * reply to `getContextUsage()`.
+   * Repeated messages and messages without usage change nothing.
    */
   observe(message: unknown): UsageUpdate {
     const report = SDK.report(message, this.session, this.options.env, this.turnOutput)
@@ -92,8 +98,9 @@ export class Tracker {
   }
 
   /**
-   * Returns the highest level that the current use, or that of a given state, has reached. Null
-   * when it has reached none or is unknown. A given state is compared with the current levels.
+   * Returns the highest level that the current use, or that of a given state, has reached.
+   * Null when no level is reached or the use is unknown.
+   * A given state is compared with the current levels.
    */
   checkThresholds(state?: UsageState): string | null {
     if (state === undefined) return this.currentState().threshold_reached
@@ -106,8 +113,8 @@ export class Tracker {
   }
 
   /**
-   * True when the current use has reached a level that asks for a handoff. Always false while the
-   * session is being compacted.
+   * True when the current use has reached a level that asks for a handoff.
+   * Always false while the session is being compacted.
    */
   shouldAutoPause(): boolean {
     return this.currentState().auto_pause_active
@@ -125,7 +132,10 @@ export class Tracker {
     return summaryOf(this.currentState())
   }
 
-  /** Continues with another session. A known id starts over, unless its client measures it. */
+  /**
+   * Continues with another session.
+   * A session with a known id starts over, unless its client measures it.
+   */
   resetSession(id: string): UsageState {
     const sessionId = checkId(id)
     const known = this.store((app) => resetSession(app.engine.deps, sessionId))
@@ -136,8 +146,9 @@ export class Tracker {
   }
 
   /**
-   * Archives the transcript of a session, its subagents' included. Throws when archiving is off or
-   * nothing could be stored. `pending` means that another process stores the same transcript.
+   * Archives the transcript of a session and those of its subagents.
+   * Throws when archiving is off or nothing could be stored.
+   * `pending` means that another process stores the same transcript.
    */
   archive(session: string = this.session): Archive {
     return this.store((app) => {
@@ -153,14 +164,15 @@ export class Tracker {
   }
 
   /**
-   * Writes a brief from the session's transcript and its repository, without a model. No handoff
-   * starts; `baton handoffs use` gives the brief to a session. Replaces the last one written so.
+   * Writes a brief from the session's transcript and its repository, without a model.
+   * No handoff starts. `baton handoffs use` gives the brief to a session.
+   * The brief replaces the last one written in this way.
    */
   writeBrief(session: string = this.session, { reason = null }: { reason?: string | null } = {}): WrittenBrief {
     return this.store((app) => writeBriefNow(app, this.named(app, session), reason))
   }
 
-  /** Steps and minutes to each level and to compaction. */
+  /** Returns steps and minutes until each level and compaction. */
   forecast(session: string = this.session): SessionForecast {
     return this.store((app) => {
       const record = this.named(app, session)
@@ -168,7 +180,7 @@ export class Tracker {
     })
   }
 
-  /** Errors of the configuration files. Until they are fixed the last valid state applies. */
+  /** Errors of the configuration files. Until they are fixed, the last valid state applies. */
   configProblems(): ConfigProblem[] {
     return this.store(
       ({ policyOf }) =>
@@ -229,7 +241,9 @@ export class Tracker {
   }
 }
 
-/** Counts the output of the running turn: an answer adds to it, a result ends it. */
+/**
+ * Counts the output tokens of the running turn: an answer adds to them, a result ends the count.
+ */
 function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeated: boolean): void {
   const { kind, sessionId, spend } = report
   if (kind === 'turn-end' || kind === 'turn-failed') turnOutput.delete(sessionId)
@@ -254,7 +268,7 @@ function writeBriefNow(app: App, { sessionId }: SessionRecord, reason: string | 
 
 interface RecordedReport {
   record: SessionRecord | null
-  /** Levels reached by this call, lowest first. */
+  /** Levels (warning thresholds) reached by this call, lowest first. */
   crossed: string[]
   /** True when the report was recorded before and changed nothing. */
   repeated: boolean
@@ -303,13 +317,13 @@ function signalOf(
     model,
     window: options.window ?? windowOf?.(model) ?? null,
   }
-  // The client's own hooks report turns and compactions: reported here too they would count twice.
+  // The client's own hooks report turns and compactions. Reported here too, they would count twice.
   const plain: Signal =
     known !== null && hasClient(known) ? { ...signal, kind: 'other', compaction: null, start: null } : signal
   return { ...plain, limits: report.limits ?? limitsOf(app, options, plain, known) }
 }
 
-/** Returns the model. The one that the client reported outranks the caller's. */
+/** Returns the model. The model that the client reported outranks the caller's. */
 function modelOf(options: ResolvedOptions, report: Partial<Signal>, known: SessionRecord | null): string | null {
   const reported = known !== null && (report.event === SDK_MESSAGE || hasClient(known)) ? known.model : null
   return report.model ?? reported ?? options.model ?? known?.model ?? report.reading?.model ?? null

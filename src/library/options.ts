@@ -17,7 +17,7 @@ export interface TrackerOptions {
   window?: number
   /** Compaction point in tokens, where your agent compacts or refuses to continue. */
   compaction?: number
-  /** Seat of the session. Default: a new seat. */
+  /** Seat (terminal or job) of the session. Default: a new seat. */
   seat?: string
   /** Environment of the agent. Default: that of this process. */
   env?: Record<string, string | undefined>

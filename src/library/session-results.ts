@@ -1,11 +1,11 @@
 import type { BriefView } from '../contract/api/briefs.js'
 
-/** Steps and minutes to each level and to compaction, if the session keeps growing as it did. */
+/** Steps and minutes until each level and compaction, if the session keeps growing as it did. */
 export interface SessionForecast {
   session_id: string
-  /** Null until the growth is known. */
+  /** Average growth. Null until the growth is known. */
   tokens_per_step: number | null
-  /** Levels in the order they are reached; the last is `compaction`. Unknown numbers are null. */
+  /** Levels in the order they are reached. The last is `compaction`. Unknown numbers are null. */
   levels: {
     name: string
     at_tokens: number | null

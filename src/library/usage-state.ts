@@ -9,9 +9,11 @@ export interface UsageState {
   session_id: string
   model: string | null
 
-  /** Input, cache creation and cache read of the last answer. Null before the first answer. */
+  /**
+   * Input, cache creation and cache read tokens of the last answer. Null before the first answer.
+   */
   used_tokens: number | null
-  /** The model's window. */
+  /** The model's context window, in tokens. */
   window_tokens: number | null
   /** Point at which the agent compacts, or refuses to continue when `compaction_mode` is off. */
   compaction_tokens: number | null
@@ -22,28 +24,28 @@ export interface UsageState {
   compaction_percent: number | null
   /** Percentage of `compaction_tokens` that is left; never negative. */
   remaining_percent: number | null
-  /** Same as `compaction_percent`, under the name of older trackers. Levels refer to it. */
+  /** Same as `compaction_percent`, under the name that older trackers use. Levels refer to it. */
   percentage_used: number | null
-  /** The figures in a sentence, with the reason when they are unusual. */
+  /** The numbers in a sentence, with the reason when they are unusual. */
   description: string
   /** True only when the client itself reported both the use and the compaction point. */
   exact: boolean
   source: Source | null
 
-  /** Highest level at or below the current use. Null when there is none. */
+  /** Highest level (warning threshold) at or below the current use. Null when there is none. */
   threshold_reached: string | null
-  /** Highest level crossed in this cycle. It stays when the use falls. */
+  /** Highest level (warning threshold) crossed in this cycle. Stays the same when the use falls. */
   level: string | null
   /**
-   * True when the use has reached a level that asks for a handoff and Baton is on. False during a
-   * compaction, because the use is about to fall by itself.
+   * True when the use has reached a level that asks for a handoff and Baton is on.
+   * False during a compaction, because the use is about to fall by itself.
    */
   auto_pause_active: boolean
   cycle: number
   compactions: number
   enabled: boolean
 
-  /** Input tokens of all answers of the session: spend, not a measure of context use. */
+  /** Input tokens of all answers of the session. This is spend, not a measure of context use. */
   cumulative_input_tokens: number
   cumulative_output_tokens: number
   cache_creation_tokens: number
@@ -57,18 +59,18 @@ export interface UsageState {
   last_updated: string | null
 }
 
-/** State after a call that recorded usage. */
+/** State of a session after a call that recorded usage. */
 export interface UsageUpdate extends UsageState {
-  /** Levels that this call reached first in this cycle, lowest first. Act on each once. */
+  /** Levels that this call reached first in this cycle, lowest first. Act on each level once. */
   crossed: string[]
 }
 
-/** Summary in the shape of older trackers. */
+/** Summary of a session in the shape of older trackers. */
 export interface UsageSummary {
   session_id: string
   /** Context use, the same as `used_tokens`. */
   total_tokens: number | null
-  /** The compaction point, of which `percentage_used` is a part. */
+  /** The compaction point in tokens. `percentage_used` is a percentage of it. */
   budget: number | null
   percentage_used: number | null
   threshold_reached: string | null
@@ -76,7 +78,7 @@ export interface UsageSummary {
   /** Spend of all answers. The numbers do not add up to `total_tokens`. */
   breakdown: { input_tokens: number; output_tokens: number; cache_creation_tokens: number; cache_read_tokens: number }
   last_updated: string | null
-  /** The model's window. `used_percent` is the used part of it. */
+  /** The model's context window. `used_percent` is the used part of it. */
   window_tokens: number | null
   used_percent: number | null
 }
@@ -114,7 +116,7 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
   }
 }
 
-/** Levels at or below the used tokens, lowest first. */
+/** Returns the levels at or below the used tokens, lowest first. */
 export function reachedLevels(used: number | null, levels: readonly ResolvedLevel[]): ResolvedLevel[] {
   return used === null ? [] : levels.filter((level) => level.atTokens !== null && level.atTokens <= used)
 }

@@ -1,10 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The caller of a request, as far as it proved who it is. Handlers find it in `c.env`. */
+/**
+ * The caller of a request, as far as the caller proved its identity. Handlers find it in `c.env`.
+ */
 export interface Caller {
   /**
-   * `token`: a program of this user. `key`: a browser that `baton open` let in. `nobody`: gave
-   * neither.
+   * `token`: a program of this user. `key`: a browser that `baton open` let in.
+   * `nobody`: a caller that gave neither.
    */
   by: 'token' | 'key' | 'nobody'
   /** End of the browser's key, ISO 8601 UTC. Null for every other caller. */
@@ -24,9 +26,9 @@ export const KEY_MS = 30 * DAY
 export const newToken = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
 
 /**
- * Makes a browser's key. The server stores none of them: a key holds its own end, signed with the
- * token. It dies with the token when the server ends, because an open page sends its key to any
- * program that takes the port of a dead server.
+ * Makes a browser's key. The server stores no keys: a key holds its own end, signed with the token.
+ * The key becomes invalid when the server ends, because the next server has another token.
+ * An open page sends its key to any program that takes the port of a dead server.
  */
 export function makeKey(token: string, now: Date): { key: string; expiresAt: string } {
   const expiry = String(now.getTime() + KEY_MS)

@@ -7,31 +7,36 @@ import type { Log } from '../lib/log.js'
 
 interface Announcement {
   url: string
-  /** Null when hooks cannot reach the server. */
+  /** Address and token for hooks. Null when hooks cannot reach the server. */
   hooks: AnnouncedServer | null
   /**
-   * Makes a named pipe of mode 0600, which Node cannot. Without it hooks work without the server.
+   * Makes a named pipe of mode 0600, which Node cannot.
+   * Without a pipe, hooks do not use the server.
    */
   makePipe?: (path: string) => void
   log: Log
 }
 
 interface Announced {
-  /** Lets hooks call the server until this time, in seconds since 1970. 0 ends that at once. */
+  /**
+   * Lets hooks call the server until this time, in seconds since 1970. 0 ends the calls at once.
+   */
   lease(until: number): void
-  /** Removes the announcement. Without the lock the files may be another server's and are kept. */
+  /** Removes the announcement. Without the lock, the files may be another server's and are kept. */
   withdraw(holdsLock: boolean): void
 }
 
 /**
- * Announces the server to hooks and commands. Only the holder of the home's server lock may call
- * it, so one server never removes the announcement of another.
+ * Announces the server to hooks and commands.
+ * Only the holder of the home's server lock may call this function.
+ * One server thus never removes the announcement of another.
  *
  * - `run/serving`: url and pid, for the message of a second server.
- * - `run/server`: what a hook needs to connect.
- * - `run/alive`: a pipe with one byte in it. The kernel drops the byte when the server's process
- *   ends, so a hook sees without connecting that the server is gone and never talks to another
- *   program that listens on its port now.
+ * - `run/server`: everything a hook needs to connect.
+ * - `run/alive`: a pipe with one byte in it.
+ * The kernel drops the byte when the server's process ends.
+ * A hook thus sees without connecting that the server is gone.
+ * The hook never talks to another program that listens on the server's port now.
  * - `run/lease`: time until which hooks call the server, see `keep-lease.ts`.
  */
 export function announceServer(serverFile: string, { url, hooks, makePipe, log }: Announcement): Announced {
@@ -53,7 +58,7 @@ export function announceServer(serverFile: string, { url, hooks, makePipe, log }
   }
   return {
     lease(until) {
-      // Always ten digits, written over the former ones: a hook never reads a part of a number.
+      // Always ten digits, written over the former ones. A hook never reads a part of a number.
       if (leased !== null) writeSync(leased, `${String(until).padStart(10, '0')}\n`, 0)
     },
     withdraw(holdsLock) {
@@ -69,7 +74,7 @@ function openFullPipe(path: string, makePipe: (path: string) => void): number {
   const temporary = `${path}.${process.pid}`
   rmSync(temporary, { force: true })
   makePipe(temporary)
-  // Opened for both directions, which never blocks, neither here nor in a hook.
+  // Opened for reading and writing, which never blocks, neither here nor in a hook.
   const descriptor = openSync(temporary, constants.O_RDWR | constants.O_NONBLOCK)
   writeSync(descriptor, '.')
   renameSync(temporary, path)

@@ -15,15 +15,15 @@ import { routeHandlers } from './routes.js'
 const MAX_BODY = 4 * 1024 * 1024
 
 /**
- * Builds all routes except signals, the event stream and `/health`. Callers were checked before;
- * handlers find the caller in `c.env`.
+ * Builds all routes except signals, the event stream and `/health`.
+ * Callers were checked before. Handlers find the caller in `c.env`.
  */
 function makeApp(
   deps: ServerDependencies,
   { token, pageUrl = null }: Pick<Bound, 'token' | 'pageUrl'>,
 ): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
-  // Mounted before the general limit of 4 MB, because the entrance has its own limit of 4 kB.
+  // Mounted before the general limit of 4 MB, because the entrance has a limit of its own (4 kB).
   app.route('/', entrance({ token, pageUrl, version: deps.version, now: deps.now }))
   app.use(
     bodyLimit({
@@ -47,8 +47,9 @@ function makeApp(
 }
 
 /**
- * Returns the listener for all routes. Loaded separately, because the routes need as much memory as
- * all signals together, and a server that only hooks call never needs them.
+ * Returns the listener for all routes.
+ * Loaded separately, because the routes need as much memory as all signals together.
+ * A server that only hooks call never needs these routes.
  */
 export function appListener(
   deps: ServerDependencies,

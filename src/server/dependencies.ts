@@ -15,7 +15,9 @@ export interface ServerDependencies {
   view(record: SessionRecord): Session
   /** A session as a row of a list. */
   row(record: SessionRecord): SessionRow
-  /** Finds a session, or a seat's newest one, by id, name or unique prefix. Null when none fit. */
+  /**
+   * Finds a session, or a seat's newest one, by id, name or unique prefix. Null when none match.
+   */
   find(id: string): SessionRecord | null
   /** A session with all the details that `baton show` prints. */
   detail(record: SessionRecord): SessionDetail
@@ -23,11 +25,15 @@ export interface ServerDependencies {
   /** Running sessions and those of the last 24 hours, newest first. */
   recent(options: { all?: boolean }): SessionRow[]
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
-  /** Reads a large signal from the spool. Null when missing. Call `drop` after the commit. */
+  /**
+   * Reads a large signal from the spool (a folder). Null when missing.
+   * Call `drop` after the commit.
+   */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   /**
-   * Watches for signals that hooks left in the spool without waiting for an answer. Null when the
-   * system cannot watch. Without this function hooks wait for every answer.
+   * Watches for signals that hooks left in the spool without waiting for an answer.
+   * Null when the system cannot watch.
+   * Without this function, hooks wait for every answer.
    */
   watchSpool?(arrived: () => void): LeftSignals | null
   /** Use cases that routes call. */
@@ -39,5 +45,5 @@ export interface ServerDependencies {
   now(): Date
 }
 
-/** The dependencies without use cases, which are loaded by the first request that is no signal. */
+/** The dependencies without use cases. The first request that is no signal loads those. */
 export type ServerInput = Omit<ServerDependencies, 'useCases'> & { openUseCases(): Promise<UseCases> }

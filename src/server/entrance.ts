@@ -24,7 +24,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
 
   app.get(ROUTES.access.path, (c) => c.json({ expires_at: c.env.expiresAt, version, pid: process.pid }))
 
-  // Only the token buys a ticket: otherwise a key could be renewed for ever.
+  // Only the token buys a ticket. Otherwise a key could be renewed for ever.
   app.post(ROUTES.ticket.path, (c) => {
     if (c.env.by !== 'token')
       return c.json({ error: 'A ticket needs the token.', hint: 'Run baton open, which requests a ticket.' }, 401)
@@ -32,7 +32,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
     return c.json({ ticket, expires_at: expiresAt, page_url: pageUrl })
   })
 
-  // Any user of the machine may call this route, so the body is limited to 4 kB to save memory.
+  // Any user of the machine may call this route. The body is limited to 4 kB to save memory.
   const limit = bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large.' }, 413) })
   app.post(ROUTES.enter.path, limit, async (c) => {
     if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
@@ -45,7 +45,7 @@ export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: 
       )
     const good =
       'ticket' in given.output ? tickets.take(given.output.ticket, now()) : sameSecret(given.output.token, token)
-    // All users of a machine share one address: delay wrong tries, and accept right ones meanwhile.
+    // All users of a machine share one address. Delay wrong tries, and accept right ones meanwhile.
     if (!good) {
       const wait = failures.failed(c.env.address, now())
       if (wait > 0) {
@@ -78,7 +78,7 @@ interface Tickets {
   take(ticket: string, now: Date): boolean
 }
 
-/** Tickets that each let one browser in within a minute. A restart forgets them. */
+/** Tickets that each let one browser in within a minute. A restart makes them invalid. */
 export function makeTickets(random: () => string = randomTicket): Tickets {
   const ends = new Map<string, number>()
   return {
@@ -104,7 +104,7 @@ const MAX_FAILURES = 10
 const MAX_ADDRESSES = 1_000
 
 interface FailureLimit {
-  /** Records a wrong try. Returns the seconds until the address may try again; 0 for at once. */
+  /** Records a wrong try. Returns the seconds until the address may try again, 0 for at once. */
   failed(address: string, now: Date): number
 }
 
@@ -128,7 +128,7 @@ const DELAY_MS = 1_000
 const MAX_DELAYED = 100
 
 /**
- * Delays answers to wrong tries by a second, so that a day has at most 86,400 of them in sequence.
+ * Delays answers to wrong tries by a second, so a day has at most 86,400 of them in sequence.
  * At most `MAX_DELAYED` answers are delayed at once, so that a flood cannot fill the memory.
  */
 export function makeDelay(): () => Promise<void> {

@@ -16,12 +16,14 @@ export interface RequestHead {
   host: string | undefined
   origin: string | undefined
   authorization: string | undefined
-  /** Browsers' `Sec-Fetch-Site` and `Sec-Fetch-Mode`: which page caused the request. */
+  /**
+   * The headers `Sec-Fetch-Site` and `Sec-Fetch-Mode`, which say from which page a request came.
+   */
   site?: string | undefined
   mode?: string | undefined
 }
 
-/** Result of the check. `status` is null when the request may proceed as this caller. */
+/** Result of checking a caller. `status` is null when the request may proceed as this caller. */
 export type Judged = { status: null; caller: Caller } | { status: 401 | 403; reason: string; hint?: string }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]', '::1'])
@@ -31,20 +33,20 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Checks host, origin and authorization, in this order and before anything else of the request is
- * read. A caller without an `Authorization` header passes as nobody, who gets only what
- * `needsToken` leaves open.
+ * Checks host, origin and authorization, in this order and before the rest of the request is read.
+ * A caller without an `Authorization` header passes as nobody.
+ * Nobody gets only what `needsToken` leaves open.
  */
 export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged {
   const name = hostName(head.host)
-  // A name that merely resolves to this machine is DNS rebinding. Beyond loopback the server may
-  // have any name.
+  // A name that merely resolves to this machine is DNS rebinding.
+  // Beyond loopback the server may have any name.
   if (isLoopback(bound.host) && !isLoopback(name) && name !== bound.host)
     return forbidden(`The host ${name || '(none)'} is not this server.`)
   if (head.origin !== undefined && head.origin !== `http://${head.host ?? ''}`)
     return forbidden(`The origin ${head.origin} is not this server.`)
   if (isForeign(head)) return forbidden('Pages of other origins may not call this server.')
-  // A browser whose key has expired still sends it when it comes back for another one.
+  // A browser whose key has expired still sends that key when it comes back for another one.
   if (isEntrance(head)) return { status: null, caller: NOBODY }
   const caller = readCaller(head.authorization, bound.token, now())
   return caller === null
@@ -53,9 +55,9 @@ export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged 
 }
 
 /**
- * True when a route is closed to a caller without token or key. Loopback is shared by all users of
- * a machine, so only two routes are open to everybody. The page's files, which hold no data, are
- * sent before this check.
+ * True when a route is closed to a caller without token or key.
+ * Loopback is shared by all users of a machine, so only two routes are open to everybody.
+ * The page's files, which hold no data, are sent before this check.
  */
 export function needsToken({ method, path }: Pick<RequestHead, 'method' | 'path'>): boolean {
   return !isEntrance({ method, path }) && !((method === 'GET' || method === 'HEAD') && path === '/health')
@@ -69,7 +71,7 @@ const forbidden = (reason: string): Judged => ({ status: 403, reason })
 
 /**
  * True for a request that another page caused, as `Sec-Fetch-Site` says even without an origin.
- * Links are allowed: users may follow them from anywhere.
+ * Links are allowed, as users may follow them from anywhere.
  */
 const isForeign = ({ site, mode }: RequestHead): boolean =>
   (site === 'cross-site' || site === 'same-site') && mode !== 'navigate'

@@ -14,7 +14,9 @@ export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 }
 
-/** Content security policy of the page: its own files, this server and given inline hashes. */
+/**
+ * Content security policy of the page: allows its own files, this server and given inline hashes.
+ */
 export function pagePolicy(scripts = "'self'", styles = "'self'"): string {
   return [
     "default-src 'none'",

@@ -2,7 +2,7 @@ import type { Log } from '../lib/log.js'
 import { scaleTimeout } from '../lib/patience.js'
 
 export interface LeaseLimits {
-  /** Interval between two renewals of the lease. */
+  /** Interval between two renewals of the lease (right of hooks to call the server). */
   everyMs: number
   /** Seconds for which hooks call the server after a renewal. */
   seconds: number
@@ -12,23 +12,25 @@ export interface LeaseLimits {
 
 /**
  * Limits that end the lease before a flood fills the kernel's connection queue (4,096 on Linux).
- * One process of another user fills it in less than a second; a hook that connects then waits for
- * seconds, which bash cannot bound. Hooks of this user make a few known connections a second.
+ * A process of another user can fill the queue in less than a second.
+ * A hook that connects then waits for seconds, which bash cannot bound.
+ * Hooks of this user make a few known connections a second.
  */
 const LIMITS: LeaseLimits = { everyMs: 5_000, seconds: scaleTimeout(15_000) / 1_000, mostUnknown: 1_000 }
 
 export interface Lease {
   /** Counts a connection whose caller is not known yet. */
   accepted(): void
-  /** Uncounts such a connection, whose caller gave the hello or the token. */
+  /** Subtracts a connection whose caller has given the hello or the token. */
   recognised(): void
   stop(): void
 }
 
 /**
- * Renews the time until which hooks call this server. A server that is stopped or hangs does not
- * renew it, and one that is flooded by unknown callers ends it at once, until the flood is over.
- * Without a lease hooks work without the server.
+ * Renews the time until which hooks call this server.
+ * A server that is stopped or hangs does not renew the time.
+ * A server that is flooded by unknown callers ends the time at once, until the flood is over.
+ * After that time, hooks work without the server.
  */
 export function keepLease(write: (until: number) => void, log: Log, limits: LeaseLimits = LIMITS): Lease {
   let unknown = 0

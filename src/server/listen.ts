@@ -21,8 +21,8 @@ interface ListenOptions {
   /** File in which the launcher finds the port and the token. */
   serverFile: string
   /**
-   * Makes a named pipe, by which hooks see that the server is running. Without it hooks work
-   * without the server.
+   * Makes a named pipe, by which hooks see that the server is running.
+   * Without a pipe, hooks do not use the server.
    */
   makePipe?: (path: string) => void
   /** Milliseconds after which an idle connection is closed. Defaults to a minute. */
@@ -49,8 +49,8 @@ const REQUEST_MS = 60_000
 const STILL_MS = 60_000
 
 /**
- * Starts the only server of a home and announces it to hooks. Throws when another server holds the
- * home's lock.
+ * Starts the only server of a home and announces it to hooks.
+ * Throws when another server holds the home's lock.
  */
 export async function listen(deps: ServerInput, options: ListenOptions): Promise<Listening> {
   const lock = lockServer(options.serverFile)
@@ -112,7 +112,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
   const announced = announceServer(options.serverFile, {
     url,
-    // Hooks connect only to 127.0.0.1, so a server elsewhere is not announced to them.
+    // Hooks connect only to 127.0.0.1, so a server with another address is not announced to them.
     hooks: REACHES_LOOPBACK.has(address) ? { port, token, pid: process.pid, ...identity } : null,
     ...(options.makePipe ? { makePipe: options.makePipe } : {}),
     log: deps.log,
@@ -122,7 +122,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
     url,
     holdsLock: lock.isCurrent,
     async close() {
-      // Without the lock the announcement may already be that of another server.
+      // Without the lock, the announcement may already be that of another server.
       lease?.stop()
       announced.withdraw(lock.isCurrent())
       closeSignals()
@@ -136,8 +136,8 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
 }
 
 /**
- * Listens on the page's own address as well. Null when that fails, as on macOS, which has only
- * 127.0.0.1; the page is then served there.
+ * Listens on the page's own address as well. Null when that fails.
+ * On macOS, which has only 127.0.0.1, the page is then served there.
  */
 async function listenForPage(
   accept: (socket: Socket) => void,
@@ -157,9 +157,10 @@ async function listenForPage(
 }
 
 /**
- * Bound addresses that receive what is sent to 127.0.0.1. The address counts, not the name that the
- * user gave: `localhost` may be bound as ::1 alone, and another user could then listen on 127.0.0.1
- * and relay to it.
+ * Bound addresses that receive what is sent to 127.0.0.1.
+ * The address counts, not the name that the user gave.
+ * `localhost` may be bound as ::1 alone.
+ * Another user could then listen on 127.0.0.1 and relay to this server.
  */
 const REACHES_LOOPBACK = new Set(['127.0.0.1', '0.0.0.0', '::'])
 
@@ -182,7 +183,7 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   })
 }
 
-/** Returns the error for the user. Null when the user can do nothing about the code. */
+/** Returns the error for the user. Null when the user can do nothing about this code. */
 function refusal(code: string | undefined, host: string, port: number): BatonError | null {
   const instead = 'choose another port with --port or BATON_PORT.'
   switch (code) {
@@ -214,7 +215,7 @@ function refusal(code: string | undefined, host: string, port: number): BatonErr
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    // Requests in progress may finish; idle connections are closed.
+    // Requests in progress may finish, and idle connections are closed.
     setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, 200).unref()
@@ -222,11 +223,13 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
 }
 
 /**
- * Returns the loopback address under which a server serves its page. A browser stores service
- * workers and cached scripts per address and port. Another user of the machine who listened on
- * 127.0.0.1 while no server ran could leave his own there and read the key of the next page.
- * The address is derived from the token, which is new at each start, so no stored script belongs
- * to it. A configured token keeps the address, so that open pages reconnect.
+ * Returns the loopback address under which a server serves its page.
+ * A browser stores service workers and cached scripts per address and port.
+ * Another user of the machine could listen on 127.0.0.1 while no server runs.
+ * That user could leave a script in the browser and read the key of the next page.
+ * The address is derived from the token, which is new at each start.
+ * No stored script belongs to the new address.
+ * A configured token keeps the address, so that open pages reconnect.
  */
 function pageAddress(token: string): string {
   const [a, b, c] = createHash('sha256').update(`page ${token}`).digest()

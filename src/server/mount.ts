@@ -16,7 +16,7 @@ export interface RouteRequest<N extends RouteName> {
   body: ParsedBody<N>
 }
 
-/** Answers a request whose caller was checked before. Throws a `BatonError` to refuse. */
+/** Handles a request whose caller was checked before. Throws a `BatonError` to refuse. */
 export type Handler<N extends RouteName> = (
   asked: RouteRequest<N>,
   c: Context<ServerEnv>,
@@ -45,7 +45,7 @@ const MEGABYTE = 1024 * 1024
 /** Converts a path to Hono's notation: `{id}` becomes `:id`. */
 const pathOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** Checks an id. It is used for lookups and must never be part of a path. */
+/** Checks an id. The id is used for lookups and must never be part of a file path. */
 function idOf(id: string | undefined): string {
   if (id === undefined) return ''
   if (id.length <= 300 && !/[\x00-\x1f\x7f/\\]|\.\./.test(id)) return id
@@ -56,7 +56,7 @@ function idOf(id: string | undefined): string {
   )
 }
 
-/** Parses the query. Unknown keys are ignored: programs and proxies add their own. */
+/** Parses the query. Unknown keys are ignored, as programs and proxies add keys of their own. */
 function queryOf(spec: RouteSpec, c: Context): unknown {
   const parsed = v.safeParse(v.object(spec.query ?? {}), c.req.query(), { abortEarly: true })
   if (parsed.success) return parsed.output
@@ -80,7 +80,7 @@ function problemOf({ message, hint }: BatonError): Problem {
   return hint === '' ? { error: message } : { error: message, hint }
 }
 
-/** HTTP status of an error. A failure on a route that may refuse is a refusal. */
+/** Returns the HTTP status of an error. */
 function statusOf({ exit, details }: BatonError, { refusals }: RouteSpec): 400 | 404 | 409 | 413 | 415 | 500 {
   if (details.status === 413 || details.status === 415) return details.status
   if (exit === EXIT.usage) return 400
@@ -91,7 +91,7 @@ function statusOf({ exit, details }: BatonError, { refusals }: RouteSpec): 400 |
 /** Short text of the first issue, with its key: `limit: must be a whole number`. */
 function firstIssue(issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): string {
   const [issue] = issues
-  // A union reports that no form fitted; the issue of the nearest form says more.
+  // A union reports that no form fitted. The issue of the nearest form says more.
   const near = issue.type === 'union' ? issue.issues?.find(({ path }) => path !== undefined) : undefined
   const { type, received, expected, path, message } = near ?? issue
   const name = path?.map(({ key }) => String(key)).join('.') ?? ''

@@ -37,8 +37,9 @@ interface FileReply {
 }
 
 /**
- * Serves the page's files from a list by address, so that no path leads out of the folder. All are
- * read at the first request and cached, so that an update does not mix two versions of the page.
+ * Serves the page's files from a list by address, so that no path leads out of the folder.
+ * All files are read at the first request and cached.
+ * An update thus does not mix two versions of the page.
  */
 export function pageFiles(folder: string | null): (request: FileRequest) => FileReply | null {
   let files: ReadonlyMap<string, PageFile> | null = null
@@ -54,8 +55,8 @@ export function pageFiles(folder: string | null): (request: FileRequest) => File
 }
 
 /**
- * Returns the address of a file. Null for an address of data. Programs request `/sessions` and
- * `/sessions/{id}` for data, browsers for the document.
+ * Returns the address of a file. Null for an address of data.
+ * Programs request `/sessions` and `/sessions/{id}` for data, browsers for the document.
  */
 export function addressOf({ path, headers }: FileRequest): string | null {
   if (/^\/(api|signals|hooks|health)(\/|$)/.test(path)) return null

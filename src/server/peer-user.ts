@@ -10,9 +10,7 @@ export interface End {
 /** The owner of a socket, as Linux lists it in /proc/net/tcp and tcp6. */
 interface SocketOwner {
   uid: number
-  /**
-   * 0 when no process holds the socket any more; such rows have uid 0, whoever opened the socket.
-   */
+  /** Inode of the socket. 0 when no process holds it any more. Such rows have uid 0. */
   inode: number
 }
 
@@ -23,9 +21,9 @@ export interface SocketTables {
 }
 
 /**
- * Returns whether the process at the other end of a connection belongs to the given user. A peer
- * that has closed its socket is listed with uid 0 and inode 0, and would pass for root: it is
- * refused.
+ * Returns whether the process at the other end of a connection belongs to the given user.
+ * A peer that has closed its socket is listed with uid 0 and inode 0.
+ * Such a peer would pass for root, so it is refused.
  */
 export function isPeerOf(uid: number, peer: End, local: End, tables: SocketTables): boolean {
   const owners = findOwners(peer, local, tables)
@@ -33,8 +31,9 @@ export function isPeerOf(uid: number, peer: End, local: End, tables: SocketTable
 }
 
 /**
- * Owners of the sockets that lead from `peer` to `local`. Empty when the peer is on another
- * machine. A row may be listed twice, because the table changes while it is read.
+ * Owners of the sockets that lead from `peer` to `local`.
+ * Empty when the peer is on another machine.
+ * A row may be listed twice, because the table changes while it is read.
  */
 export function findOwners(peer: End, local: End, { tcp, tcp6 }: SocketTables): SocketOwner[] {
   const [from, to] = [ipv4Of(peer.address), ipv4Of(local.address)]
@@ -50,14 +49,14 @@ export function findOwners(peer: End, local: End, { tcp, tcp6 }: SocketTables): 
 }
 
 /**
- * Columns: number, local address, remote address, state, queues, timer, retransmits, uid, timeout,
- * inode, …
+ * Columns of the table: number, local address, remote address, state, queues, timer, retransmits,
+ * uid, timeout, inode, …
  */
 function ownersIn(table: string, ends: string): SocketOwner[] {
   const owners: SocketOwner[] = []
   for (let at = table.indexOf(` ${ends} `); at >= 0; at = table.indexOf(` ${ends} `, at + 1)) {
     const [, , , , , , uid = '', , inode = ''] = lineAt(table, at + 1).split(/ +/)
-    // Ignore a truncated row.
+    // A truncated row is ignored.
     if (/^\d+$/.test(uid) && /^\d+$/.test(inode)) owners.push({ uid: Number(uid), inode: Number(inode) })
   }
   return owners
@@ -93,8 +92,8 @@ function ipv6Bytes(address: string): Buffer | null {
 }
 
 /**
- * The kernel prints addresses as 32-bit words in the machine's byte order: little-endian wherever
- * Node runs on Linux today.
+ * The kernel prints addresses as 32-bit words in the machine's byte order.
+ * The order is little-endian wherever Node runs on Linux today.
  */
 function hexOf(bytes: Buffer): string {
   return Buffer.from(bytes).swap32().toString('hex').toUpperCase()
@@ -103,8 +102,8 @@ function hexOf(bytes: Buffer): string {
 const hexPort = ({ port }: End): string => port.toString(16).toUpperCase().padStart(4, '0')
 
 /**
- * Maximum number of bytes read of each table, about 50,000 sockets. A peer listed after them needs
- * the token.
+ * Maximum number of bytes read of each table, about 50,000 sockets.
+ * A peer listed after these bytes needs the token.
  */
 const MAX_TABLE = 8 * 1024 * 1024
 
@@ -138,8 +137,9 @@ async function readTable(path: string): Promise<string> {
 export type PeerCheck = (peer: End, local: End) => Promise<boolean>
 
 /**
- * Makes the check for this process. Requests that arrive while the tables are read share the next
- * read, so that a flood of them costs one read at a time.
+ * Makes the check for this process.
+ * Requests that arrive while the tables are read share the next read.
+ * A flood of requests thus costs one read at a time.
  */
 export function makePeerCheck(read: () => Promise<SocketTables> = readSocketTables): PeerCheck {
   const uid = process.getuid?.()
@@ -153,7 +153,9 @@ export function makePeerCheck(read: () => Promise<SocketTables> = readSocketTabl
     current = reading
     return reading
   }
-  /** Waits for the next read: a running one may already have passed this connection's row. */
+  /**
+   * Waits for the next read, because a running one may already have passed this connection's row.
+   */
   const tables = (): Promise<SocketTables> => {
     if (current === null) return begin()
     next ??= current.then(begin, begin)

@@ -19,8 +19,9 @@ const DEFAULT_LIMITS = {
 }
 
 /**
- * Handlers of all routes. Each is declared in `contract/api/`, with its path and schemas, and
- * calls a use case; a route without a handler here does not compile.
+ * Handlers of all routes. Each handler calls a use case.
+ * Each route is declared in `contract/api/`, with its path and schemas.
+ * A route without a handler here does not compile.
  */
 export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteName, HandledElsewhere>> {
   const { store, useCases } = deps
@@ -71,7 +72,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
     send: ({ id, body }) => useCases.send(namedSession(deps, id), body.text, body.mode),
     unsend: ({ id }) => useCases.unsend(id),
 
-    /** Lists events, oldest first: those after an event or a time, else the newest. */
+    /** Lists events, oldest first: those after an event or a time, else the newest events. */
     events({ query: { since, session, job, without_readings, limit } }) {
       const of = session === undefined ? {} : { sessionId: namedSession(deps, session).sessionId }
       const ofJob = job === undefined ? {} : { jobId: useCases.job(job).job_id }

@@ -46,7 +46,7 @@ export function serveHttp(
       opened ??= open()
       answerWith(await opened)
     } catch (error) {
-      // An upgrade may have removed the files of the running server.
+      // An upgrade of Baton may have removed the files of the running server.
       opened = null
       deps.log('error', 'the routes could not be loaded', { reason: String(error) })
       answer(response, 500, { error: 'Baton was updated while the server runs. Restart the server.' })
@@ -56,7 +56,7 @@ export function serveHttp(
   const files = pageFiles(deps.web)
 
   const listener: RequestListener = (request, response) => {
-    // Refuse two Host headers: programs differ in which one they use.
+    // Refuse two Host headers, because programs differ in which one they use.
     if ((request.headersDistinct.host?.length ?? 0) > 1) {
       answer(response, 400, { error: 'the request names two hosts' })
       return
@@ -109,8 +109,9 @@ function requestHead({ method, headers }: IncomingMessage, path: string): Parame
 }
 
 /**
- * Handles an idle connection. It stays open while the response is prepared, which may take minutes,
- * and is closed when the client does not read a response that is being sent.
+ * Handles an idle connection.
+ * The connection stays open while the response is prepared, which may take minutes.
+ * It is closed when the client does not read a response that is being sent.
  */
 function onIdle({ headersSent }: ServerResponse, socket: Socket): void {
   if (headersSent) socket.destroy()
@@ -120,8 +121,9 @@ function onIdle({ headersSent }: ServerResponse, socket: Socket): void {
 const isReadRequest = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * True for the two endpoints of older context monitors, whose scripts know no token. A process of
- * the same user may call them without one; `context-usage.ts` limits what such a call can do.
+ * True for the two endpoints of older context monitors, whose scripts know no token.
+ * A process of the same user may call them without a token.
+ * `context-usage.ts` limits what such a call can do.
  */
 const isMonitorRoute = ({ method }: IncomingMessage, path: string): boolean =>
   method === 'POST' ? path === '/hooks/context-usage' : method === 'GET' && ONE_SESSION.test(path)

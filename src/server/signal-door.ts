@@ -5,12 +5,15 @@ import { type Judged, type RequestHead, TOKEN_NEEDED } from './guard.js'
 import type { Reply, SignalRequest } from './signals.js'
 
 /**
- * Reads the requests of hooks. A launcher sends one small request per connection, and Node's HTTP
- * server spends more time on that than the engine on the signal. A connection that starts with a
- * plain `POST /signals/…` is read here; any other goes to the HTTP server unchanged.
+ * Reads the requests of hooks. A launcher (hook program) sends one small request per connection.
+ * Node's HTTP server spends more time on such a request than the engine on the signal.
+ * A connection that starts with a plain `POST /signals/…` is read here.
+ * Any other connection goes to the HTTP server unchanged.
  */
 export interface SignalReceiver {
-  /** A caller that starts with `BATON <hello>` wants the proof before it sends anything else. */
+  /**
+   * For a caller that starts with `BATON <hello>`: the caller wants the proof before it sends more.
+   */
   identity: { hello: string; proof: string }
   /** Milliseconds for a request that arrives in pieces to be complete. */
   arrivalMs: number
@@ -31,21 +34,20 @@ const MAX_SHORT_BODY = 1024 * 1024
 const IDLE_S = 30
 /** Milliseconds for a refused caller to read its refusal. */
 const REFUSED_MS = 200
-/**
- * The only request line read here. Any other one, valid or not, is left to Node's HTTP server.
- */
+/** The only request line read here. Any other line, valid or not, is left to Node's HTTP server. */
 const REQUEST_LINE = /^POST (\/signals\/[a-z0-9-]{1,64}\/[A-Za-z0-9-]{1,64}) HTTP\/1\.1$/
 /**
  * A header as RFC 9112 writes it: no space before the colon, no folded line, no control character
- * but the tab. Reads each character once: a pattern that backtracked over blanks took 300 ms.
+ * but the tab.
+ * Reads each character once. A pattern that backtracked over blanks took 300 ms.
  */
 export const HEADER = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/
 const LONE_LINE_END = /(^|[^\r])\n|\r[^\n]/
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Serves the requests of a connection one after another. Any of them may belong to the HTTP server,
- * which then gets the connection.
+ * Serves the requests of a connection one after another.
+ * If a request belongs to the HTTP server, that server gets the connection.
  */
 export function serveConnection(socket: Socket, door: SignalReceiver): void {
   socket.on('error', () => socket.destroy())
@@ -77,9 +79,7 @@ export function serveConnection(socket: Socket, door: SignalReceiver): void {
     read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
     readNext()
   }
-  /**
-   * True when the connection has no preface, or its preface was answered and more bytes follow it.
-   */
+  /** True when the connection has no preface, or its preface was answered and more bytes follow. */
   const readPreface = (): boolean => {
     const start = Math.min(read.length, PREFACE_START.length)
     if (!read.subarray(0, start).equals(PREFACE_START.subarray(0, start))) {
@@ -102,12 +102,14 @@ export function serveConnection(socket: Socket, door: SignalReceiver): void {
     read = read.subarray(PREFACE_BYTES)
     return read.length > 0
   }
-  /** Null when the head is incomplete, is for the HTTP server, or was refused. */
+  /**
+   * Returns the head of a request. Null when it is incomplete, for the HTTP server, or was refused.
+   */
   const readRequestHead = (): Head | null => {
     const start = Math.min(read.length, START.length)
     const isOurs = read.subarray(0, start).equals(START.subarray(0, start))
     const end = isOurs ? read.indexOf(HEAD_END) : -1
-    // A head may arrive in pieces. One with a lone CR or LF is left to the HTTP server.
+    // A head may arrive in pieces. A head with a lone CR or LF is left to the HTTP server.
     if (isOurs && end < 0 && read.length < MAX_HEAD && !LONE_LINE_END.test(read.toString('latin1'))) return null
     const request = end < 0 || end > MAX_HEAD ? null : readHead(read, end)
     if (request === null) {
@@ -181,8 +183,9 @@ interface Head {
 }
 
 /**
- * Parses the head of a signal. Null when it is not exactly what hooks send (chunked, large,
- * malformed, …): Node's HTTP server then handles it.
+ * Parses the head of a signal.
+ * Null when it is not exactly what hooks send (chunked, large, malformed, …).
+ * Node's HTTP server then handles the request.
  */
 function readHead(bytes: Buffer, end: number): Head | null {
   const [request = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
@@ -193,7 +196,7 @@ function readHead(bytes: Buffer, end: number): Head | null {
     const header = HEADER.exec(line)
     if (header === null) return null
     const name = header[1]!.toLowerCase()
-    // A header given twice is left to Node's HTTP server.
+    // A request with the same header twice is left to Node's HTTP server.
     if (headers[name] !== undefined) return null
     headers[name] = trimBlanks(header[2]!)
   }
@@ -205,7 +208,7 @@ function readHead(bytes: Buffer, end: number): Head | null {
   return { path, headers, length, bodyAt: end + HEAD_END.length, keeps }
 }
 
-/** Like `trim`, but keeps the no-break space, whose byte ends some UTF-8 letters. */
+/** Works like `trim`, but keeps the no-break space, whose byte ends some UTF-8 letters. */
 function trimBlanks(value: string): string {
   let [start, end] = [0, value.length]
   while (start < end && isBlank(value.charCodeAt(start))) start++

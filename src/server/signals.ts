@@ -7,18 +7,18 @@ import type { ServerInput } from './dependencies.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
 const CATCH_UP_MS = 200
-/** Wait for a lagging transcript before a compaction, which is rare and takes many seconds. */
+/** Wait for a transcript that is late before a compaction, which is rare and takes many seconds. */
 const COMPACTION_CATCH_UP_MS = 700
 const RECHECK_MS = 150
 const POLL_MS = 15
 /**
  * Time for which signals in quick succession are gathered for one commit. A single one never waits.
- * In a large batch it is longer, because there the commit is most of the work.
+ * In a large batch the time is longer, because there the commit is most of the work.
  */
 const GATHER_MS = 2
 const LARGE_BATCH = 12
 const LARGE_GATHER_MS = 6
-/** Maximum size of a batch: in a larger one the first signal waits too long for the last. */
+/** Maximum size of a batch. In a larger batch the first signal waits too long for the last. */
 const MAX_BATCH = 128
 
 export type Reply = (status: number, body: string) => void
@@ -34,13 +34,13 @@ interface Waiting {
   raw: RawSignal
   options: TakeOptions
   reply: Reply
-  /** Removes the copy in the spool. Null when the signal was not spooled. */
+  /** Removes the copy of the signal in the spool. Null when the signal was not spooled. */
   drop: (() => void) | null
 }
 
 /**
- * Handles `POST /signals/{agent}/{kind}`, the requests of all hooks. Signals that arrive together
- * share one commit, and each is answered after it.
+ * Handles `POST /signals/{agent}/{kind}`, the requests of all hooks.
+ * Signals that arrive together share one commit, and each is answered after the commit.
  */
 export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   const waiting: Waiting[] = []
@@ -50,7 +50,9 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   const watcher = deps.watchSpool?.(() => flush()) ?? null
   const served = watcher !== null
 
-  /** Spooled signals whose hooks have ended. They are older than the waiting ones and go first. */
+  /**
+   * Spooled signals whose hooks have ended. They are older than the waiting signals and go first.
+   */
   const takeSpooled = (): Waiting[] =>
     (watcher?.take() ?? []).flatMap((signalId) => {
       const spooled = deps.spooled(signalId)
@@ -68,7 +70,9 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     for (const [index, one] of batch.entries()) guarded(one.reply, () => finish(one, taken[index]!))
   }
 
-  /** Answers 503 when one signal fails, so that its hook spools it. Others are not affected. */
+  /**
+   * Answers 503 when one signal fails, so that its hook spools the signal. Others are not affected.
+   */
   const guarded = (reply: Reply, work: () => void): void => {
     try {
       work()
@@ -96,7 +100,9 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     }
   }
 
-  /** Delays the answer while the transcript lags, so that no warning comes three batches late. */
+  /**
+   * Delays the answer while the transcript is late, so that no warning comes three batches late.
+   */
   const catchUp = (one: Waiting, end: number): void => {
     if (Date.now() < end && !deps.engine.settled(one.raw)) {
       setTimeout(() => guarded(one.reply, () => catchUp(one, end)), POLL_MS)
@@ -105,7 +111,9 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     one.reply(200, takeAgain(one.raw, 'answer'))
   }
 
-  /** Reads the session again: a turn's last answer is written after the hook of the turn's end. */
+  /**
+   * Reads the session again, as a turn's last answer is written after the hook of the turn's end.
+   */
   const recheck = (raw: RawSignal): void => {
     takeAgain(raw, 'keep')
   }
@@ -144,7 +152,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
       at: deps.now().getTime(),
     }
     const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
-    // A compaction is reported with the reading before it, so wait for a transcript that lags.
+    // A compaction is reported with the reading before it, so wait for a transcript that is late.
     if (/compact/i.test(kind)) {
       flush()
       whenSettled(one, Date.now() + scaleTimeout(COMPACTION_CATCH_UP_MS))
@@ -157,7 +165,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     } else guarded(one.reply, () => takeAlone(one))
   }
 
-  /** Processes one signal by itself: its transcript is read before the store is locked. */
+  /** Processes one signal by itself. Its transcript is read before the store is locked. */
   function takeAlone(one: Waiting): void {
     finish(one, deps.engine.take(one.raw, one.options))
   }
@@ -191,8 +199,8 @@ export type Take = (request: SignalRequest, reply: Reply) => void
 const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY
 
 /**
- * Receives signals that the HTTP server read: chunked, large or slow requests. Beyond `most` bytes
- * in flight a signal is answered 503, and its hook spools it.
+ * Receives signals that the HTTP server read: chunked, large or slow requests.
+ * With more than `most` bytes in flight, a signal is answered 503, and its hook spools it.
  */
 export function makeReceiver(take: Take, most = MAX_BYTES_IN_FLIGHT): (request: IncomingMessage, reply: Reply) => void {
   let held = 0

@@ -4,9 +4,9 @@ import { isLoopback } from './guard.js'
 
 /** A token that the user chose. */
 interface UserToken {
-  /** Null when no file was given, so that the server makes one. */
+  /** The token. Null when no file was given, so that the server makes one. */
   token: string | null
-  /** Why the file is unsafe. Null when it is safe. */
+  /** Why the file of the token is unsafe. Null when it is safe. */
   warning: string | null
 }
 

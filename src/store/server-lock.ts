@@ -4,12 +4,14 @@ import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import { openDatabase } from './sqlite/driver.js'
 
-/** Time to wait for the lock: longer than another command needs to check whether it is held. */
+/** Time to wait for the lock, longer than another command needs to check whether it is held. */
 const WAIT_MS = 500
 const SQLITE_BUSY = 5
 
 export interface ServerLock {
-  /** False once the lock file was removed or replaced: another server could lock the new one. */
+  /**
+   * False once the lock file was removed or replaced, as another server could lock the new file.
+   */
   isCurrent(): boolean
   release(): void
 }
@@ -21,7 +23,8 @@ export const lockFileOf = (serverFile: string): string => join(dirname(serverFil
  *
  * The lock is an open exclusive transaction on an empty SQLite database, thus a kernel file lock.
  * The kernel releases it when the process dies, and it works across pid namespaces, unlike a pid.
- * Opening and closing the file in this process would release the lock, so nothing else may open it.
+ * Opening and closing the file in this process would release the lock.
+ * Therefore no other code may open the file.
  */
 export function lockServer(serverFile: string): ServerLock | null {
   const file = lockFileOf(serverFile)
@@ -52,7 +55,7 @@ export function lockServer(serverFile: string): ServerLock | null {
 }
 
 /**
- * Creates the file with a private mode before SQLite does: users who can read it could lock it.
+ * Creates the file with a private mode before SQLite does, as users who can read it could lock it.
  * An existing file is not opened, because closing it would release a lock of this process.
  */
 function makeLockFile(file: string): void {

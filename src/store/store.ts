@@ -41,7 +41,7 @@ export interface SessionQuery {
    * Selects active sessions: those whose state is neither `ended` nor `unknown`.
    * `also` returns them in addition to the sessions that match `seenSince`.
    * `only` returns active sessions alone.
-   * Without it, activity is not considered.
+   * Absent: activity is not considered.
    */
   active?: 'also' | 'only'
 }
@@ -61,8 +61,8 @@ interface HandoffQuery {
 /**
  * Keeps all state of Baton.
  * Synchronous, because a hook lives for milliseconds and runs one transaction.
- * Every write happens inside `transaction`; an exception from its callback rolls everything back.
- * Several processes may open the same store: a transaction sees everything others committed.
+ * Every write happens inside `transaction`. An exception from its callback rolls everything back.
+ * Several processes may open the same store. A transaction sees everything others committed.
  */
 export interface Store extends NoticeStore {
   /**
@@ -75,8 +75,9 @@ export interface Store extends NoticeStore {
    * Runs `read` without holding the store's lock, then continues with its result.
    * Rolls the transaction back, runs `read`, and runs the transaction again with the result.
    * Files can be slow to read, and every other process waits for the lock meanwhile.
-   * `key` names the file and everything the read depends on: a result read for an older state
-   * of the store has another key and is not used. Outside a transaction, `read` simply runs.
+   * `key` names the file and everything that the read depends on.
+   * A result read for an older state of the store has another key and is not used.
+   * Outside a transaction, `read` simply runs.
    */
   readUnlocked<T>(key: string, read: () => T): T
   /**
@@ -85,7 +86,7 @@ export interface Store extends NoticeStore {
    */
   peek<T>(work: () => T): T
   /**
-   * Runs `work` after the outermost transaction commits, never if it fails; outside one, at once.
+   * Runs `work` after the outermost transaction commits, never if it fails. Outside one, at once.
    * Meant for side effects that a rollback cannot undo.
    */
   afterCommit(work: () => void): void
@@ -94,7 +95,7 @@ export interface Store extends NoticeStore {
   sessions(query?: SessionQuery): SessionRecord[]
   /** Returns the ids of sessions seen at or after this ISO time. */
   seenSince(time: string): string[]
-  /** Returns the sessions of a seat, oldest first. */
+  /** Returns the sessions of a seat (terminal or job), oldest first. */
   chain(seatId: string): SessionRecord[]
   putSession(record: SessionRecord): void
 
@@ -107,7 +108,7 @@ export interface Store extends NoticeStore {
   subagents(sessionId: string): SubagentRecord[]
   putSubagent(record: SubagentRecord): void
 
-  /** Returns the readings of a session, oldest first; a limit returns the newest. */
+  /** Returns the token readings of a session, oldest first. A limit returns the newest. */
   readings(sessionId: string, limit?: number): StoredReading[]
 
   addEvent(event: NewEvent): Event
@@ -124,24 +125,24 @@ export interface Store extends NoticeStore {
   messages(query?: { seatId?: string; limit?: number }): Message[]
 
   /**
-   * Returns false when this id was claimed before, so that
-   * a signal replayed after a crash counts once.
+   * Returns false when this id was claimed before.
+   * A signal replayed after a crash thus counts once.
    * Claims expire after a day, those with `SHOWN_ONCE_PREFIX` after a year.
    */
   claimOnce(signalId: string, at: string): boolean
 
   /**
-   * Returns the most specific switch for a session: its own, its project's, then the global one.
-   * Null when nothing was ever switchState.
+   * Returns the narrowest on/off switch for a session: its own, its project's, or the global one.
+   * Null when no such switch was ever set.
    */
   nearestSwitch(sessionId: string, project: string | null): boolean | null
-  /** Null when this scope and key were never switchState. */
+  /** Returns an on/off switch. Null when this scope and key were never switched. */
   switchState(scope: SwitchScope, key: string): boolean | null
-  /** Deletes more specific switches that a newer, broader switch overrides. */
+  /** Deletes more specific switches, which a newer, broader switch overrides. */
   clearSwitches(scope: 'session' | 'project', keys: readonly string[] | 'all'): void
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
 
-  /** Null when the compaction is unknown. */
+  /** Returns a compaction's record. Null when the compaction is unknown. */
   compaction(sessionId: string, startedAt: string): CompactionRecord | null
   /** Returns the compactions of a session, oldest first. */
   compactions(sessionId: string): CompactionRecord[]
@@ -159,16 +160,16 @@ export interface Store extends NoticeStore {
   eraseQuotes(sessionId: string): number
 
   brief(briefId: string): BriefRecord | null
-  /** Returns briefs oldest first; those of one seat are ordered by sequence. */
+  /** Returns briefs oldest first. Those of one seat (terminal or job) are ordered by sequence. */
   briefs(query?: HandoffQuery): BriefRecord[]
   /** Returns the briefs a session received, from any seat, in the order it received them. */
   briefsUsedBy(sessionId: string): BriefRecord[]
-  /** Throws when another brief of the seat has the same sequence. */
+  /** Stores a brief. Throws when another brief of the seat has the same sequence. */
   putBrief(record: BriefRecord): void
   /**
-   * Returns a seat's next brief number, starting at 1.
+   * Returns the next brief number of a seat (terminal or job), starting at 1.
    * Numbers of deleted briefs are never reused.
-   * Call it in the transaction that stores the brief.
+   * Call the function in the transaction that stores the brief.
    */
   nextBriefSequence(seatId: string): number
   /** Deletes the brief records of a session. Their files are not touched. */
@@ -181,15 +182,15 @@ export interface Store extends NoticeStore {
   openHandoffs(query?: { seatId?: string }): HandoffRecord[]
   /** Returns open handoffs whose due time has passed, the longest overdue first. */
   dueHandoffs(now: string): HandoffRecord[]
-  /** Stores a handoff. Its seat must never change. */
+  /** Stores a handoff. The handoff's seat must never change. */
   putHandoff(record: HandoffRecord): void
 
   job(jobId: string): JobRecord | null
-  /** Returns jobs in the order they were requested, oldest first; a limit returns the newest. */
+  /** Returns jobs in the order they were requested, oldest first. A limit returns the newest. */
   jobs(query?: { limit?: number }): JobRecord[]
   /** Returns jobs that are not completed, failed or cancelled, oldest first. */
   openJobs(): JobRecord[]
-  /** Stores a job. Its seat must never change. */
+  /** Stores a job. The job's seat must never change. */
   putJob(record: JobRecord): void
   /** Deletes a job with its attempts, and erases the text in its events. */
   removeJob(jobId: string): void
@@ -197,21 +198,21 @@ export interface Store extends NoticeStore {
   attempts(jobId: string): AttemptRecord[]
   /** Returns the newest attempt that ran in a session. Null when the session belongs to no job. */
   attemptOfSession(sessionId: string): AttemptRecord | null
-  /** Throws when another attempt of the job has the same number. */
+  /** Stores an attempt (session of a job). Throws when another attempt has the same number. */
   putAttempt(record: AttemptRecord): void
 
   archive(archiveId: string): ArchiveRecord | null
-  /** Returns archives oldest first. */
+  /** Returns archives, oldest first. */
   archives(query?: ArchiveQuery): ArchiveRecord[]
   /**
-   * Returns archives with work left: pending, to be retried, or kept but not yet searchable.
-   * Oldest first.
+   * Returns archives with work left, oldest first.
+   * They are pending, to be retried, or kept but not yet searchable.
    */
   openArchives(): ArchiveRecord[]
-  /** Throws when another archive has the same stem. */
+  /** Stores an archive. Throws when another archive has the same file name stem. */
   putArchive(record: ArchiveRecord): void
   dropArchive(archiveId: string): void
-  /** Returns segments ordered by stream and byte offset. */
+  /** Returns segments (stored byte ranges) ordered by stream and byte offset. */
   segments(query?: { streamId?: string; sessionId?: string }): SegmentRecord[]
   putSegment(record: SegmentRecord): void
   dropSegment(file: string): void
@@ -220,17 +221,17 @@ export interface Store extends NoticeStore {
   putLeftover(item: string): void
   dropLeftover(item: string): void
 
-  /** Returns false, and changes nothing, when a notice with this id exists already. */
+  /** Stores a notice. Returns false, and changes nothing, when one with this id exists already. */
   addNotice(record: NoticeRecord): boolean
   /**
-   * Returns notices of plan limits stored or resetting since a time, oldest first.
+   * Returns notices of usage limits stored or ending since a time, oldest first.
    * Excludes notices of jobs.
    */
   limitNotices(since: string): NoticeRecord[]
   /** Returns the newest notice per target that was sent or failed for good, newest first. */
   lastDeliveries(): NoticeRecord[]
 
-  /** Adds spend. Call it in the transaction that stores the session's new total. */
+  /** Adds spend. Call the function in the transaction that stores the session's new total. */
   addSpend(spent: SpendIncrement): void
   /** Returns spend rows, oldest first. */
   spend(query: { fromQuarter: number }): SpendRow[]

@@ -1,14 +1,14 @@
 import type { Track } from '../contract/records/session.js'
 
-/** Recent growth of a climb: tokens per step, and the deviation of single steps from it. */
+/** Recent token growth of a session: tokens per step, and the deviation of single steps. */
 export interface Growth {
   perStep: number
   spread: number
-  /** Number of steps that the growth was computed from. */
+  /** Number of steps from which the growth was computed. */
   steps: number
 }
 
-/** Steps until a place in the climb, with the range that holds in four of five cases. */
+/** Steps until a token count is reached, with the range that holds in four of five cases. */
 export interface StepsLeft {
   steps: number
   low: number
@@ -18,17 +18,18 @@ export interface StepsLeft {
 /** Standard deviations on either side of the mean that contain four of five cases. */
 const FOUR_OF_FIVE = 1.28
 /**
- * Share of the mean that single steps are expected to differ by, also where the few known did not.
+ * Share of the mean by which single steps are expected to differ, even if the few known did not.
  */
 const LEAST_SPREAD = 0.5
-/** Upper limit; a larger number only says that the target is far. */
+/** Upper limit of steps. A larger number only says that the target is far. */
 const FURTHEST = 1_000_000
-/** Pauses count at most this long, so that a user's lunch break does not change the pace. */
+/** Longest pause that counts. A user's lunch break must not change the pace. */
 const LONGEST_GAP_MS = 10 * 60_000
 
 /**
- * The growth that forecasts use: the held tokens per step (`holdGrowth`) with the spread of the
- * recorded readings. Null when the cycle has fewer than two readings or did not grow.
+ * The growth that forecasts use: tokens per step (`holdGrowth`) and their spread.
+ * The spread is computed from the recorded token counts.
+ * Null when the cycle has fewer than two readings or did not grow.
  */
 export function growthOf({ seen, perStep }: Pick<Track, 'seen' | 'perStep'>): Growth | null {
   const measured = measureGrowth(seen)
@@ -36,12 +37,14 @@ export function growthOf({ seen, perStep }: Pick<Track, 'seen' | 'perStep'>): Gr
 }
 
 /**
- * Returns the tokens per step to forecast with after a new reading, given what was used before it.
+ * Returns the tokens per step for forecasts after a new reading.
+ * `held` is the value that was used before the reading.
  *
- * The mean of the recorded readings falls with every step that is smaller than the mean, so a
- * forecast by the mean alone showed more steps left after a third of all steps. The earlier value
- * is therefore kept while it may still be true: until the mean is above it, or so far below it that
- * four of five such climbs would not show it.
+ * The mean of the recorded readings falls with every step that is smaller than the mean.
+ * A forecast by the mean alone showed more steps left after a third of all steps.
+ * Therefore the earlier value is kept while it may still be true.
+ * It is replaced once the mean is above it.
+ * It is also replaced once the mean is lower than in four of five sessions with that growth.
  */
 export function holdGrowth(seen: readonly number[], held: number | null | undefined): number | null {
   const measured = measureGrowth(seen)
@@ -71,9 +74,9 @@ export function stepsIn(tokens: number, perStep: number): number {
 const wholeSteps = (steps: number): number => Math.min(FURTHEST, Math.max(1, Math.ceil(steps)))
 
 /**
- * Estimates the steps until `tokens` more are used. Two things make the estimate uncertain:
- * single steps differ, which evens out over many steps,
- * and the growth comes from a few steps, which does not even out.
+ * Estimates the steps until `tokens` more are used. Two things make the estimate uncertain.
+ * Single steps differ, which evens out over many steps.
+ * The growth comes from a few steps, which does not even out.
  */
 export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growth): StepsLeft {
   if (tokens <= 0) return { steps: 0, low: 0, high: 0 }

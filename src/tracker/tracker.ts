@@ -4,15 +4,18 @@ import type { Latch, Track } from '../contract/records/session.js'
 import { holdGrowth } from './forecast.js'
 
 /**
- * Turns readings into a climb with cycles, and finds the levels that a cycle crosses.
+ * Tracks the token counts of a session in cycles, and finds the levels that a cycle crosses.
+ * A level is a warning threshold.
  *
- * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on. A lower
- * number alone begins no cycle. From a reset until the first answer after it the number is unknown.
- * A level is crossed once per cycle; its latch is part of the track, so it survives restarts.
+ * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on.
+ * A lower number alone begins no cycle.
+ * From the beginning of a cycle until its first answer, the token count is unknown.
+ * A level is crossed once per cycle.
+ * Crossed levels are part of the track, which is stored, so they survive restarts.
  */
 
 /**
- * Result of a reading.
+ * Result of a reading (a reported token count).
  * accepted: a new number. confirmed: the current number from another source. late: an older one.
  * unknown: the source knows no number. unvouched: ignored until the transcript shows an answer.
  */
@@ -44,7 +47,7 @@ export function startTrack(at: string, reason: Track['cycleReason']): Track {
 }
 
 /**
- * Begins a new cycle: the number is unknown and every level is open.
+ * Begins a new cycle: the token count is unknown and every level can be crossed.
  * The last readings are kept to recognise reports that arrive late.
  */
 export function beginCycle(track: Track, at: string, reason: Track['cycleReason']): Track {
@@ -60,8 +63,8 @@ export function beginCycle(track: Track, at: string, reason: Track['cycleReason'
 }
 
 /**
- * Adds answers of the previous cycle that the transcript shows only now,
- * because other sources may report them even later.
+ * Adds answers of the previous cycle that the transcript shows only now.
+ * With them, later reports of the same answers by other sources are recognised.
  */
 export function addToPreviousCycle(track: Track, answers: readonly Reading[]): Track {
   let before = track.before
@@ -69,14 +72,14 @@ export function addToPreviousCycle(track: Track, answers: readonly Reading[]): T
   return { ...track, before }
 }
 
-/** Opens every level and keeps the number, as `baton on` does. */
+/** Lets every level be crossed again and keeps the token count, as `baton on` does. */
 export function reopenLevels(track: Track): Track {
   return { ...track, latched: [] }
 }
 
 /**
- * Opens every level after a monitor reported a compaction.
- * A number from a monitor is dropped, because it is from before the compaction.
+ * Lets every level be crossed again after a monitor reported a compaction.
+ * A token count from a monitor is dropped, because it is from before the compaction.
  */
 export function reopenAfterReport(track: Track): Track {
   const opened = reopenLevels(track)
@@ -84,7 +87,7 @@ export function reopenAfterReport(track: Track): Track {
 }
 
 /**
- * Forgets the clocks of a resumed process, which starts them anew.
+ * Forgets the clocks of a resumed process, which starts its clocks anew.
  * The conversation continues, and so does the cycle.
  */
 export function restartClocks(track: Track): Track {
@@ -92,25 +95,27 @@ export function restartClocks(track: Track): Track {
   return { ...track, stamps: {}, reached: transcript === undefined ? {} : { transcript } }
 }
 
-/** Sources that were readable for a reading. */
+/** Sources that could be read when a reading was taken. */
 interface ReadableSources {
-  /** True when the transcript was readable: in a new cycle it alone may report the first number. */
+  /**
+   * True when the transcript was readable. Only the transcript may report a cycle's first number.
+   */
   transcript: boolean
 }
 
-/** Time for which another source may lag behind one that already reported a number. */
+/** Time by which another source may be later than one that already reported a token count. */
 const AHEAD_MS = 10_000
 /**
  * Time for which a new cycle waits for the transcript.
  * A transcript that never shows an answer must not silence the other sources for good.
  */
 const VOUCH_MS = 60_000
-/** After this long, an older stamp means that the producer's clock was set back. */
+/** Time difference after which an older stamp means that the producer's clock was set back. */
 const LATEST_MS = 10 * 60_000
 
 /**
- * Applies a reading, or says why it was ignored.
- * A late, repeated or unvouched reading changes neither the number nor a latch.
+ * Applies a reading (a reported token count), or says why it was ignored.
+ * A late, repeated or unvouched reading changes neither the token count nor the crossed levels.
  */
 export function applyReading(
   track: Track,
@@ -155,8 +160,9 @@ export function applyReading(
 }
 
 /**
- * Applies a number that a monitor reported. It stays out of the sequence of Baton's own sources,
- * so that no report can make one of their readings look late or repeated.
+ * Applies a token count that a monitor reported.
+ * The count stays out of the sequence of Baton's own sources.
+ * No report can thus make one of their readings look late or repeated.
  */
 function applyReport(
   track: Track,
@@ -183,8 +189,8 @@ function repeatsPreviousCycle(track: Track, source: Source, used: number): boole
 }
 
 /**
- * Handles a source that knows no number.
- * If it knew one before, the client was reset unnoticed, so a new cycle begins.
+ * Handles a source that knows no token count.
+ * If the source knew one before, the client was cleared unnoticed, so a new cycle begins.
  */
 function applyUnknown(track: Track, reading: Reading, at: string): { track: Track; outcome: ReadingOutcome } {
   const told = track.reached[reading.source] !== undefined
@@ -196,13 +202,14 @@ const RANK = { mod: 0, query: 1, 'status-line': 2, transcript: 3, sdk: 4, monito
 
 /**
  * Returns true for the client's own report about its context, which is exact.
- * The counts of an answer only allow an estimate.
+ * The token counts of an answer only allow an estimate.
  */
 const isClientReport = (source: Source | null): boolean => source === 'mod' || source === 'query'
 
 /**
  * Records the same answer from another source.
- * The number stays, its origin can only improve, and it is exact only if both sources say so.
+ * The token count stays, and its origin can only improve.
+ * The count is exact only if both sources say so.
  */
 function confirm(track: Track, reading: Reading): Track {
   const better = track.source === null || RANK[reading.source] < RANK[track.source]
@@ -220,7 +227,7 @@ function confirm(track: Track, reading: Reading): Track {
 
 /**
  * Applies new limits and levels.
- * A crossed level that moved above the number is open again; one that did not move stays crossed.
+ * A crossed level that moved above the token count can be crossed again. Others stay crossed.
  */
 export function moveLevels(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
   if (track.latched.length === 0) return { ...track, limits }
@@ -235,8 +242,8 @@ export function moveLevels(track: Track, limits: Limits, levels: readonly Resolv
 }
 
 /**
- * Returns the levels that the number crosses for the first time in this cycle, lowest first.
- * A handoff level that a monitor's number crossed is crossed again by Baton's own reading.
+ * Returns the levels that the token count crosses for the first time in this cycle, lowest first.
+ * A handoff level that a monitor's count crossed is crossed again by Baton's own reading.
  */
 export function crossLevels(
   track: Track,
@@ -268,7 +275,7 @@ export function currentLevel(track: Track): string | null {
 
 /**
  * Returns the new part of the answers that the transcript shows, oldest first.
- * If another source already reported one of them, the answers before it are history.
+ * If another source already reported one of the answers, those before it are history.
  */
 export function newAnswers(track: Track, answers: readonly Reading[]): readonly Reading[] {
   for (let i = answers.length - 1; i > 0; i--) {
@@ -278,7 +285,7 @@ export function newAnswers(track: Track, answers: readonly Reading[]): readonly 
   return answers
 }
 
-/** The numbers that all sources together reported in one cycle, and the position of each source. */
+/** The token counts that all sources reported in one cycle, and the position of each source. */
 export interface Sequence {
   seen: number[]
   reached: Partial<Record<Source, number>>
@@ -291,16 +298,18 @@ const KEEP = 16
 export const emptySequence = (): Sequence => ({ seen: [], reached: {} })
 
 /**
- * Finds the position of a reported number in the sequence.
+ * Finds the position of a reported token count in the sequence.
  *
- * Several sources report the same answers. Each skips some, each is late in its own way, and their
- * clocks cannot be compared. But every source reports in the order in which the answers happened.
- * All known numbers therefore form one sequence in which every source has a position:
+ * Several sources report the same answers. Each source skips some, and each is late in its own way.
+ * The clocks of the sources cannot be compared.
+ * But every source reports in the order in which the answers happened.
+ * All known counts therefore form one sequence in which every source has a position:
  *
- * - A number found ahead of the source's position is that answer again: `same` at the end of the
- *   sequence, `late` before it.
- * - A number not found is `new`. But while others are `ahead`, a lower number from a source that
- *   has not caught up is an answer that they skipped, and so `late`.
+ * - A count found ahead of the source's position is that answer again: `same` at the end of the
+ * sequence, `late` before it.
+ * - A count that is not found is `new`.
+ * - Exception: while other sources are `ahead`, a lower count from a source that has not caught up
+ * is an answer that the others skipped, and so `late`.
  */
 export function placeReading(
   sequence: Sequence,

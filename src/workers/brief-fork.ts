@@ -14,11 +14,11 @@ import { makePrivateFolder } from '../lib/private-folder.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 
 /**
- * Variable in the environment of every process of a fork: it holds the handoff's id, so the fork is
- * found after its driver was killed.
+ * Variable in the environment of every process of a fork. It holds the handoff's id.
+ * By this variable, the fork is found after the process that started it was killed.
  */
 const MARK = 'BATON_FORK'
-/** Milliseconds for a fork's answer: a brief is one answer and takes less. */
+/** Milliseconds for a fork's answer. A brief is one answer and takes less. */
 const ANSWER_MS = 5 * 60_000
 const LOOK_MS = 500
 const GRACE_MS = 2_000
@@ -26,10 +26,10 @@ const MOST_PRINTED = 4 * 1024 * 1024
 const KEPT_TROUBLE = 2_000
 const ENDING = '.json'
 
-/** The part of the app that a fork needs. */
+/** The part of the app that running a fork needs. */
 type ForkApp = Pick<App, 'engine' | 'log'> & { home: Pick<App['home'], 'forks'> }
 
-/** Runs a fork that writes the brief of a handoff, until it ends. */
+/** Runs a fork (copy of a session) that writes the brief of a handoff, until the fork ends. */
 export async function forkForBrief(
   app: ForkApp,
   self: ProcessIdentity,
@@ -59,7 +59,7 @@ export async function forkForBrief(
   endFork(deps, self, handoffId, given)
 }
 
-/** Removes settings files of forks that are no longer wanted and whose driver was killed. */
+/** Removes settings files of forks that are no longer wanted and whose starter was killed. */
 export function removeLeftSettings({ engine, home }: ForkApp): void {
   const { store } = engine.deps
   removeLeftovers(home.forks)
@@ -80,7 +80,7 @@ function signalOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // The process ended meanwhile.
+    // The process ended before it could be ended here.
   }
 }
 
@@ -91,7 +91,7 @@ interface Bounds {
   log: App['log']
 }
 
-/** Runs the fork and returns its answer. Null when it is no longer wanted. */
+/** Runs the fork and returns its answer. Null when the fork is no longer wanted. */
 async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
   const forker = agentClients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'sessions of this agent cannot be forked' }

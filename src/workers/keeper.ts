@@ -20,9 +20,9 @@ export * as rareWork from '../engine/rare-work.js'
 export { driveHandoffs } from './typist.js'
 
 /**
- * Does the work around compactions in the background: stores transcripts and indexes them for
- * search, reads long ones, prunes old archives as configured.
- * The keeper is its own bundle, because it is needed only a few times a day.
+ * Does the work around compactions in the background: stores transcripts, indexes them for search,
+ * reads long ones, and deletes old archives as configured.
+ * The keeper is a bundle of its own, because it is needed only a few times a day.
  */
 export function keep(app: App): void {
   try {
@@ -44,8 +44,8 @@ export function keep(app: App): void {
 }
 
 /**
- * Most archives planned per sweep.
- * Planning one takes a few milliseconds, and the next sweep plans the rest.
+ * Most archives planned per hourly search.
+ * Planning an archive takes a few milliseconds, and the next search plans the rest.
  */
 const MOST_SWEPT = 200
 const SWEEP_MS = 30_000
@@ -81,8 +81,8 @@ export async function sendStoredNotices(app: App): Promise<void> {
       now,
       log,
       changes,
-      // Not the project's folder: programs read settings from where they are started, and a
-      // repository may contain some.
+      // Not the project's folder: programs read settings from the folder where they are started.
+      // A repository may contain such settings.
       cwd: homedir(),
       env: withoutClientVariables(process.env),
       terminalOf(notice) {
@@ -113,7 +113,7 @@ export async function sendStoredNotices(app: App): Promise<void> {
  * Shell script that waits for a time and then starts the notifier.
  * A sleeping shell costs one megabyte, this process fifty.
  * The shell checks the clock every five minutes, because a sleep does not count suspended time.
- * The shell ends when the store is gone: a purged home must not be created again.
+ * The shell ends when the store is gone, because a purged home must not be created again.
  */
 const WAIT = `
 while n=$(($1 - $(date +%s))) && [ "$n" -gt 0 ] && [ -e "$4" ]; do sleep $((n < 300 ? n : 300)); done

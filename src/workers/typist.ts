@@ -30,26 +30,25 @@ import { faultPoint } from '../lib/fault-point.js'
 import { isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 import { forkForBrief, removeLeftSettings } from './brief-fork.js'
 
-/** Milliseconds of frequent checks: a client ends its turn soon, a typing user takes longer. */
+/** Milliseconds of frequent checks. A client ends its turn soon, a typing user takes longer. */
 const PROMPT_MS = 10_000
-/** Milliseconds before the same handoff is driven again, such as after its review ended. */
+/** Milliseconds before the same handoff is handled again, such as after its review ended. */
 const AGAIN_MS = 500
 
-/** Refusals that the user can resolve, by the names that session rows show. */
+/** Reasons not to type that the user can resolve, by the names that session rows show. */
 const HINDRANCES: Partial<Record<Refused['why'], string>> = { busy: 'turn', waiting: 'dialog', draft: 'draft' }
 
-/**
- * Longest sleep in milliseconds unless the store changes. During a review there is less to miss.
- */
+/** Longest sleep in milliseconds unless the store changes. */
 const LOOK_MS = 1_000
 const REVIEW_LOOK_MS = 15_000
 /** Milliseconds to pause after closing a due review, as another process may be closing it too. */
 const REVIEW_OVER_MS = 50
 
 /**
- * Types for every handoff that no other process types for, runs forks for briefs (`brief-fork.ts`)
- * and waits for the end of reviews, until none is left (see `engine/handoff/drive-handoff.ts`).
- * Sleeps in between: changes of the client's state and of the store wake it.
+ * Types for every handoff for which no other process types.
+ * Also runs forks for briefs (`brief-fork.ts`) and waits for the end of reviews.
+ * Ends when no handoff needs it (see `engine/handoff/drive-handoff.ts`).
+ * Sleeps in between until the client's state or the store changes.
  */
 export async function driveHandoffs(app: App): Promise<void> {
   const self = processInfo(process.pid)
@@ -61,7 +60,7 @@ export async function driveHandoffs(app: App): Promise<void> {
   const ended = new Map<string, number>()
   const changes = watchChanges([dirname(app.home.store)])
   let changed: Promise<void> | null = null
-  /** Starts work once per `key`: one handoff may need both typing and a fork. */
+  /** Starts work once per `key`, because one handoff may need both typing and a fork. */
   const begin = (id: string, key: string, what: string, work: typeof drive): void => {
     const hasRested = Date.now() - (ended.get(key) ?? 0) >= AGAIN_MS
     if (driven.has(key) || failed.has(key) || !hasRested) return
@@ -145,12 +144,12 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
   }
 }
 
-/** Time since which the composer was free at every check. Null when it was not. */
+/** Time since which the client's input line was empty at every check. Null when it was not. */
 interface Quiet {
   since: number | null
 }
 
-/** Milliseconds between checks of the composer before there is anything to type. */
+/** Milliseconds between checks of the client's input line before there is anything to type. */
 const READY_EVERY_MS = 1_000
 
 async function checkComposerEarly({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
@@ -158,7 +157,7 @@ async function checkComposerEarly({ agent, client, type }: DriveStep, quiet: Qui
   if (terminal && type) await checkComposer(terminal, type.text, { sessionId: type.sessionId }, quiet)
 }
 
-/** Types the text if the composer is free. Null when it is no longer wanted. */
+/** Types the text if the client's input line is empty. Null when the text is no longer wanted. */
 async function tryToType(
   app: App,
   self: ProcessIdentity,

@@ -17,17 +17,17 @@ export interface ChecksContext {
   outputs: string
   /** Number of the round, starting at 1. */
   round: number
-  /** Stops the running check; the others are not started. */
+  /** Stops the running check. The checks after it are not started. */
   signal?: AbortSignal
   /** Time between SIGTERM and SIGKILL after a timeout. */
   graceMs?: number
-  /** Called before each check; `number` starts at 1. */
+  /** Called before each check. `number` starts at 1. */
   onStart?(check: CheckSpec, number: number): void
   onEnd?(result: CheckResult, number: number): void
 }
 
 /**
- * Runs every check in order, even after a failure, so that the agent learns of all at once.
+ * Runs every check in order, even after a failure, so that the agent learns of all failures.
  * Never throws.
  */
 export async function runChecks(checks: readonly CheckSpec[], context: ChecksContext): Promise<CheckResult[]> {
@@ -132,7 +132,7 @@ export async function checkJob(
   const next: EventData['checks_completed']['next'] =
     failedChecks.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
   const data = { ...where, passed: checks.length - failedChecks.length, failed: failedChecks.length, next }
-  // Stored together with the results, so that a killed round leaves nothing.
+  // The results are stored in one transaction, so that a killed round leaves nothing.
   // Later rounds are from before the job failed and was resumed.
   recordJob(
     deps,
@@ -157,20 +157,20 @@ function checkEventData({ name, command, ok, exitCode, timedOut, durationMs, out
 }
 
 const TAIL = 8 * 1024
-/** Limit of a stored output: a check that prints endlessly must not fill the disk. */
+/** Limit of a stored output. A check that prints endlessly must not fill the disk. */
 const MOST_KEPT = 64 * 1024 * 1024
 
 interface CheckOutput {
   take(chunk: Buffer): void
-  /** Adds a note of Baton's own to the file. */
+  /** Adds a note of Baton's own to the check's output file. */
   note(text: string): void
-  /** Returns the end of the output. */
+  /** Ends the collection of a check's output. Returns the end of the output. */
   close(): string
 }
 
 /**
- * Stores what a check prints in a private file, and keeps its end for the agent.
- * A full disk loses the file, not the check.
+ * Stores what a check prints in a private file, and keeps the end of the output for the agent.
+ * On a full disk only the file is lost, not the check.
  */
 export function openOutput(path: string, most = MOST_KEPT): CheckOutput {
   const end = new KeptOutput(0, TAIL)

@@ -8,9 +8,9 @@ export interface HookResult {
   durationMs: number
   /** Exit code of a shell hook. Null when it was killed or is of another type. */
   exitCode: number | null
-  /** Printed output, or body of the reply; limited in size. */
+  /** Printed output of the hook, or body of the reply, limited in size. */
   output: string
-  /** Error as a sentence. Null on success. */
+  /** Error of the hook as a sentence. Null on success. */
   error: string | null
 }
 
@@ -25,7 +25,7 @@ export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>
   jobId: string
-  /** Stops the running hook; no other is started. */
+  /** Stops the running hook. The hooks after it are not started. */
   signal?: AbortSignal
   /** Time between SIGTERM and SIGKILL after a timeout. */
   graceMs?: number

@@ -1,21 +1,21 @@
 import type { ExitReason, HookEvent, JobRecord } from '../../contract/records/job.js'
 
 /**
- * Payload for hooks of other programs: names and nesting never change, keys are only added.
- * An unknown figure is null.
+ * Payload for hooks of other programs. Names and nesting never change, keys are only added.
+ * A number that is not known is null.
  */
 interface ContextThresholdHookPayload {
   hook_event_name: 'context_threshold'
   context: {
-    /** Tokens in use. */
+    /** Number of tokens in use. */
     input_tokens: number
     context_window: number | null
-    /** Fraction of the window, 0 to 1. */
+    /** Tokens in use as a fraction of the window, 0 to 1. Null while unknown. */
     usage_percent: number | null
     remaining_percent: number | null
     model_name: string | null
     compaction_tokens: number | null
-    /** Fraction of the compaction point, 0 to 1. */
+    /** Tokens in use as a fraction of the compaction point, 0 to 1. Null while unknown. */
     compaction_percent: number | null
   }
   session: {
@@ -36,7 +36,7 @@ export interface SessionStartHookPayload {
     session_id: string
     agent_name: string
     job_id: string
-    /** Folder in which the agent will work; the worktree if there is one. */
+    /** Folder in which the agent will work: the worktree if there is one. */
     working_directory: string
     worktree_path: string | null
     branch_name: string | null
@@ -99,7 +99,7 @@ export function thresholdPayload(job: Job, sessionId: string, full: Fullness): C
 }
 
 /**
- * Builds the payload of `session_start`.
+ * Builds the payload of the hook event `session_start`.
  * `before` is the previous session, null for the job's first.
  */
 export function sessionStartPayload(

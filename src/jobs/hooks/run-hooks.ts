@@ -85,7 +85,7 @@ function secretsFilledIn(hook: HookSpec, env: HookContext['env']): string[] {
 
 const HALF = 512 * 1024
 
-/** Runs a shell hook: the payload is its stdin, its stdout is the answer. */
+/** Runs a shell hook. The payload is its stdin, its stdout is the answer. */
 async function runShell(
   hook: Extract<HookSpec, { type: 'shell' }>,
   payload: HookPayload,
@@ -120,7 +120,7 @@ function escapeForShells(json: string): string {
   })
 }
 
-/** Calls a webhook: the payload is the request body, the reply's body is the answer. */
+/** Calls a webhook. The payload is the request body, the reply's body is the answer. */
 async function callWebhook(
   hook: Extract<HookSpec, { type: 'webhook' }>,
   payload: HookPayload,
@@ -190,7 +190,7 @@ function escapeForSlack(text: string): string {
 }
 
 const DISCORD_API = 'https://discord.com/api/v10'
-/** Discord's own limit. */
+/** Discord's own limit for the length of a message. */
 const LONGEST_DISCORD_TEXT = 2_000
 
 async function sendToDiscord(
@@ -220,7 +220,7 @@ async function sendToDiscord(
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY|(?:^|_)KEY$/i
 /** Names of counts, as CLAUDE_CODE_MAX_OUTPUT_TOKENS, which are no secrets. */
 const COUNT_NAME = /TOKENS$/i
-/** Minimum length of a redacted value: shorter ones are ordinary words or numbers. */
+/** Minimum length of a redacted value. Shorter values are ordinary words or numbers. */
 const MIN_SECRET_LENGTH = 4
 /** Minimum length of a value that is redacted only because of its variable's name. */
 const MIN_NAMED_SECRET_LENGTH = 8
@@ -229,7 +229,7 @@ type Env = Record<string, string | undefined>
 
 /**
  * Replaces `${NAME}` in a text by the environment's values.
- * `missing` lists names that are not set; the text must not be used then.
+ * `missing` lists names that are not set. The text must not be used if there are any.
  */
 function fillVariables(text: string, env: Env): { text: string; used: string[]; missing: string[] } {
   const used: string[] = []

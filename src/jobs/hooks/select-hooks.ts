@@ -6,7 +6,7 @@ export function appliesTo({ onEvents, when }: HookSpec, event: HookEvent, payloa
 }
 
 /**
- * Returns the value at a dot path; a number selects a list element. Undefined when there is none.
+ * Returns the value at a dot path. A number selects a list element. Undefined when there is none.
  */
 export function valueAt(payload: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, step) => {
@@ -23,7 +23,7 @@ export function hooksFor(hooks: JobHooks, event: HookEvent): HookSpec[] {
 /**
  * Returns the lists of hooks of an event, in order.
  * A failing hook stops the rest of its own list only.
- * `on_error` runs at a failure or a timeout, before `after_run`, which runs at every end.
+ * `on_error` runs at a failure or a timeout. `after_run` comes after it and runs at every end.
  */
 export function hookListsFor(hooks: JobHooks, event: HookEvent): HookSpec[][] {
   switch (event) {

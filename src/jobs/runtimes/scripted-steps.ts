@@ -1,6 +1,6 @@
 /**
- * Script of a runtime without a client. Steps are played in order over all turns of a session:
- * a step with calls continues the turn, a step without calls ends it.
+ * Script of a runtime without a client. Steps are played in order over all turns of a session.
+ * A step with calls continues the turn, a step without calls ends it.
  * The first session plays the first list, the second session the second list.
  * `{ sessions: [[{ calls: [{ input: 'echo 1' }], used: 150_000 }, { text: 'Done.' }]] }`
  */
@@ -8,9 +8,9 @@ export interface RuntimeScript {
   sessions: ScriptedStep[][]
   /** Replies to prompts that contain `when`, without using up a step. */
   replies?: (ScriptedStep & { when: string })[]
-  /** Step to play when the list is used up. Default: `Done.` */
+  /** Step to play when the list of steps is used up. Default: `Done.` */
   rest?: ScriptedStep
-  /** Defaults: 200,000 tokens, 167,000 tokens, proactive. */
+  /** Context window in tokens. Defaults here and below: 200,000, 167,000, proactive. */
   window?: number
   point?: number
   proactive?: boolean

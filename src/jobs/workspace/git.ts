@@ -12,7 +12,7 @@ export interface GitContext {
 const TIMEOUT_MS = 120_000
 const KEEP = { head: 0, tail: 1024 * 1024 }
 const TRIES = 12
-/** Errors of git while another git process works in the same repository; a retry helps. */
+/** Errors of git while another git process works in the same repository. A retry helps. */
 const LOCKED = new RegExp(
   String.raw`failed to read .*(?:commondir|gitdir|HEAD)|\.lock'?: File exists|Unable to create '.*\.lock'|` +
     'could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)',

@@ -6,14 +6,14 @@ import { nearestName } from '../../lib/nearest-name.js'
 import { failureReason, type GitContext, git, gitText, gitTry } from './git.js'
 
 export interface Repository {
-  /** Root of the checkout in which the job was requested; its state is the starting point. */
+  /** Root of the checkout in which the job was requested. Its state is the starting point. */
   root: string
   /**
    * Main checkout, below which worktrees are created.
-   * A worktree inside another worktree would be deleted with it.
+   * A worktree inside another worktree would be deleted with the other one.
    */
   home: string
-  /** Path from the root to the job's folder. Empty for the root itself. */
+  /** Path from the repository's root to the job's folder. Empty for the root itself. */
   inside: string
 }
 
@@ -45,7 +45,7 @@ async function findMainCheckout(root: string, context: GitContext): Promise<stri
   return top !== null && top === first ? top : root
 }
 
-/** Returns what the job's branch starts from: a name if there is one, else the commit. */
+/** Returns the start of the job's branch: the name of a branch if there is one, else the commit. */
 export async function baseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
   const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (asked === null) {
@@ -84,8 +84,8 @@ export function worktreeFolder({ home }: Repository, worktreeDir: string): strin
 const LARGEST_EXCLUDE = 1024 * 1024
 
 /**
- * Hides worktrees from `git status` in the repository's own
- * exclude list, never in a committed file.
+ * Hides worktrees from `git status`.
+ * Uses the repository's own exclude list, never a committed file.
  */
 export async function excludeFromGit({ home }: Repository, folder: string, context: GitContext): Promise<void> {
   const below = relative(home, folder)
@@ -103,11 +103,11 @@ export async function excludeFromGit({ home }: Repository, folder: string, conte
 
 export interface ListedWorktree {
   path: string
-  /** Null when HEAD is detached or the repository is bare. */
+  /** Name of the branch. Null when HEAD is detached or the repository is bare. */
   branch: string | null
-  /** Reason of a lock, possibly empty. Null when not locked. */
+  /** Reason why git locked the worktree, possibly empty. Null when it is not locked. */
   locked: string | null
-  /** True when its folder is gone. */
+  /** True when the worktree's folder is gone. */
   prunable: boolean
 }
 
@@ -126,7 +126,7 @@ function parseWorktrees(output: string): ListedWorktree[] {
   })
 }
 
-/** Lists all worktrees of a repository; the first is the main checkout. */
+/** Lists all worktrees of a repository. The first is the main checkout. */
 export async function listWorktrees(folder: string, context: GitContext): Promise<ListedWorktree[]> {
   return parseWorktrees(await gitText(folder, ['worktree', 'list', '--porcelain', '-z'], context))
 }

@@ -38,8 +38,7 @@ const UNFINISHED = 'initializing'
 
 /**
  * Prepares the folder in which a job works.
- * With `git_worktree`: a worktree and a branch of its own,
- * created once and named after the job's id.
+ * With `git_worktree`: a worktree and a branch, created once and named after the job's id.
  * A worktree that was created but not stored, because Baton was killed, is found and adopted.
  * A worktree that git itself did not finish is not touched.
  * Throws a `BatonError` that says what to do.
@@ -62,7 +61,7 @@ export async function setUpWorkspace(request: WorkspaceRequest, context: Workspa
     const path = join(realpathSync(folder), withSuffix(folderName(request.jobId), number))
     await excludeFromGit(repository, folder === repository.home ? path : folder, context)
     const state = (await adoptWorktree(path, place, context)) ?? (await createWorktree(path, place, context))
-    // A git process that survived a killed Baton may have created it since the first check.
+    // A git process that outlived a killed Baton may have created the worktree meanwhile.
     const late = state ?? (await adoptWorktree(path, place, context))
     if (late) return late
   }
@@ -118,8 +117,7 @@ async function createWorktree(
   for (let number = 1; number <= MOST_NAMES; number++) {
     const branch = withSuffix(name, number)
     // Create the branch first, which is atomic.
-    // A worktree that meets another git's lock halfway would
-    // leave a branch behind and need a new name.
+    // `worktree add -b` may meet another git's lock halfway, leave a branch and need a new name.
     const made = await git(home, ['branch', '--no-track', '--', branch, place.base], context)
     const end =
       made.exitCode === 0
@@ -128,10 +126,10 @@ async function createWorktree(
     if (end.exitCode === 0) return stateOf(path, branch, place)
     if (made.exitCode === 0) await git(home, ['branch', '-D', '--quiet', '--', branch], context)
     if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
-    // If `agent` is a branch, `agent/x` cannot be one: git stores branches as files and folders.
+    // If `agent` is a branch, `agent/x` cannot be one, as git stores branches as files and folders.
     const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
     if (blocked) name = name.replaceAll('/', '-')
-    // Git may read what another git process has half written and fail.
+    // Git may read a file that another git process has half written, and fail.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(
         `the worktree ${path} cannot be created: ${failureReason(end)}`,
@@ -151,7 +149,7 @@ async function createWorktree(
   )
 }
 
-/** Returns the worktree of a resumed job. One that was removed is created again from its branch. */
+/** Returns the worktree of a resumed job. A removed worktree is created again from its branch. */
 async function restoreWorktree(
   known: WorkspaceState,
   request: WorkspaceRequest,
@@ -194,18 +192,18 @@ function folderName(jobId: string): string {
   return jobId.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '') || 'job'
 }
 
-/** Maximum bytes of a branch name: git stores each level as a file name. */
+/** Maximum bytes of a branch name, as git stores each level as a file name. */
 const MAX_BYTES = 120
 
 interface BranchParts {
-  /** Null for a job from a prompt alone. */
+  /** Name of the agent. Null for a job from a prompt alone. */
   agent: string | null
   job: string
-  /** Null when the job's id is used instead. */
+  /** Name of the work item. Null to use the job's id instead. */
   workItem: string | null
 }
 
-/** Builds a branch name from its pattern; the result is always valid for git. */
+/** Builds a branch name from its pattern. The result is always valid for git. */
 export function branchName(pattern: string, { agent, job, workItem }: BranchParts): string {
   const filled = pattern
     .replaceAll('{agent}', withoutSlashes(agent ?? 'job'))

@@ -8,7 +8,7 @@ import { listWorktrees } from './repository.js'
 interface TearDownRequest {
   workspace: WorkspaceSpec
   state: WorkspaceState
-  /** True to push; failed jobs push nothing. */
+  /** True to push the branch. Failed jobs push nothing. */
   success: boolean
   words: PullRequestText
 }
@@ -16,12 +16,12 @@ interface TearDownRequest {
 export interface CleanupResult {
   /** True when the worktree still exists. */
   kept: boolean
-  /** Null when there was no worktree. */
+  /** Path of the worktree. Null when there was none. */
   path: string | null
   /** Branch that still exists. Null when there is none. */
   branch: string | null
   published: Published | null
-  /** Sentences for the user, in order. */
+  /** Sentences for the user about the cleanup, in order. */
   notes: string[]
 }
 
@@ -30,7 +30,7 @@ type Worktree = NonNullable<WorkspaceState['worktree']>
 /**
  * Cleans up a job's worktree without forcing anything.
  * Never throws, because the job is over.
- * A worktree with changes is kept and reported; a clean one is removed.
+ * A worktree with changes is kept and reported. A clean worktree is removed.
  * Its branch stays if it has commits of its own. Every step can be repeated.
  */
 export async function tearDownWorkspace(request: TearDownRequest, context: GitContext): Promise<CleanupResult> {
@@ -62,7 +62,7 @@ export async function tearDownWorkspace(request: TearDownRequest, context: GitCo
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
 }
 
-/** Says where the work can be found now. */
+/** Returns sentences that tell where the work can be found now. */
 export function publishedNotes(torn: CleanupResult | null): string[] {
   if (torn === null) return []
   if (!torn.published?.pushed)
@@ -72,8 +72,8 @@ export function publishedNotes(torn: CleanupResult | null): string[] {
 }
 
 /**
- * Counts the branch's own commits; 0 for a missing branch.
- * Null when git fails; then nothing is deleted.
+ * Counts the branch's own commits. 0 for a missing branch.
+ * Null when git fails. Nothing is deleted then.
  */
 async function ownCommits(
   repository: string,
@@ -103,7 +103,7 @@ async function noteOtherBranch(
   return [`its worktree is on the branch ${name} with ${commits} that ${branch} lacks${wished ? '; not pushed' : ''}`]
 }
 
-/** Returns why a worktree must be kept. Null when nothing would be lost. */
+/** Returns why a worktree must be kept. Null when no work would be lost. */
 async function whyKept(path: string, repository: string, context: GitContext): Promise<string | null> {
   const status = await git(
     path,
@@ -153,7 +153,7 @@ interface PullRequestText {
 
 interface Published {
   pushed: boolean
-  /** Null when none was requested, or creating it failed. */
+  /** Address of the pull request. Null when none was requested, or creating it failed. */
   pullRequest: string | null
   notes: string[]
 }
@@ -182,7 +182,7 @@ async function publish(
   return { pushed: true, ...(await openPullRequest(worktree, remote, words, context, timeoutMs)) }
 }
 
-/** Returns the remote that the base tracks, else `origin`, else the only one. */
+/** Returns the remote that the base branch tracks, else `origin`, else the only remote. */
 async function remoteOf({ base, repository }: Worktree, context: GitContext): Promise<string | null> {
   const remotes = ((await gitTry(repository, ['remote'], context)) ?? '').split('\n').filter(Boolean)
   const ofBase = await gitTry(repository, ['config', '--get', `branch.${base}.remote`], context)
@@ -207,7 +207,7 @@ async function openPullRequest(
     command: ['gh', 'pr', 'create', '--head', branch, ...into, '--title', title, '--body-file', '-'],
     // The body quotes the conversation, and every user of the machine can read command lines.
     input: body,
-    // The worktree may have been deleted before a kill, when the rest is repeated.
+    // The worktree may have been deleted before a kill. Then only the rest is repeated.
     cwd: existsSync(path) ? path : repository,
     env: { ...gitEnv(context.env), GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' },
     timeoutMs,

@@ -1,7 +1,7 @@
 import type { Gone } from '../../contract/api/live.js'
 import type { Event } from '../../contract/records/event.js'
 
-/** Message of an event. JSON contains no line ends, so that one `data:` line holds it. */
+/** Returns the stream message of an event. JSON has no line ends, so one `data:` line holds it. */
 export const eventFrame = (event: Event, withId: boolean): string =>
   `${withId ? `id: ${event.id}\n` : ''}data: ${JSON.stringify(event)}\n\n`
 
@@ -12,7 +12,10 @@ export const rowFrame = (kind: RowKind, json: string): string => `event: ${kind}
 export const goneFrame = (kind: RowKind, id: string): string =>
   `event: gone\ndata: ${JSON.stringify({ kind, id } satisfies Gone)}\n\n`
 
-/** Message that events were skipped. Its id makes the client resume after the newest event. */
+/**
+ * Returns the stream message that events were skipped.
+ * Its id makes the client resume after the newest event.
+ */
 export const gapFrame = (lastEventId: number): string =>
   `id: ${lastEventId}\nevent: gap\ndata: ${JSON.stringify({ last_event_id: lastEventId })}\n\n`
 

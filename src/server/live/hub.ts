@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 15_000
 const BEAT = Buffer.from(HEARTBEAT)
 /** Maximum time per tick for sending snapshots to new clients, while others wait. */
 const SNAPSHOTS_MS = 50
-/** A client with more unsent bytes for `MAX_SLOW_MS` is dropped; beyond the hard limit at once. */
+/** Maximum unsent bytes. A client with more of them for `MAX_SLOW_MS` is dropped. */
 const MAX_UNSENT = 1024 * 1024
 const MAX_SLOW_MS = 1_000
 const MAX_UNSENT_HARD = 16 * 1024 * 1024
@@ -38,16 +38,17 @@ interface Joined {
   client: Client
   /** Id of the last event that the client's snapshot includes. */
   from: number
-  /** Size of the snapshot, by which the limit of unsent bytes is raised until it is sent. */
+  /** Size of the snapshot. The limit of unsent bytes is raised by it until the snapshot is sent. */
   allowance: number
   /** Time since which the client has too many unsent bytes. Null when it has not. */
   slowSince: number | null
 }
 
 /**
- * Makes the hub that serves all clients of the stream. While there are clients, it polls the store
- * ten times a second, writes each message once and sends the same bytes to all. Without clients
- * nothing runs and nothing is held in memory.
+ * Makes the hub that serves all clients of the event stream.
+ * While there are clients, the hub polls the store ten times a second.
+ * It writes each message once and sends the same bytes to all clients.
+ * Without clients, nothing runs and nothing is held in memory.
  */
 export function makeHub(source: LiveSource, clock: () => number = () => performance.now()): Hub {
   let joined: Joined[] = []
@@ -74,7 +75,9 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     sendSnapshots(shown)
   }
 
-  /** Drops a slow client. Runs before more is written, so that a burst is not held against it. */
+  /**
+   * Drops a slow client. Runs before more is written, so that a burst does not count against it.
+   */
   const dropIfSlow = (one: Joined, now: number): void => {
     const unsent = one.client.unsent()
     if (unsent <= MAX_UNSENT) one.allowance = 0
@@ -116,7 +119,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     try {
       tick()
     } catch (error) {
-      // The store may be locked for a moment: the next tick reads the same news again.
+      // The store may be locked for a moment. The next tick reads the same changes again.
       source.logFailure(error)
     }
   }
@@ -139,7 +142,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
   }
 }
 
-/** Maximum number of clients: more can only be a mistake. */
+/** Maximum number of clients. More clients can only be a mistake. */
 const MAX_CLIENTS = 1_000
 
 /** Serves `GET /api/live`: writes the hub's bytes, the same for all clients, to the connection. */

@@ -4,17 +4,17 @@ export const ROW_MS = 1_000
 export const MAX_ROWS_PER_TICK = 25
 const MAX_TOUCHED = 5
 
-/** Row as JSON text. */
+/** A row of a list, as JSON text. */
 export type RowText = string
 
-/** Change of a row. `text` is null when the row is no longer listed. */
+/** Change of a list row. `text` is null when the row is no longer listed. */
 export interface RowChange {
   id: string
   text: RowText | null
 }
 
 interface Row {
-  /** Current text. Null before the row was first read. */
+  /** Current text of the row. Null before the row was first read. */
   now: RowText | null
   sent: RowText | null
   sentAt: number
@@ -26,8 +26,8 @@ interface Row {
 export interface Rows {
   touch(id: string): void
   /**
-   * Touches the next few rows, so that each is touched once in about `turns` calls. Changes without
-   * an event are found this way.
+   * Marks the next few rows as touched, so that each is read once in about `turns` calls.
+   * Changes without an event are found in this way.
    */
   touchSome(turns: number): void
   /** Returns the changed rows that may be sent now, removed ones first. */
@@ -39,9 +39,10 @@ export interface Rows {
 const NEVER = { sentAt: Number.NEGATIVE_INFINITY, readAt: Number.NEGATIVE_INFINITY }
 
 /**
- * Tracks the rows that clients have. A touched row is read again and sent if it differs from what
- * was sent last, at most once per `ROW_MS`. `read` returns null for a row that is no longer listed,
- * which is sent once. A row that cannot be read stays as it was and is read again a second later.
+ * Tracks the rows that clients have received.
+ * A touched row is read again, at most once per `ROW_MS`, and sent if it differs.
+ * `read` returns null for a row that is no longer listed. That is sent once.
+ * A row that cannot be read stays as it was and is read again a second later.
  */
 export function makeRows(
   first: Iterable<readonly [id: string, text: RowText]>,

@@ -6,13 +6,13 @@ import type { RowText } from './rows.js'
 
 export type Named = readonly [id: string, text: RowText]
 
-/** Data of the stream, read from the store, because other processes write there too. */
+/** Data of the event stream, read from the store, because other processes write there too. */
 export interface LiveSource {
   /** Id of the newest event. 0 when there is none. */
   newest(): number
-  /** Events after an id, oldest first. Of each session's readings only the newest. */
+  /** Events after an id, oldest first. Of each session's token readings only the newest. */
   events(afterId: number, limit: number): Event[]
-  /** Events after an id without readings, oldest first. */
+  /** Events after an id, without token readings, oldest first. */
   eventsButReadings(afterId: number, limit: number): Event[]
   /** Rows of all listed sessions. */
   sessions(): Named[]
@@ -26,7 +26,7 @@ export interface LiveSource {
   briefs(): Named[]
   brief(id: string): RowText | null
   spendToday(): Snapshot['spend_today']
-  /** Logs an error of one tick; the next tick may succeed. */
+  /** Logs an error of one tick. The next tick may succeed. */
   logFailure(error: unknown): void
   version: string
   now(): Date

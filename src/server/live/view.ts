@@ -4,14 +4,14 @@ import { eventFrame, gapFrame, goneFrame, RETRY, type RowKind, rowFrame } from '
 import { makeRows, type RowChange, type RowText } from './rows.js'
 import type { LiveSource, Named } from './source.js'
 
-/** Interval for finding changes that have no event. */
+/** Interval for finding changes that no event reports. */
 const POLL_MS = 1_000
 const ALL_ROWS_TICKS = 50
-/** A hook stamps its signal before it waits for the store, so poll this far back. */
+/** Time by which a poll looks back. A hook stamps its signal before it waits for the store. */
 const OVERLAP_MS = 6_000
 export const MAX_EVENTS = 5_000
 
-/** Message of the stream. `id` is that of its event, or null for a row. */
+/** Message of the event stream. `id` is that of its event, or null for a row. */
 export interface Frame {
   id: number | null
   text: string
@@ -66,7 +66,7 @@ export function beginView(source: LiveSource): View {
         }
         frames.push(...changedRows(now))
       } catch (error) {
-        // Events are sent in any case; rows are read again at the next tick.
+        // Events are sent in any case. Rows are read again at the next tick.
         source.logFailure(error)
       }
       return frames
@@ -94,7 +94,7 @@ export function beginView(source: LiveSource): View {
     return bytesOf(missed.map((event) => frameOf({ event, withId: true })))
   }
 
-  /** Missed events; of the many readings only late ones, as rows include them. Null if too many. */
+  /** Missed events. Of token readings only late ones, as rows include them. Null if too many. */
   function missedSince(lastEventId: number): Event[] | null {
     const isOver = ({ id }: Event): boolean => id <= last
     const others = source.eventsButReadings(lastEventId, MAX_EVENTS + 1).filter(isOver)
@@ -123,11 +123,13 @@ function memoize(make: (key: number) => Buffer): (key: number) => Buffer {
   }
 }
 
-/** Minimum time between two readings of one session: at most five a second. */
+/** Minimum time between two token readings of one session: at most five a second. */
 export const READING_MS = 200
 const FORGET_MS = 60_000
 
-/** Event to send. Without id if a newer one was sent before: a client must not resume after it. */
+/**
+ * Event to send. Without id if a newer event was sent before: a client must not resume after it.
+ */
 export interface LiveEvent {
   event: Event
   withId: boolean
@@ -139,8 +141,8 @@ interface Coalescer {
 }
 
 /**
- * Passes all events on, except that a session has at most one reading per `READING_MS`. A reading
- * that comes too soon is held until its time and is replaced by a newer one.
+ * Passes all events on, except that a session has at most one token reading per `READING_MS`.
+ * A reading that comes too soon is held until its time and is replaced by a newer one.
  * `from` is the id of the newest event before the first one passed.
  */
 export function makeCoalescer(from: number): Coalescer {
@@ -193,12 +195,14 @@ export function makeCoalescer(from: number): Coalescer {
 const sessionOf = (event: Event): string => event.session_id ?? ''
 
 interface Reviews {
-  /** Changed briefs. One that left the review is returned once more, as it is now or as gone. */
+  /**
+   * Changed briefs. A brief that left the review is returned once more, as it is now or as gone.
+   */
   due(): RowChange[]
   all(): RowText[]
 }
 
-/** Tracks the briefs under review. They are few, so that the whole list is read each time. */
+/** Tracks the briefs under review. They are few, so the whole list is read each time. */
 export function makeReviews(list: () => readonly Named[], read: (id: string) => RowText | null): Reviews {
   let sent = new Map(list())
   return {

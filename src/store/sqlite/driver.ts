@@ -1,4 +1,4 @@
-/** The part of the `node:sqlite` API that Baton uses; both drivers offer it. */
+/** The part of the `node:sqlite` API that Baton uses. Both drivers offer it. */
 export interface Statement {
   run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
   get(...values: unknown[]): unknown
@@ -15,7 +15,7 @@ type Opener = new (path: string, options?: { readOnly?: boolean; timeout?: numbe
 
 /**
  * Opens a database with Node's built-in SQLite, or on Node 20 with a package that has the same API.
- * The built-in one prints an experimental warning to stderr, where a hook must print nothing.
+ * The built-in SQLite prints an experimental warning to stderr, where a hook must print nothing.
  */
 export function openDatabase(path: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
   const Sqlite = builtinSqlite() ?? packagedSqlite()
@@ -65,7 +65,7 @@ function packagedSqlite(): Opener {
   return createRequire(import.meta.url)('@photostructure/sqlite').DatabaseSync as Opener
 }
 
-/** Runs `work` in a transaction; rolls back and rethrows when it throws. */
+/** Runs `work` in a transaction. Rolls back and rethrows when `work` throws. */
 export function inTransaction<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {

@@ -30,8 +30,8 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
         `${query.jobId === undefined ? '' : ' AND job_id = ?'}`
       const match = [query.afterId ?? 0, query.since ?? '', ...of]
       const thinned = query.readings === 'newest'
-      // The unary plus stops SQLite from using the session
-      // index, which would scan the whole history.
+      // The unary plus stops SQLite from using the session index.
+      // With that index, SQLite would scan the whole history.
       const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading'
                       GROUP BY +session_id))`
       const rows = sql(
@@ -57,9 +57,10 @@ const DAY = 24 * HOUR
 
 /**
  * Deletes old rows and returns how many.
- * Readings older than a week: keeps the last one per session, cycle and hour.
- * Claims: deleted after a day, those of warnings shown once to the user after a year.
- * Notices: deleted after a month, when every plan limit they mention has reset.
+ * Token readings older than a week: keeps the last one per session, cycle and hour.
+ * Claims (ids that were used once): deleted after a day.
+ * Claims of warnings that the user sees once: deleted after a year.
+ * Notices: deleted after a month, when every usage limit that they mention has ended.
  */
 export function deleteOldRows(db: Database, now: Date): number {
   const week = new Date(now.getTime() - 7 * DAY).toISOString()

@@ -40,8 +40,8 @@ export function explainStoreError(error: unknown, path: string): unknown {
 }
 
 /**
- * Returns the steps to recover from an unreadable store. docs/guides/archive.md lists what stays
- * lost.
+ * Returns the steps to recover from an unreadable store.
+ * docs/guides/archive.md lists the data that stays lost.
  */
 export const recoverySteps = (path: string): string =>
   `Restore it from a backup, or: 1. Run mv ${quoteForShell(path)} ${quoteForShell(`${path}.damaged`)}. ` +

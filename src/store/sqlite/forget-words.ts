@@ -59,8 +59,8 @@ export function eraseQuotes(db: Database, sql: (text: string) => Statement, sess
       `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${SUCCESSORS}
        AND json_extract(body, '$.category') = 'recovery' AND ${HAS_TEXT}`,
     ).run(sessionId),
-    // Keeps undelivered handoff messages of successors: they
-    // may belong to the successor's own handoff.
+    // Undelivered handoff messages of successors are kept.
+    // They may belong to the successor's own handoff.
     sql(
       `UPDATE messages SET ${CLEAR_TEXT} WHERE session_id IN ${RECIPIENTS} AND ${HAS_TEXT}
        AND (json_extract(body, '$.category') = 'brief'

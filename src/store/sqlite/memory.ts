@@ -2,9 +2,9 @@ import type { Database, Statement } from './driver.js'
 
 /**
  * Cache of records for a long-lived process, valid until another process writes.
- * SQLite's `data_version` changes with every commit of another connection, so one read at the
- * start of a transaction tells whether the cache is still valid.
- * Cached records are returned without a copy: callers must not modify them.
+ * SQLite's `data_version` changes with every commit of another connection.
+ * Reading it at the start of a transaction thus tells whether the cache is still valid.
+ * Cached records are returned without a copy. Callers must not modify them.
  */
 export interface RecordCache {
   /** Clears the cache if another process has written. Called when a transaction begins. */

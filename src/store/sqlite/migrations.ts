@@ -1,4 +1,4 @@
-/** Event types shown in the history; a partial index contains only these. */
+/** Event types shown in the history. A partial index contains only these. */
 export const MILESTONES = "type IN ('compaction_complete', 'handoff_completed')"
 
 /**
@@ -52,7 +52,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Stores readings as events: one row per signal instead of two.
   // New ids continue from the newest event, which is never deleted.
-  // Readings whose event was deleted get negative ids: they sort first and stay off the timeline.
+  // Readings whose event was deleted get negative ids. They sort first and stay off the timeline.
   `
   CREATE TABLE kept_events (
     id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT,
@@ -98,7 +98,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX compactions_not_ended ON compactions (started_at) WHERE ended = 0;
   `,
   // forgotten_briefs holds the highest deleted sequence per seat, so that no brief reuses it.
-  // handoffs_by_seat serves one seat, queried with every signal; handoffs_open serves due handoffs.
+  // handoffs_by_seat serves one seat, queried with every signal.
+  // handoffs_open serves due handoffs.
   `
   CREATE TABLE briefs (
     brief_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, sequence INTEGER NOT NULL, session_id TEXT NOT NULL,
@@ -131,7 +132,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX attempts_by_session ON attempts (session_id);
   `,
-  // The time of earlier spend is unknown, so it is dated to when the session was last seen.
+  // The time of earlier spend is unknown, so the spend gets the time of the session's last signal.
   `
   CREATE TABLE spend (
     quarter INTEGER NOT NULL, session_id TEXT NOT NULL, model TEXT NOT NULL, steps INTEGER NOT NULL,
@@ -164,7 +165,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // `over` is 1 for sessions that ended or whose state is unknown.
   // Few sessions are active, and nearly every signal belongs to one of them.
-  // Their index contains no time, so that a signal does not have to update it.
+  // The index of active sessions has no time, so that a signal does not have to update it.
   `
   ALTER TABLE sessions ADD COLUMN over INTEGER NOT NULL DEFAULT 1;
   UPDATE sessions SET over = 0 WHERE json_extract(body, '$.state') NOT IN ('ended', 'unknown');

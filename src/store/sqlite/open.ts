@@ -13,15 +13,15 @@ export type QuoteEraser = Pick<typeof import('./forget-words.js'), 'eraseQuotes'
 export interface OpenOptions {
   busyMs?: number
   /**
-   * Pages the write-ahead log may hold.
-   * A server that commits hundreds of times a second sets it high.
+   * Pages that the write-ahead log may hold.
+   * A server that commits hundreds of times a second sets a high number.
    */
   checkpointPages?: number
-  /** Caches records until another process writes; for long-lived processes. */
+  /** Caches records until another process writes. Meant for long-lived processes. */
   cacheRecords?: boolean
   /**
    * Functions that erase quotes (`forget-words.ts`).
-   * Hooks start without them to load less code.
+   * Hooks start without these functions to load less code.
    */
   quoteEraser?: QuoteEraser
   /** Receives errors thrown by `afterCommit` callbacks. */
@@ -30,8 +30,8 @@ export interface OpenOptions {
 
 /**
  * Opens the store and migrates it to this version.
- * Never deletes, truncates or overwrites the file: a damaged, newer, foreign or unreadable store
- * is refused with an explanation and stays unchanged.
+ * Never deletes, truncates or overwrites the file.
+ * A damaged, newer, foreign or unreadable store is refused with an explanation.
  */
 export function openSqlite(path: string, options: OpenOptions = {}): Database {
   try {
@@ -61,7 +61,7 @@ const RETRY_MS = 40
 /**
  * Checks the file before SQLite opens it, because SQLite may apply a foreign write-ahead log.
  * File and log are read one after the other, and another process may be creating the store.
- * Only a problem that persists over several checks counts.
+ * Therefore only a problem that persists over several checks counts.
  */
 function checkFile(path: string): void {
   for (let check = 1; ; check++) {
@@ -124,7 +124,7 @@ function migrate(db: Database, path: string): void {
   enableWal(db)
   inTransaction(db, () => {
     const from = version(db)
-    // Another process, even one of a newer Baton, may have migrated first.
+    // Another process, even one of a newer Baton, may have migrated the store first.
     if (from >= MIGRATIONS.length) return
     for (const migration of MIGRATIONS.slice(from)) db.exec(migration)
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
@@ -150,7 +150,7 @@ function enableWal(db: Database): void {
 }
 
 /**
- * Refuses a database of another program: one with tables but without a version.
+ * Refuses a database of another program, which has tables but no version.
  * Baton creates tables and version in one transaction.
  */
 function refuseForeign(db: Database, path: string): void {
@@ -174,7 +174,7 @@ const PAGES_AT = 28
 const VERSION_AT = 60
 const PAGES_VALID_FOR_AT = 92
 
-/** The file's header, read before SQLite touches the file or its log. */
+/** The file's header, read before SQLite touches the file or its write-ahead log. */
 interface Header {
   empty: boolean
   sqlite: boolean
@@ -202,7 +202,7 @@ function readHeader(path: string): Header | null {
     const bytes = Buffer.alloc(LENGTH)
     const got = readSync(fd, bytes, 0, LENGTH, 0)
     const waiting = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-    // The size is read last: a file without a write-ahead log cannot grow meanwhile.
+    // The size is read last, because a file without a write-ahead log cannot grow meanwhile.
     const { size } = fstatSync(fd)
     return {
       empty: got === 0,

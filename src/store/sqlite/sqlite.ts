@@ -36,7 +36,7 @@ interface ReadingData {
  */
 const MAX_RUNS = 50
 
-/** Thrown to leave a transaction that needs a file read outside of it. */
+/** Thrown to leave a transaction that needs a file read outside of the transaction. */
 class UnlockedReadNeeded extends Error {
   constructor(
     readonly key: string,
@@ -61,13 +61,15 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
   const cache = options.cacheRecords ? makeRecordCache(db) : NO_CACHE
   let depth = 0
   let isPeeking = false
-  /** Uses the cache inside transactions, which validate it, and inside `peek`. */
+  /** Uses the cache only inside transactions, which validate it, and inside `peek`. */
   const getOrRead = <T>(key: string, read: () => T): T => (depth > 0 || isPeeking ? cache.getOrRead(key, read) : read())
 
   let afterCommitCallbacks: (() => void)[] = []
-  /** Results of `readUnlocked` for the running transaction, by key. */
+  /**
+   * Results of file reads outside the lock (`readUnlocked`) for the running transaction, by key.
+   */
   let unlocked = new Map<string, unknown>()
-  /** The file read that the running transaction still needs. Null when it needs none. */
+  /** The file read for which the running transaction must be left. Null when there is none. */
   let pendingRead: UnlockedReadNeeded | null = null
   const transaction = <T>(work: () => T, preloaded = new Map<string, unknown>()): T => {
     if (depth > 0) return work()
@@ -78,7 +80,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       try {
         return runTransaction(() => {
           const result = work()
-          // `work` caught the exception as if it were its own failure, so throw it again.
+          // `work` caught this exception as if it were its own failure, so throw it again.
           if (pendingRead !== null) throw pendingRead
           return result
         })
@@ -108,7 +110,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     }
     const callbacks = afterCommitCallbacks
     afterCommitCallbacks = []
-    // The transaction is committed, so errors of these callbacks must not look like its failure.
+    // The transaction is committed. Errors of these callbacks must not look like its failure.
     for (const one of callbacks) {
       try {
         one()
@@ -260,7 +262,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         if (bare) sql('UPDATE sessions SET body = ? WHERE session_id = ?').run(JSON.stringify(bare), sessionId)
         const forgotten = quoteEraser.eraseQuotes(db, sql, sessionId)
         cache.clear()
-        // The write-ahead log still contains the old pages, so truncate it.
+        // The write-ahead log still contains the old pages, so truncate the log.
         afterCommitCallbacks.push(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
         return forgotten + (bare ? 1 : 0)
       })
@@ -287,8 +289,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
 /**
  * Moves the time in a signal id to the front.
- * Ids are made of session, time, process and kind; sorted
- * by time, new rows are stored side by side.
+ * Ids consist of session, time, process and kind.
+ * Sorted by time, new rows are stored side by side.
  */
 function timeFirst(signalId: string): string {
   const time = /\.(\d{9,}\.\d+)\./.exec(signalId)

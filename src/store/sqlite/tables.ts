@@ -37,7 +37,7 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
     },
     removeJob(jobId) {
       // Events stay, because new ids continue from the newest.
-      // Only their text is erased.
+      // Only the text in the events is erased.
       sql(
         `UPDATE events SET data = json_set(json_remove(data, '$.detail', '$.reason', '$.waiting', '$.name',
            '$.command', '$.output_path'), '$.forgotten', json('true'))
@@ -292,7 +292,9 @@ const bodyOf = (row: unknown): SessionRecord => JSON.parse((row as { body: strin
 const isOver = ({ state }: SessionRecord): boolean => state === 'ended' || state === 'unknown'
 
 const SINCE = 'seen_at >= ?1'
-/** Selects active sessions and those that ended since a time; each part uses its own index. */
+/**
+ * Selects active sessions and those that ended since a time. Each part uses an index of its own.
+ */
 const idsOf = (activeOnes: string): string =>
   `SELECT session_id FROM sessions WHERE ${activeOnes} UNION ALL SELECT session_id FROM sessions WHERE over = 1
    AND ${SINCE}`
@@ -331,8 +333,8 @@ export function sessionRows(
     putSession(record) {
       const json = JSON.stringify(record)
       const over = isOver(record) ? 1 : 0
-      // This update leaves the indexes alone, which is faster,
-      // and nearly every signal takes this path.
+      // This update leaves the indexes alone, which is faster.
+      // Nearly every signal takes this path.
       const known = sql(
         'UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ? AND over = ?',
       )
