@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 
-/** Dependencies of the server. `cli/serve-here.ts` builds them. */
+/** Dependencies of the server. `run-server.ts` builds them. */
 export interface ServerDependencies {
   engine: Engine
   store: Store

@@ -69,7 +69,7 @@ async function runServe(call: Call, cli: Cli): Promise<number> {
   if (action === 'install') return installService(call, cli)
   if (action === 'remove') return removeService(call, cli)
   if (call.flag('dry-run')) throw wrong(serveCommand, '--dry-run works only with install and remove.')
-  const { serveHere } = await import('../serve-here.js')
+  const { serveHere } = await import('../../server/run-server.js')
   return serveHere(cli, {
     port: portFrom(call.value('port'), cli.env, PORT),
     host: call.value('host') ?? '127.0.0.1',
@@ -121,7 +121,7 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
   if (running) return show({ server: running, home, stays: false })
   // A script would wait forever for the server to end.
   if (call.flag('print') && (call.json || !cli.screen.terminal)) throw noServer()
-  const { serveHere } = await import('../serve-here.js')
+  const { serveHere } = await import('../../server/run-server.js')
   return serveHere(cli, {
     host: '127.0.0.1',
     port,

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { keepTidy, makeKeeper, pickUpJobs } from '../app/background-work.js'
 import { shownBy } from '../app/sessions.js'
+import type { Cli } from '../cli/command.js'
+import { untilStopped } from '../cli/terminal.js'
 import { loadConfig } from '../config/load-config.js'
 import { watchSpool } from '../delivery/watch-spool.js'
 import type { RareWork } from '../engine/load-rare-work.js'
@@ -11,14 +13,12 @@ import { type App, openApp } from '../engine/open-engine.js'
 import { makePipe } from '../install/prepare-home.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { engineOf } from '../lib/program-context.js'
-import { newToken } from '../server/access.js'
-import type { ServerInput } from '../server/dependencies.js'
-import { listen } from '../server/listen.js'
-import { userToken } from '../server/user-token.js'
 import { lockFileOf } from '../store/server-lock.js'
 import { VERSION } from '../version.js'
-import type { Cli } from './command.js'
-import { untilStopped } from './terminal.js'
+import { newToken } from './access.js'
+import type { ServerInput } from './dependencies.js'
+import { listen } from './listen.js'
+import { userToken } from './user-token.js'
 
 interface ServeOptions {
   host: string
@@ -98,7 +98,10 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
 
 function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): ServerInput {
   const openUseCases = async () => {
-    const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([import('../app/app.js'), import('./own-program.js')])
+    const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([
+      import('../app/app.js'),
+      import('../cli/own-program.js'),
+    ])
     return useCasesOf(app, ownProgramOf(app, env, process.argv[1]!, ending))
   }
   return {
