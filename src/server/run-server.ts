@@ -2,17 +2,16 @@ import { statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
+import type { UseCases } from '../app/app.js'
 import { keepTidy, makeKeeper, pickUpJobs } from '../app/background-work.js'
 import { shownBy } from '../app/sessions.js'
-import type { Cli } from '../cli/command.js'
-import { untilStopped } from '../cli/terminal.js'
 import { loadConfig } from '../config/load-config.js'
 import { watchSpool } from '../delivery/watch-spool.js'
 import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { makePipe } from '../install/prepare-home.js'
-import { BatonError, EXIT } from '../lib/errors.js'
-import { engineOf } from '../lib/program-context.js'
+import { BatonError } from '../lib/errors.js'
+import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import { lockFileOf } from '../store/server-lock.js'
 import { VERSION } from '../version.js'
 import { newToken } from './access.js'
@@ -20,7 +19,7 @@ import type { ServerInput } from './dependencies.js'
 import { listen } from './listen.js'
 import { userToken } from './user-token.js'
 
-interface ServeOptions {
+export interface RunOptions {
   host: string
   port: number
   /**
@@ -28,29 +27,36 @@ interface ServeOptions {
    * Null when the server creates a new one at each start.
    */
   tokenFile: string | null
+  /** Loads the use cases of the routes. `ending` is aborted when the server ends. */
+  openUseCases(app: App, ending: AbortSignal): Promise<UseCases>
+  /** Fulfilled when the server should end. */
+  stopped(): Promise<unknown>
   /** Called once the server accepts requests. */
   listening(at: { url: string }): void | Promise<void>
+  /** Shows a warning to the user. */
+  warn(text: string): void
 }
 
-/** Runs the server in the foreground until a signal ends it. Returns the exit code. */
-export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: ServeOptions): Promise<number> {
+/** Runs the server until `stopped` is fulfilled. Throws when its store or lock is replaced. */
+export async function runServer(context: ProgramContext, options: RunOptions): Promise<void> {
+  const { host, port } = options
   // Makes V8 collect old objects when they have doubled, not quadrupled.
   // Each signal replaces its session's record, which is probably an old object by then.
   // In short runs on a busy machine,
   // old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
   setFlagsFromString('--heap-growing-percent=100')
-  const { token: own, warning } = userToken(host, tokenFile)
-  if (warning) cli.note(warning)
+  const { token: own, warning } = userToken(host, options.tokenFile)
+  if (warning) options.warn(warning)
   const keeper = makeKeeper(
-    engineOf(cli),
+    engineOf(context),
     () => app.home,
     (...said) => app.log(...said),
   )
   const app: App = openApp({
-    env: cli.env,
+    env: context.env,
     loadConfig,
-    rareWork: () => loadRareWork(cli),
-    now: cli.now,
+    rareWork: () => loadRareWork(context),
+    now: context.now,
     resident: true,
     leaveWork: keeper.leave,
   })
@@ -59,22 +65,25 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   const cleanups: (() => void | Promise<void>)[] = [() => app.close()]
   try {
     const token = own ?? newToken()
-    const server = await listen(serverInput(app, cli, ending.signal), {
-      host,
-      port,
-      token,
-      serverFile: app.home.server,
-      makePipe: (path) => makePipe(path, cli.env),
-    })
+    const server = await listen(
+      serverInput(app, context, () => options.openUseCases(app, ending.signal)),
+      {
+        host,
+        port,
+        token,
+        serverFile: app.home.server,
+        makePipe: (path) => makePipe(path, context.env),
+      },
+    )
     cleanups.push(
       () => server.close(),
       () => ending.abort(),
       () => keeper.stop(),
     )
-    const stopped = untilStopped()
-    await listening({ url: server.url })
+    const stopped = options.stopped()
+    await options.listening({ url: server.url })
     cleanups.push(keepTidy(app, keeper))
-    pickUpJobs(app, cli)
+    pickUpJobs(app, context)
     const watch = watchReplaced(app.home.store, server.holdsLock)
     cleanups.push(watch.stop)
     const ended = await Promise.race([stopped, watch.seen])
@@ -93,17 +102,9 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   } finally {
     for (const clean of cleanups.reverse()) await clean()
   }
-  return EXIT.done
 }
 
-function serverInput(app: App, { env, program }: Cli, ending: AbortSignal): ServerInput {
-  const openUseCases = async () => {
-    const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([
-      import('../app/app.js'),
-      import('../cli/own-program.js'),
-    ])
-    return useCasesOf(app, ownProgramOf(app, env, process.argv[1]!, ending))
-  }
+function serverInput(app: App, { program }: ProgramContext, openUseCases: ServerInput['openUseCases']): ServerInput {
   return {
     ...app,
     ...shownBy(app),
@@ -134,7 +135,7 @@ function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise
  * Loads the code for compactions when one happens,
  * as a hook does: most servers see only a few a day.
  */
-function loadRareWork({ program }: Cli): RareWork {
+function loadRareWork({ program }: ProgramContext): RareWork {
   const load = createRequire(import.meta.url)
   return (load(join(program, 'hook-keep.cjs')) as { rareWork: RareWork }).rareWork
 }

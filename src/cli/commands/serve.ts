@@ -6,11 +6,13 @@ import { type FoundServer, findServer, readServingUrl } from '../../lib/announce
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { shortenHome } from '../../lib/shown-text.js'
+import type { RunOptions } from '../../server/run-server.js'
 import { userToken } from '../../server/user-token.js'
 import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { PORT, portFrom } from '../parse-values.js'
+import { untilStopped } from '../terminal.js'
 
 const ACTIONS = ['install', 'remove'] as const
 
@@ -69,13 +71,33 @@ async function runServe(call: Call, cli: Cli): Promise<number> {
   if (action === 'install') return installService(call, cli)
   if (action === 'remove') return removeService(call, cli)
   if (call.flag('dry-run')) throw wrong(serveCommand, '--dry-run works only with install and remove.')
-  const { serveHere } = await import('../../server/run-server.js')
   return serveHere(cli, {
     port: portFrom(call.value('port'), cli.env, PORT),
     host: call.value('host') ?? '127.0.0.1',
     tokenFile: call.value('token-file'),
     listening: ({ url }) => cli.print(call.json ? JSON.stringify({ url }) : `Baton listens on ${url}. Ctrl-C ends it.`),
   })
+}
+
+/** Runs the server in the foreground until a signal ends it. Returns the exit code. */
+async function serveHere(
+  cli: Cli,
+  options: Pick<RunOptions, 'host' | 'port' | 'tokenFile' | 'listening'>,
+): Promise<number> {
+  const { runServer } = await import('../../server/run-server.js')
+  await runServer(cli, {
+    ...options,
+    async openUseCases(app, ending) {
+      const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([
+        import('../../app/app.js'),
+        import('../own-program.js'),
+      ])
+      return useCasesOf(app, ownProgramOf(app, cli.env, process.argv[1]!, ending))
+    },
+    stopped: untilStopped,
+    warn: cli.note,
+  })
+  return EXIT.done
 }
 
 export const openCommand: Command = {
@@ -121,7 +143,6 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
   if (running) return show({ server: running, home, stays: false })
   // A script would wait forever for the server to end.
   if (call.flag('print') && (call.json || !cli.screen.terminal)) throw noServer()
-  const { serveHere } = await import('../../server/run-server.js')
   return serveHere(cli, {
     host: '127.0.0.1',
     port,
