@@ -20,14 +20,11 @@ import {
   endEditing,
   reviseBrief,
 } from '../engine/handoff/handoff-calls.js'
-import { isThere } from '../engine/handoff/leave-session.js'
-import { isPrompt } from '../engine/messages/wake-idle-session.js'
 import type { App } from '../engine/open-engine.js'
 import { viewBrief } from '../engine/views/brief-view.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { machineKey } from '../lib/machine-key.js'
-import { seatByName } from './sessions.js'
 
 interface BriefQuery {
   seat?: string | undefined
@@ -139,7 +136,7 @@ const PREFIX = 'brief_'
 /**
  * Finds a brief by its id or the id's beginning. Null when none matches. Throws when several match.
  */
-function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
+export function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
   const exact = store.brief(id)
   if (exact) return exact
   const beginning = id.startsWith(PREFIX) ? id : `${PREFIX}${id}`
@@ -301,22 +298,6 @@ function handoffWith({ store }: Pick<App, 'store'>, brief: BriefRecord): Handoff
   return open.find(({ briefId }) => briefId === brief.briefId) ?? null
 }
 
-/**
- * Returns the open handoff of a seat (terminal or job).
- * With two clients in one seat, returns that of the session whose id begins with `session`.
- * Throws when there is none.
- */
-export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, session: string): HandoffRecord {
-  const open = store.openHandoffs({ seatId })
-  const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
-  if (handoff) return handoff
-  throw new BatonError(
-    `Seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} has no open handoff.`,
-    'baton handoffs list --all shows its past briefs.',
-    EXIT.notFound,
-  )
-}
-
 /** Cancels a brief and the handoff that uses it. */
 export function cancelBrief(
   app: App,
@@ -328,43 +309,4 @@ export function cancelBrief(
   if (held === null) return { handoff: null, brief: dropBrief(deps, { briefId: brief.briefId, caller }) }
   const handoff = dropHandoff(deps, { handoffId: held.handoffId, caller })
   return { handoff, brief: app.store.brief(brief.briefId)! }
-}
-
-/** Cancels a handoff that is named by its brief or its seat (terminal or job). */
-export function cancelNamed(
-  app: App,
-  name: string,
-  caller: Caller,
-): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
-  const named = findBriefNamed(app, name)
-  if (named) return cancelBrief(app, caller, named)
-  const { handoffId } = handoffUnderWay(app, seatOrThrow(app, name), name)
-  const handoff = dropHandoff(app.engine.deps, { handoffId, caller })
-  return { handoff, brief: handoff.briefId === null ? null : app.store.brief(handoff.briefId) }
-}
-
-/** Returns the named seat. When there is none, throws an error that also mentions briefs. */
-function seatOrThrow(app: App, name: string): string {
-  try {
-    return seatByName(app, name)
-  } catch (error) {
-    if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
-    throw new BatonError(
-      `There is no brief, seat or session "${name}".`,
-      'baton handoffs list --all lists all briefs and the open handoffs.',
-      EXIT.notFound,
-    )
-  }
-}
-
-/**
- * Returns facts about a handoff from which a command says what happens next.
- * `caller` is null for the user.
- */
-export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller) {
-  const session = app.store.session(handoff.sessionId)!
-  const agent = app.engine.deps.agents[session.agent]!
-  const open = app.store.openMessages(session.seatId)
-  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
-  return { handoff, session, there: isThere({ agent, record: session }), own: caller === session.sessionId, woken }
 }

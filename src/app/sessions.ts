@@ -8,13 +8,16 @@ import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessio
 import type { Policy } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { App } from '../engine/open-engine.js'
+import { setEnabled } from '../engine/signals/switches.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
 import { detailOf, isLongEnough, recentSessions, rowOf, seatCalled } from '../engine/views/session-queries.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { formatCount } from '../lib/counted.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
+import { replaceControls } from '../lib/shown-text.js'
 import { isSilent } from '../policy/silence.js'
+import type { SwitchScope } from '../store/store.js'
 
 /**
  * Sessions as commands and routes show them.
@@ -91,6 +94,29 @@ function seatNames(app: App): string[] {
   return [...ids].flatMap((id) => app.store.seat(id)?.name ?? [])
 }
 
+interface NamedSeat {
+  seat_id: string
+  name: string
+  /** Null when the seat had no name. */
+  former_name: string | null
+}
+
+export interface SessionUseCases {
+  /** Turns Baton on or off for a session. */
+  switchSession(record: SessionRecord, enabled: boolean): void
+}
+
+export function sessionUseCases(app: App): SessionUseCases {
+  return {
+    switchSession: ({ sessionId }, enabled) => switchBaton(app, 'session', [sessionId], enabled),
+  }
+}
+
+/** Turns Baton on or off for a scope. A project has a key for each spelling of its path. */
+export function switchBaton(app: App, scope: SwitchScope, keys: readonly string[], enabled: boolean): void {
+  for (const key of keys) setEnabled(app.engine.deps, scope, key, enabled, app.now().toISOString())
+}
+
 interface ProjectHere {
   /** The real path of the project. */
   project: string
@@ -158,10 +184,35 @@ export function seatName(app: App, seatId: string): string {
   return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
 }
 
-/**
- * Names a seat (terminal or job). Returns the former name. Throws when another seat has the name.
- */
-export function nameSeat(app: App, seat: string, name: string): { seatId: string; former: string | null } {
+const LONGEST_NAME = 64
+
+/** Throws unless a seat may have the name. A name that looks like an id would hide that id. */
+function checkName(name: string): void {
+  const shown = replaceControls(name).slice(0, LONGEST_NAME)
+  if (name !== replaceControls(name) || name.trim() !== name || name === '' || name.length > LONGEST_NAME)
+    throw new BatonError(
+      `A seat cannot have the name "${shown}".`,
+      `Give one line of 1 to ${LONGEST_NAME} characters, without spaces around it.`,
+      EXIT.usage,
+    )
+  // The name must be one shell word, because users type it into commands and BATON_SEAT=<name>.
+  if (!/^[\p{L}\p{N}_.:@+/-]+$/u.test(name) || name.startsWith('-'))
+    throw new BatonError(
+      `A seat cannot have the name "${shown}".`,
+      'Use only letters, digits and . _ : / @ + -, not - first, so that BATON_SEAT=<name> needs no quotes.',
+      EXIT.usage,
+    )
+  if (/^(?:seat|brief|job|arc|msg|handoff)_/.test(name) || /^[0-9a-f]{8}-/i.test(name))
+    throw new BatonError(
+      `A seat cannot have the name "${shown}", because it looks like an id.`,
+      'Choose another name, such as api.',
+      EXIT.usage,
+    )
+}
+
+/** Names a seat (terminal or job). Throws when the name is unsuitable or taken. */
+export function nameSeat(app: App, seat: string, name: string): NamedSeat {
+  checkName(name)
   const { store } = app
   const seatId = seatByName(app, seat)
   const former = store.transaction(() => {
@@ -176,7 +227,7 @@ export function nameSeat(app: App, seat: string, name: string): { seatId: string
     if (record.name !== name) store.putSeat({ ...record, name })
     return record.name
   })
-  return { seatId, former }
+  return { seat_id: seatId, name, former_name: former }
 }
 
 /** Returns the named session, or the one in which this command runs. Null when there is neither. */

@@ -1,6 +1,7 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
 import { agentClients } from '../agents/clients.js'
 import { archiveSession, archivesOf, NO_PROGRESS } from '../app/archives.js'
+import { writeBrief } from '../app/handoffs.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ConfigProblem } from '../contract/policy.js'
@@ -8,12 +9,9 @@ import type { Limits } from '../contract/reading.js'
 import type { Archive } from '../contract/records/archive.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { BLANK_SIGNAL, type RawSignal, type Signal } from '../contract/signal.js'
-import { briefMaterial, factsOf } from '../engine/compaction/brief-sources.js'
 import type { PolicyInForce } from '../engine/context.js'
-import { keepOwnBrief } from '../engine/handoff/make-brief.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { sessionContext } from '../engine/session-context.js'
 import { resetSession } from '../engine/signals/reset-session.js'
 import { viewBrief } from '../engine/views/brief-view.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
@@ -169,7 +167,7 @@ export class Tracker {
    * The brief replaces the last one written in this way.
    */
   writeBrief(session: string = this.session, { reason = null }: { reason?: string | null } = {}): WrittenBrief {
-    return this.store((app) => writeBriefNow(app, this.named(app, session), reason))
+    return this.store((app) => briefWithText(app, this.named(app, session), reason))
   }
 
   /** Returns steps and minutes until each level and compaction. */
@@ -250,18 +248,11 @@ function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeate
   else if (spend && !repeated) turnOutput.set(sessionId, (turnOutput.get(sessionId) ?? 0) + spend.output)
 }
 
-/** Writes a brief. Facts are read before the store is locked, as a transcript may be long. */
-function writeBriefNow(app: App, { sessionId }: SessionRecord, reason: string | null): WrittenBrief {
-  const { store, engine } = app
-  const { deps } = engine
-  const before = store.session(sessionId)!
-  const material = briefMaterial({ deps, record: before, read: factsOf(deps, before) })
-  const brief = store.transaction(() => {
-    const record = store.session(sessionId)!
-    const context = sessionContext(deps, deps.agents[record.agent]!, record)
-    return keepOwnBrief(context, material, { reason: reason ?? 'A program requested it.' })
-  })
-  const text = deps.sources().keeper.read(brief)
+/** Writes a brief as the user, also without a transcript, and returns it with its text. */
+function briefWithText(app: App, record: SessionRecord, reason: string | null): WrittenBrief {
+  const asked = { caller: null, reason: reason ?? 'A program requested it.', mayBeEmpty: true }
+  const brief = writeBrief(app, record, asked)
+  const text = app.engine.deps.sources().keeper.read(brief)
   if (text !== null) return { ...viewBrief(brief), text }
   throw new BatonError(`The text of ${brief.briefId} is missing (${brief.path}).`, 'Write the brief again.')
 }

@@ -1,26 +1,24 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addedIn, briefNamed, editableText, readWhole, reviseText } from '../../app/briefs.js'
 import {
-  addedIn,
-  briefNamed,
+  approveNamed,
   cancelNamed,
-  editableText,
-  factsOf,
-  readWhole,
-  reviseText,
-  verdictOf,
-} from '../../app/briefs.js'
+  checkBriefText,
+  giveBrief,
+  handoffOfBrief,
+  listHandoffs,
+  requestHandoff,
+  writeBrief,
+} from '../../app/handoffs.js'
 import { typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { newestHere, newestRunning, seatByName, seatName, sessionMeant, sessionNamed } from '../../app/sessions.js'
-import { withoutFrontMatter } from '../../briefs/front-matter.js'
+import { newestHere, newestRunning, seatName, sessionMeant, sessionNamed } from '../../app/sessions.js'
 import { untrustedText } from '../../briefs/resume-text.js'
 import type { Verdict } from '../../briefs/sign.js'
-import type { BriefOrigin, BriefRecord, BriefStatus } from '../../contract/records/brief.js'
-import { giveBriefToSession, writeBriefNow } from '../../engine/handoff/briefs-on-request.js'
-import { approveBrief, beginEditing, checkText, endEditing, requestBrief } from '../../engine/handoff/handoff-calls.js'
-import { hindranceOf } from '../../engine/handoff/missed-orders.js'
+import type { BriefOrigin, BriefRecord } from '../../contract/records/brief.js'
+import { beginEditing, endEditing } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewBrief, viewCoverage, viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -32,18 +30,11 @@ import { wrap } from '../render/text.js'
 import { openEditor } from '../terminal.js'
 import { bodyIn, callerOf, textOf, whatNext } from './handoffs.js'
 
-/** Number of past briefs that are listed without `--all`. */
-const SHOWN = 20
-const OUT = new Set<BriefStatus>(['superseded', 'cancelled', 'failed'])
-
 export async function list(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const seat = call.value('seat')
-    const of = seat === null ? {} : { seatId: seatByName(app, seat) }
-    const all = app.store.briefs(of).reverse()
-    const wanted = call.flag('all') ? all : all.filter(({ status }) => !OUT.has(status)).slice(0, SHOWN)
-    const briefs = wanted.map(viewBrief)
-    const handoffs = app.store.openHandoffs(of).map((one) => viewHandoff(one, hindranceOf(app.engine.deps, one)))
+    const listed = listHandoffs(app, { seat: call.value('seat'), all: call.flag('all') })
+    const briefs = listed.briefs.map(viewBrief)
+    const { handoffs, total } = listed
     if (call.json) {
       cli.print(JSON.stringify({ briefs, handoffs }))
       return EXIT.done
@@ -51,8 +42,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     const { columns, paint } = cli.screen
     const say = (text: string): void => cli.print(wrap(text, columns, 2).join('\n'))
     if (briefs.length > 0) cli.print(briefTable(briefs, (id) => seatName(app, id), cli).join('\n'))
-    else say(none(all.length))
-    const left = all.length - wanted.length
+    else say(none(total))
+    const left = total - briefs.length
     if (left > 0 && briefs.length > 0) say(paint(`and ${left} more (baton handoffs list --all)`, 'dim'))
     for (const handoff of handoffs)
       say(`${paint('open handoff', 'yellow')}  ${seatName(app, handoff.seat_id)}: ${handoffText(handoff, cli.now())}`)
@@ -76,8 +67,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
     // Mark a changed file as data, because an agent may also run this command.
     const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
     const brief = viewBrief(record)
-    const last = app.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
-    const handoff = last ? viewHandoff(last, hindranceOf(app.engine.deps, last)) : null
+    const handoff = handoffOfBrief(app, record)
     if (call.json) {
       const from = origin && spelled(origin)
       const shown = {
@@ -112,19 +102,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const text = textOf(cli, call.words[1]!)
     const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
-    const read = factsOf(app, record)
-    if (read.trouble !== null)
-      throw new BatonError(
-        `The text cannot be checked: ${read.trouble}.`,
-        'Name another session: baton handoffs check <file> --session ID.',
-        EXIT.notFound,
-      )
-    const verdict = verdictOf(app, text)
-    const coverage = checkText(app.engine.deps, {
-      sessionId: record.sessionId,
-      body: withoutFrontMatter(text),
-      read,
-    })
+    const { coverage, verdict } = checkBriefText(app, record, text)
     const passed = bar === null || coverage.score >= bar
     if (call.json) {
       cli.print(JSON.stringify({ ...viewCoverage(coverage), session_id: record.sessionId, verdict, bar, passed }))
@@ -162,14 +140,13 @@ function barOf(written: string | null): number | null {
 
 export async function request(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, async (app) => {
-    const { sessionId } = sessionNamed(app, call.words[1]!)
-    const asked = { sessionId, caller: callerOf(cli), reason: call.value('reason') }
-    const handoff = requestBrief(app.engine.deps, asked)
+    const record = sessionNamed(app, call.words[1]!)
+    const handoff = requestHandoff(app, record, { caller: callerOf(cli), reason: call.value('reason') })
     await typeMessages(app, handoff.seatId)
     const next = whatNext(app, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
     else {
-      const who = `session ${sessionId.slice(0, 8)} of seat ${seatName(app, handoff.seatId)}`
+      const who = `session ${record.sessionId.slice(0, 8)} of seat ${seatName(app, handoff.seatId)}`
       cli.print(wrap(`Requested a handoff of ${who}. ${next}`, cli.screen.columns, 2).join('\n'))
     }
     return EXIT.done
@@ -178,8 +155,7 @@ export async function request(call: Call, cli: Cli): Promise<number> {
 
 export async function approve(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const { briefId } = briefNamed(app, call.words[1]!)
-    const { brief, handoff } = approveBrief(app.engine.deps, { briefId, caller: callerOf(cli) })
+    const { brief, handoff } = approveNamed(app, call.words[1]!, callerOf(cli))
     const next = whatNext(app, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), handoff: viewHandoff(handoff), next }))
     else cli.print(wrap(`${brief.briefId} is approved. ${next}`, cli.screen.columns, 2).join('\n'))
@@ -261,8 +237,8 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
 export async function write(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
-    const { sessionId } = record
-    const brief = writeBriefNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
+    const asked = { caller: callerOf(cli), reason: 'It was asked for by a command.', mayBeEmpty: false }
+    const brief = writeBrief(app, record, asked)
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
       const stored = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is stored as ${brief.briefId}.`
@@ -280,17 +256,17 @@ export async function write(call: Call, cli: Cli): Promise<number> {
 /** Gives an existing brief to a running session. */
 export async function use(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const { briefId } = briefNamed(app, call.words[1]!)
     const target = sessionMeant(app, cli.env, call.value('session')) ?? newestRunning(app, cli.cwd)
-    const { sessionId } = target
-    const brief = giveBriefToSession(app.engine.deps, { briefId, sessionId, caller: callerOf(cli) })
+    const brief = giveBrief(app, call.words[1]!, target, callerOf(cli))
     const next = 'The agent gets it with its next request.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))
     else
       cli.print(
-        wrap(`${brief.briefId} is queued for session ${sessionId.slice(0, 8)}. ${next}`, cli.screen.columns, 2).join(
-          '\n',
-        ),
+        wrap(
+          `${brief.briefId} is queued for session ${target.sessionId.slice(0, 8)}. ${next}`,
+          cli.screen.columns,
+          2,
+        ).join('\n'),
       )
     return EXIT.done
   })

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
-import { bodyOf, factsOf, handoffOutlook } from '../../app/briefs.js'
+import { bodyOf } from '../../app/briefs.js'
+import { handoffOutlook, submitBrief } from '../../app/handoffs.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { sessionMeant } from '../../app/sessions.js'
 import { readOfferedFile } from '../../briefs/read-brief.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
-import { type Offered, offerBrief } from '../../engine/handoff/handoff-calls.js'
+import type { Offered } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
@@ -177,9 +178,9 @@ async function runHandoff(call: Call, cli: Cli): Promise<number> {
         'It is not clear which session to hand off.',
         'Name it: baton handoff <file> --session ID. baton status lists the sessions.',
       )
-    const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
+    const asked = { caller: callerOf(cli), reason: call.value('reason') }
     const body = bodyIn(app, cli, call.words[0]!)
-    const offered = offerBrief(app.engine.deps, { ...asked, body, read: factsOf(app, target) })
+    const offered = submitBrief(app, target, body, asked)
     const next = whatNext(app, cli, offered)
     if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))
     else cli.print(lines(app, cli, offered, next).join('\n'))

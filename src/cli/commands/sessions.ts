@@ -3,10 +3,9 @@ import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { drain } from '../../app/background-work.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { nameSeat, projectOf, sessionNamed, shownBy } from '../../app/sessions.js'
+import { nameSeat, projectOf, sessionNamed, shownBy, switchBaton } from '../../app/sessions.js'
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
-import { setEnabled } from '../../engine/signals/switches.js'
 import { EXIT } from '../../lib/errors.js'
 import { quoteForShell } from '../../lib/shell-words.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
@@ -184,8 +183,6 @@ function printer(call: Call, cli: Cli, one: boolean): (event: Event) => void {
   }
 }
 
-const LONGEST = 64
-
 export const nameCommand: Command = {
   name: 'name',
   summary: 'name or rename a seat (a terminal or job)',
@@ -206,11 +203,10 @@ export const nameCommand: Command = {
 
 async function runName(call: Call, cli: Cli): Promise<number> {
   const [seat, name] = call.words as [string, string]
-  checkName(name)
   return withOpenApp(cli, (app) => {
-    const { seatId, former } = nameSeat(app, seat, name)
-    if (call.json) cli.print(JSON.stringify({ seat_id: seatId, name, former_name: former }))
-    else cli.print(wrap(sentence(seatId, name, former), cli.screen.columns, 2).join('\n'))
+    const named = nameSeat(app, seat, name)
+    if (call.json) cli.print(JSON.stringify(named))
+    else cli.print(wrap(sentence(named.seat_id, name, named.former_name), cli.screen.columns, 2).join('\n'))
     return EXIT.done
   })
 }
@@ -219,30 +215,6 @@ function sentence(seatId: string, name: string, former: string | null): string {
   if (former === name) return `Seat ${seatId} already has the name ${name}.`
   const next = `To start another client in this seat: BATON_SEAT=${name} claude.`
   return `Seat ${seatId} now has the name ${name}${former === null ? '' : ` instead of ${former}`}. ${next}`
-}
-
-/** Throws unless a seat may have the name. A name that looks like an id would hide that id. */
-function checkName(name: string): void {
-  const shown = cut(replaceControls(name), LONGEST)
-  if (name !== replaceControls(name) || name.trim() !== name || name === '' || name.length > LONGEST)
-    throw wrong(
-      nameCommand,
-      `A seat cannot have the name "${shown}".`,
-      `Give one line of 1 to ${LONGEST} characters, without spaces around it.`,
-    )
-  // The name must be one shell word, because users type it into commands and BATON_SEAT=<name>.
-  if (!/^[\p{L}\p{N}_.:@+/-]+$/u.test(name) || name.startsWith('-'))
-    throw wrong(
-      nameCommand,
-      `A seat cannot have the name "${shown}".`,
-      'Use only letters, digits and . _ : / @ + -, not - first, so that BATON_SEAT=<name> needs no quotes.',
-    )
-  if (/^(?:seat|brief|job|arc|msg|handoff)_/.test(name) || /^[0-9a-f]{8}-/i.test(name))
-    throw wrong(
-      nameCommand,
-      `A seat cannot have the name "${shown}", because it looks like an id.`,
-      'Choose another name, such as api.',
-    )
 }
 
 interface Target {
@@ -289,8 +261,7 @@ export const onCommand = switchCommand(true)
 
 function flip(app: App, command: Command, enabled: boolean, call: Call, cli: Cli): number {
   const target = targetOf(app, command, call, cli)
-  const at = cli.now().toISOString()
-  for (const key of target.keys) setEnabled(app.engine.deps, target.scope, key, enabled, at)
+  switchBaton(app, target.scope, target.keys, enabled)
   if (call.json) cli.print(JSON.stringify({ scope: target.scope, enabled, ...target.json }))
   else {
     const back = { session: ` ${target.json.session_id?.slice(0, 8)}`, project: ' --project', all: ' --all' }[

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { drain } from '../../app/background-work.js'
+import { openHandoffViews } from '../../app/handoffs.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { seatName, shownBy, silentSessions } from '../../app/sessions.js'
 import type { Session } from '../../contract/api/session-view.js'
-import { hindranceOf } from '../../engine/handoff/missed-orders.js'
 import type { App } from '../../engine/open-engine.js'
-import { viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
 import { handoffText } from '../render/briefs.js'
@@ -214,11 +213,7 @@ export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' |
 /** Renders a line for each active handoff of these sessions' seats. */
 function handoffsUnderWay(app: App, sessions: readonly Session[], now: Date): string[] {
   const seats = new Set(sessions.map(({ seat_id }) => seat_id))
-  return app.store
-    .openHandoffs()
-    .filter(({ seatId }) => seats.has(seatId))
-    .map((handoff) => {
-      const view = viewHandoff(handoff, hindranceOf(app.engine.deps, handoff))
-      return `Handoff of ${seatName(app, handoff.seatId)}: ${handoffText(view, now)}.`
-    })
+  return openHandoffViews(app)
+    .filter(({ seat_id: id }) => seats.has(id))
+    .map((handoff) => `Handoff of ${seatName(app, handoff.seat_id)}: ${handoffText(handoff, now)}.`)
 }

@@ -16,7 +16,7 @@ beforeEach(() => {
   old.start()
   old.asks('Fix the login.')
   const read = readFacts(transcriptReaders, 'claude-code', old.transcript, {})
-  briefId = writeBriefNow(app.engine.deps, { sessionId: old.id, caller: null, read }).briefId
+  briefId = writeBriefNow(app.engine.deps, { sessionId: old.id, caller: null, reason: 'A test.', read }).briefId
 })
 afterEach(() => app.remove())
 
@@ -58,7 +58,7 @@ describe('a brief given to a running session', () => {
     next.asks('Go on.')
     next.step(20_000)
     const read = readFacts(transcriptReaders, 'claude-code', next.transcript, {})
-    const written = writeBriefNow(app.engine.deps, { sessionId: next.id, caller: null, read })
+    const written = writeBriefNow(app.engine.deps, { sessionId: next.id, caller: null, reason: 'A test.', read })
     expect(written.parentBriefId).toBe(briefId)
     expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
   })

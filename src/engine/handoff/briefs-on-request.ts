@@ -25,19 +25,13 @@ const LONGEST = 8_500
 /** Writes a brief at once without a model. The session continues unchanged. */
 export function writeBriefNow(
   deps: EngineDependencies,
-  asked: { sessionId: string; caller: Caller; read: ReadFacts },
+  asked: { sessionId: string; caller: Caller; reason: string; read: ReadFacts },
 ): BriefRecord {
   const { record } = knownSessionContext(deps, asked.sessionId)
   requireRole(deps.store, asked.caller, record)
-  if (asked.read.trouble !== null || asked.read.lines === 0)
-    throw new BatonError(
-      `There is nothing to write a brief from: ${asked.read.trouble ?? 'the transcript is empty'}.`,
-      'baton status --all lists the sessions; name another one with --session ID.',
-      EXIT.notFound,
-    )
   const material = briefMaterial({ deps, record, read: asked.read })
   return deps.store.transaction(() =>
-    keepOwnBrief(knownSessionContext(deps, asked.sessionId), material, { reason: 'It was asked for by a command.' }),
+    keepOwnBrief(knownSessionContext(deps, asked.sessionId), material, { reason: asked.reason }),
   )
 }
 
