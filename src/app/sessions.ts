@@ -104,11 +104,14 @@ interface NamedSeat {
 export interface SessionUseCases {
   /** Turns Baton on or off for a session. */
   switchSession(record: SessionRecord, enabled: boolean): void
+  /** Names the seat of a session. */
+  nameSeatOf(record: SessionRecord, name: string): NamedSeat
 }
 
 export function sessionUseCases(app: App): SessionUseCases {
   return {
     switchSession: ({ sessionId }, enabled) => switchBaton(app, 'session', [sessionId], enabled),
+    nameSeatOf: ({ seatId }, name) => nameSeat(app, seatId, name),
   }
 }
 

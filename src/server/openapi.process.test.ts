@@ -81,6 +81,7 @@ const bodyFor = (operationId: string): unknown =>
     send: { text: 'hello' },
     handOff: { reason: 'it is late' },
     switchSession: { enabled: false },
+    nameSeat: { name: 'backend' },
     startJob: { project: server.project, agent: 'nobody' },
     editBrief: { text: '# Handoff brief\n\nAnother goal.\n' },
     holdBrief: { editing: true },

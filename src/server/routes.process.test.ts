@@ -103,6 +103,16 @@ describe('routes of a session', () => {
     expect(await enabled()).toBe(true)
   })
 
+  test('the seat of a session is named, and a name that another program could not type is refused', async () => {
+    const { ask, seatId } = await start()
+    const { body: before } = await ask('GET', '/api/sessions/s1')
+    const named = await ask('PUT', '/api/sessions/s1/name', { name: 'backend' })
+    expect(named.body).toEqual({ seat_id: seatId, name: 'backend', former_name: before.seat_name })
+    expect((await ask('GET', '/api/sessions/backend')).body).toMatchObject({ session_id: 's1', seat_name: 'backend' })
+    for (const name of ['', 'two words', 'seat_1', 'x'.repeat(65)])
+      expect([name, (await ask('PUT', '/api/sessions/s1/name', { name })).status]).toEqual([name, 400])
+  })
+
   test('a forgotten session keeps its figures, and its text is found nowhere', async () => {
     const { ask, archiveId, briefId } = await start()
     const { status, body } = await ask('POST', '/api/sessions/s1/forget')

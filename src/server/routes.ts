@@ -61,6 +61,7 @@ export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteN
       useCases.switchSession(namedSession(deps, id), body.enabled)
       return { enabled: body.enabled }
     },
+    nameSeat: ({ id, body }) => useCases.nameSeatOf(namedSession(deps, id), body.name),
     forget: ({ id }) => useCases.forget(namedSession(deps, id)),
 
     allMessages: ({ query }) => ({

@@ -213,6 +213,14 @@ const handoffRequest = v.strictObject({ reason: v.optional(nullable(v.pipe(text,
 /** Switches Baton on or off for one session. */
 const enabledSwitch = v.strictObject({ enabled: v.boolean() })
 
+const seatNaming = v.strictObject({ name: text })
+const namedSeat = v.object({
+  seat_id: text,
+  name: text,
+  /** Null when the seat had no name. */
+  former_name: nullable(text),
+})
+
 /** Routes of sessions and their handoffs. */
 export const sessionRoutes = {
   sessions: {
@@ -274,6 +282,14 @@ export const sessionRoutes = {
     body: enabledSwitch,
     reply: enabledSwitch,
     refusals: [404],
+  },
+  nameSeat: {
+    method: 'put',
+    path: '/api/sessions/{id}/name',
+    summary: 'Name or rename the seat of a session',
+    body: seatNaming,
+    reply: namedSeat,
+    refusals: [404, 409],
   },
   forget: {
     method: 'post',
