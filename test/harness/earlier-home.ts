@@ -37,13 +37,28 @@ export interface EarlierHome {
 const AS_RECORDED = /^(baton\/(archive|briefs)\/|home\/\.claude\/projects\/)/
 
 /**
+ * Tables whose times decide what Baton does: it offers a brief for 12 hours and thins readings after
+ * a week. Their times move to just before now. Others keep the times that the signed briefs have.
+ */
+const AGEING = new Set(['handoffs', 'events', 'kept_events'])
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
+const MINUTE_MS = 60_000
+
+/** Returns a function that moves the times in a text, `newest` to a minute ago. */
+function makeRecent(newest: string): (text: string) => string {
+  const ahead = Date.now() - MINUTE_MS - Date.parse(newest)
+  return (text) => text.replace(TIME, (time) => new Date(Date.parse(time) + ahead).toISOString())
+}
+
+/**
  * Unpacks the recorded home into a folder of the test, as if it had been recorded there, with the
  * current package in place of the earlier one, as after `npm install -g`.
  */
 export function openEarlierHome(options: HomeOptions = {}): EarlierHome {
   const home = makeHome(options)
   const text = readFileSync(path.join(EARLIER_HOME, 'recorded.json'), 'utf8')
-  const { places, names } = JSON.parse(text) as Recorded
+  const { places, names, said } = JSON.parse(text) as Recorded
+  const toRecent = makeRecent(said.events.at(-1).at)
   // -m sets the files' times to now, because Baton's cleanup deletes old files.
   execFileSync('tar', ['-xmzf', path.join(EARLIER_HOME, 'home.tar.gz'), '-C', home.dir])
   const settings = path.join(home.configDir, 'settings.json')
@@ -58,19 +73,28 @@ export function openEarlierHome(options: HomeOptions = {}): EarlierHome {
   const move = (from: string): string => moved.reduce((to, [old, fresh]) => to.replaceAll(old, fresh), from)
   writeFileSync(settings, move(readFileSync(settings, 'utf8')))
   moved.push([names.settings, createHash('sha256').update(readFileSync(settings)).digest('hex')])
-  for (const name of readdirSync(home.dir, { recursive: true }) as string[]) moveFile(home.dir, name, move)
+  for (const name of readdirSync(home.dir, { recursive: true }) as string[]) moveFile(home.dir, name, move, toRecent)
   for (const name of (readdirSync(home.dir, { recursive: true }) as string[]).reverse()) {
     const to = path.join(path.dirname(name), move(path.basename(name)))
     if (to !== name) renameSync(path.join(home.dir, name), path.join(home.dir, to))
   }
-  return { home, recorded: JSON.parse(move(text)) as Recorded }
+  const recorded = JSON.parse(move(text)) as Recorded
+  const withRecentTimes = <Value>(value: Value): Value => JSON.parse(toRecent(JSON.stringify(value)))
+  const { said: shown } = recorded
+  shown.events = withRecentTimes(shown.events)
+  shown.briefs.handoffs = withRecentTimes(shown.briefs.handoffs)
+  for (const one of [...shown.status.sessions, ...shown.show, shown.brief])
+    if (one.handoff) one.handoff = withRecentTimes(one.handoff)
+  return { home, recorded }
 }
 
-function moveFile(root: string, name: string, move: (text: string) => string): void {
+type Rewrite = (text: string) => string
+
+function moveFile(root: string, name: string, move: Rewrite, toRecent: Rewrite): void {
   const file = path.join(root, name)
   if (!statSync(file).isFile() || AS_RECORDED.test(name) || name.startsWith('project/.git/')) return
   if (name.endsWith('.db')) {
-    moveStore(file, move)
+    moveStore(file, move, toRecent)
     return
   }
   const bytes = readFileSync(file, 'latin1')
@@ -78,8 +102,8 @@ function moveFile(root: string, name: string, move: (text: string) => string): v
   if (moved !== bytes) writeFileSync(file, moved, 'latin1')
 }
 
-/** Replaces the recorded paths in every text of a store with paths of this machine. */
-function moveStore(file: string, move: (text: string) => string): void {
+/** Replaces the recorded paths in every text of a store, and the times of tables that age. */
+function moveStore(file: string, move: Rewrite, toRecent: Rewrite): void {
   const db = openDatabase(file)
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
   for (const { name } of tables) {
@@ -88,7 +112,7 @@ function moveStore(file: string, move: (text: string) => string): void {
       for (const row of db.prepare(`SELECT DISTINCT ${column} AS text FROM ${name}`).all() as {
         text: string | null
       }[]) {
-        const moved = row.text === null ? null : move(row.text)
+        const moved = row.text === null ? null : AGEING.has(name) ? toRecent(move(row.text)) : move(row.text)
         if (moved !== row.text) db.prepare(`UPDATE ${name} SET ${column} = ? WHERE ${column} = ?`).run(moved, row.text)
       }
   }

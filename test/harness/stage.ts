@@ -159,10 +159,11 @@ function control(home: Home, model: Model): Stage {
 }
 
 /**
- * Files that may remain: the launchers' pipe, cleanup times, compiled configuration and the files
- * of a running server.
+ * Files that may remain: the launchers' pipe, cleanup times, compiled configuration, the files of a
+ * running server, and the time until which hooks skip a server that answered late. Only the next
+ * server removes that one.
  */
-const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|lease|serving)$/
+const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|lease|serving|slow)$/
 
 async function serve(home: Home, port = 0, options: string[] = []): Promise<Server> {
   const child = spawn(process.execPath, [BATON, 'serve', '--port', String(port), '--json', ...options], {
