@@ -46,23 +46,23 @@ function integrity(): unknown {
   return found
 }
 
-test('twenty processes with twenty writes each lose no write and leave no extra file', async () => {
-  const children = Array.from({ length: 20 }, () => start('write', path, '20'))
+test('eight processes with twenty writes each lose no write and leave no extra file', async () => {
+  const children = Array.from({ length: 8 }, () => start('write', path, '20'))
   const ended = await Promise.all(children.map((one) => one.ended))
   expect(ended.filter((one) => one.code !== 0 || one.stderr !== '')).toEqual([])
   const store = openStore(path)
-  expect(store.session('s1')?.spend.answers).toBe(400)
+  expect(store.session('s1')?.spend.answers).toBe(160)
   const told = store.events().map((event) => event.data.answers)
-  expect(told).toEqual(Array.from({ length: 400 }, (_, n) => n + 1))
+  expect(told).toEqual(Array.from({ length: 160 }, (_, n) => n + 1))
   store.close()
   // The -shm and -wal files are SQLite's own and belong to an open store.
   expect(readdirSync(join(folder, 'state'))).toEqual(['baton.db', 'baton.db-shm', 'baton.db-wal'])
 })
 
-test('twenty processes that store ten briefs each of one seat use every sequence number exactly once', async () => {
-  const ended = await Promise.all(Array.from({ length: 20 }, () => start('briefs', path, '10').ended))
+test('eight processes that store ten briefs each of one seat use every sequence number exactly once', async () => {
+  const ended = await Promise.all(Array.from({ length: 8 }, () => start('briefs', path, '10').ended))
   expect(ended.filter((one) => one.code !== 0 || one.stderr !== '')).toEqual([])
-  const all = Array.from({ length: 200 }, (_, n) => n + 1)
+  const all = Array.from({ length: 80 }, (_, n) => n + 1)
   const said = ended.flatMap(({ stdout }) => stdout.split('\n').slice(0, -2).map(Number))
   expect(said.sort((a, b) => a - b)).toEqual(all)
   const store = openStore(path)
@@ -71,10 +71,10 @@ test('twenty processes that store ten briefs each of one seat use every sequence
 })
 
 test('processes that create the same new store at the same time all get it, migrated once', async () => {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     path = join(folder, `round-${round}`, 'baton.db')
-    const ended = await Promise.all(Array.from({ length: 8 }, () => start('open', path).ended))
-    expect(ended.map((one) => [one.code, one.stdout, one.stderr])).toEqual(Array(8).fill([0, 'done\n', '']))
+    const ended = await Promise.all(Array.from({ length: 6 }, () => start('open', path).ended))
+    expect(ended.map((one) => [one.code, one.stdout, one.stderr])).toEqual(Array(6).fill([0, 'done\n', '']))
     const db = openDatabase(path)
     expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
@@ -86,7 +86,7 @@ test.each([
   ['inside a transaction', 'end-inside', 0],
   ['right after a commit', 'end-after', 1],
 ])('a process killed %s leaves an intact store with every committed write', async (_, moment, more) => {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const { stdout, signal, stderr } = await start(moment, path, '10').ended
     expect([signal, stderr]).toEqual(['SIGKILL', ''])
     const said = Number(stdout.split('\n').at(-2))
