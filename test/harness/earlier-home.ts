@@ -37,8 +37,9 @@ export interface EarlierHome {
 const AS_RECORDED = /^(baton\/(archive|briefs)\/|home\/\.claude\/projects\/)/
 
 /**
- * Tables whose times decide what Baton does: it offers a brief for 12 hours and thins readings after
- * a week. Their times move to just before now. Others keep the times that the signed briefs have.
+ * Tables whose times decide what Baton does: it offers a brief for 12 hours and thins readings
+ * after a week. Their times move to just before now. Others keep the times that the signed briefs
+ * have.
  */
 const AGEING = new Set(['handoffs', 'events', 'kept_events'])
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
