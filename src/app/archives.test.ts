@@ -11,13 +11,13 @@ import * as rareWork from '../engine/rare-work.js'
 import { processInfo } from '../lib/process-info.js'
 import { createArchiveHome, line } from '../testing/archive-home.js'
 import {
+  archiveNewText,
   archivesOf,
   finishArchives,
   NO_PROGRESS,
-  readNew,
   retainArchives,
   type WaitClock,
-  waitForOther,
+  waitForOtherWriter,
 } from './archives.js'
 
 const DAY = 24 * 3_600_000
@@ -121,7 +121,7 @@ describe('waiting for another process', () => {
       told++
       store.transaction(() => store.putArchive({ ...store.archive(older.archiveId)!, lease: null }))
     }
-    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
+    expect(await waitForOtherWriter({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
       status: 'kept',
     })
     expect(told).toBe(1)
@@ -132,7 +132,7 @@ describe('waiting for another process', () => {
     const { store, archiveId, finish } = createHeldArchive()
     let told = 0
     const tell = (): void => void told++
-    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
+    expect(await waitForOtherWriter({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
       status: 'pending',
     })
     expect(told).toBe(1)
@@ -141,7 +141,7 @@ describe('waiting for another process', () => {
   test('waiting for another process ends when the archive is forgotten', async () => {
     const { fixture, store, archiveId, finish } = createHeldArchive()
     const tell = (): void => void fixture.archives.remove(store.archives())
-    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toBeNull()
+    expect(await waitForOtherWriter({ store, archiveId, finish, tell, clock: quickClock() })).toBeNull()
   })
 
   test('a finished archive is not waited for', async () => {
@@ -149,7 +149,7 @@ describe('waiting for another process', () => {
     fixture.write('s2', line({ by: 'user', text: 'two' }))
     const { archiveId } = fixture.keep('s2')
     const tell = (): never => expect.fail('nothing to wait for')
-    expect(await waitForOther({ store, archiveId, finish, tell })).toMatchObject({ status: 'kept' })
+    expect(await waitForOtherWriter({ store, archiveId, finish, tell })).toMatchObject({ status: 'kept' })
   })
 })
 
@@ -191,14 +191,14 @@ function createKilledSessions(texts: Record<string, string>) {
 
 test('a search finds text of a killed session', () => {
   const it = createKilledSessions({ s1: 'the heron builds a nest' })
-  const fresh = readNew(it.opened)
+  const fresh = archiveNewText(it.opened)
   expect(it.find('heron', fresh.within)).toBe(1)
   expect(fresh.unread()).toEqual([])
 })
 
 test('transcripts beyond the time limit are listed, planned and left to a background process', () => {
   const it = createKilledSessions({ s1: 'the heron builds a nest' })
-  const fresh = readNew(it.opened, startTimeLimit(0))
+  const fresh = archiveNewText(it.opened, startTimeLimit(0))
   expect(it.find('heron', fresh.within)).toBe(0)
   expect(fresh.unread()).toMatchObject([{ session_id: 's1', archive_id: null }])
   expect(it.isLeft()).toBe(true)
@@ -210,7 +210,7 @@ test('transcripts beyond the time limit are listed, planned and left to a backgr
 test('a transcript that is too large for the time limit does not prevent a small one from being read', () => {
   const it = createKilledSessions({ s1: 'the heron builds a nest', s2: `the stork ${'x'.repeat(200_000)}` })
   // Three milliseconds remain for the whole test, at 50 kB each, so only the small one fits.
-  const fresh = readNew(
+  const fresh = archiveNewText(
     it.opened,
     startTimeLimit(3, () => 0),
   )
@@ -220,10 +220,10 @@ test('a transcript that is too large for the time limit does not prevent a small
 
 test('a lost index is rebuilt only within the time limit, and the rest is listed', () => {
   const it = createKilledSessions({ s1: 'the heron builds a nest' })
-  readNew(it.opened)
+  archiveNewText(it.opened)
   it.archives.close()
   rmSync(it.archives.places.index)
-  const fresh = readNew(it.opened, startTimeLimit(0))
+  const fresh = archiveNewText(it.opened, startTimeLimit(0))
   expect(it.find('heron', fresh.within)).toBe(0)
   expect(fresh.unread()).toMatchObject([{ session_id: 's1' }])
   expect(it.find('heron')).toBe(1)

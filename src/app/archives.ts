@@ -2,9 +2,9 @@ import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { transcriptReaders } from '../agents/readers.js'
 import type { CleanupPeriod } from '../agents/transcript-reader.js'
-import { type Archives, type FinishOptions, makeArchives, type Removed } from '../archive/archive.js'
+import { type Archives, type FinishOptions, makeArchives, type RemovedArchives } from '../archive/archive.js'
 import { DamagedArchive } from '../archive/blocks.js'
-import { archiveFilter, partOf } from '../archive/choose-archives.js'
+import { archiveFilter, findArchivePart } from '../archive/choose-archives.js'
 import { type LineStart, readTranscript } from '../archive/read-transcript.js'
 import { startTimeLimit, type TimeLimit } from '../archive/time-limit.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
@@ -59,7 +59,7 @@ export function finishArchives(
  * Deletes archives that exceed the configured limits.
  * Deletes archives of transcripts that a configured cleanup period covers.
  */
-export function retainArchives(app: App, archives: Archives): Removed {
+export function retainArchives(app: App, archives: Archives): RemovedArchives {
   const policy = (project: string | null) =>
     app.policyOf({ agent: DEFAULT_AGENT, project, model: null, seat: null }).policy.archive
   const configured = archives.retain(policy)
@@ -97,7 +97,7 @@ export function cleanupLimits(records: readonly ArchiveRecord[]): CleanupPeriod[
 }
 
 /** Reports the progress of long work. */
-export interface Progress {
+export interface ProgressReport {
   /** Adds bytes that are done to the progress of `what`. */
   add(what: string, bytes: number): void
   /** Removes the progress line. */
@@ -105,18 +105,18 @@ export interface Progress {
 }
 
 /** Progress that is not shown. */
-export const NO_PROGRESS: Progress = { add() {}, end() {} }
+export const NO_PROGRESS: ProgressReport = { add() {}, end() {} }
 
-export interface Opened {
+export interface OpenedArchives {
   app: App
   archives: Archives
-  progress: Progress
+  progress: ProgressReport
 }
 
 const PROGRESS_LABELS = { keep: 'archiving transcripts:', index: 'indexing archives:' }
 
 /** Returns archives whose search shows progress, because it may have to rebuild a lost index. */
-export function withProgress(archives: Archives, progress: Progress): Archives {
+export function withProgress(archives: Archives, progress: ProgressReport): Archives {
   return {
     ...archives,
     search(request) {
@@ -127,7 +127,10 @@ export function withProgress(archives: Archives, progress: Progress): Archives {
   }
 }
 
-export function finishAll({ app, archives, progress }: Opened, limit?: FinishOptions['limit']): ArchiveRecord[] {
+export function finishAll(
+  { app, archives, progress }: OpenedArchives,
+  limit?: FinishOptions['limit'],
+): ArchiveRecord[] {
   const report = (what: keyof typeof PROGRESS_LABELS, bytes: number): void => progress.add(PROGRESS_LABELS[what], bytes)
   return finishArchives(app, archives, { progress: report, ...(limit ? { limit } : {}) })
 }
@@ -180,7 +183,7 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
     archive: (id) => archives.view([archives.find(id)])[0]!,
     async transcript(id, { from, before, limit, subagent, whole }) {
       const record = archives.find(id)
-      const part = partOf(record, subagent)
+      const part = findArchivePart(record, subagent)
       const read = transcriptReaders[record.agent]?.entriesOfLine
       const chain = subagent === null ? 'main' : 'subagent'
       const head = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
@@ -268,7 +271,7 @@ interface RequestedArchive {
  * The archive is pending when another process stores the same transcript.
  * Throws when archiving is off for the session or the session has no transcript.
  */
-export function archiveSession(opened: Opened, session: SessionRecord): RequestedArchive {
+export function archiveSession(opened: OpenedArchives, session: SessionRecord): RequestedArchive {
   const { app } = opened
   const { sessionId, agent, project, model, transcriptPath: transcript } = session
   const seat = app.store.seat(session.seatId)?.name ?? session.seatId
@@ -296,16 +299,20 @@ export function archiveSession(opened: Opened, session: SessionRecord): Requeste
  * Calls `tell` once when the wait becomes long. After a time limit the archive stays pending.
  */
 export async function archiveSessionAndWait(
-  opened: Opened,
+  opened: OpenedArchives,
   session: SessionRecord,
   tell: () => void,
 ): Promise<RequestedArchive> {
   const { archive_id: archiveId } = archiveSession(opened, session).archive
   const finish = (): void => void finishAll(opened)
-  return requestedArchive(opened, archiveId, await waitForOther({ store: opened.app.store, archiveId, finish, tell }))
+  return requestedArchive(
+    opened,
+    archiveId,
+    await waitForOtherWriter({ store: opened.app.store, archiveId, finish, tell }),
+  )
 }
 
-function requestedArchive(opened: Opened, archiveId: string, record: ArchiveRecord | null): RequestedArchive {
+function requestedArchive(opened: OpenedArchives, archiveId: string, record: ArchiveRecord | null): RequestedArchive {
   opened.progress.end()
   const archive = record && opened.archives.view([record])[0]
   if (archive) return { archive, problem: archive.status === 'kept' ? null : notStored(archive, record.retryAt) }
@@ -356,7 +363,7 @@ const PAUSE_MS = 250
  * Returns the unfinished record after a time limit.
  * Null when the archive was forgotten meanwhile.
  */
-export async function waitForOther({
+export async function waitForOtherWriter({
   store,
   archiveId,
   finish,
@@ -380,7 +387,7 @@ export async function waitForOther({
 }
 
 /** A transcript that a search could not read. */
-export interface Unread {
+export interface UnreadTranscript {
   session_id: string
   /** Null when no archive of the transcript is planned yet. */
   archive_id: string | null
@@ -391,7 +398,7 @@ interface ReadNew {
   /** The remaining time for the search itself, which may have to rebuild the index. */
   within: TimeLimit
   /** Returns the transcripts that were not read. Call the function after the search. */
-  unread(): Unread[]
+  unread(): UnreadTranscript[]
 }
 
 /** Time that a search spends on new transcripts. */
@@ -402,8 +409,8 @@ const MOST_PLANNED = 1_000
  * Archives and indexes new text of all sessions, even killed ones, within the time limit.
  * A background process handles the remaining text.
  */
-export function readNew({ app, archives, progress }: Opened, within = startTimeLimit(READ_MS)): ReadNew {
-  let unplanned: Unread[] = []
+export function archiveNewText({ app, archives, progress }: OpenedArchives, within = startTimeLimit(READ_MS)): ReadNew {
+  let unplanned: UnreadTranscript[] = []
   try {
     const swept = app.engine.planUnarchived({ first: 'newest', most: MOST_PLANNED, isOver: within.isOver })
     unplanned = swept.left.map(({ record, bytes }) => ({ session_id: record.sessionId, archive_id: null, bytes }))

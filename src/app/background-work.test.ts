@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../config/load-config.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { isWorkLeft, keepTidy, tidyOnce } from './background-work.js'
+import { isWorkLeft, startHousekeeping, tidyHomeNow } from './background-work.js'
 
 const DAY = 24 * 3_600_000
 
@@ -33,13 +33,13 @@ function old(): string {
 
 test('a server tidies the home once a day, as hooks do without one', () => {
   const first = old()
-  tidyOnce(app)
+  tidyHomeNow(app)
   expect(existsSync(first)).toBe(false)
   const second = old()
-  tidyOnce(app)
+  tidyHomeNow(app)
   expect(existsSync(second)).toBe(true)
   now = new Date(now.getTime() + DAY + 1_000)
-  tidyOnce(app)
+  tidyHomeNow(app)
   expect(existsSync(second)).toBe(false)
 })
 
@@ -58,7 +58,7 @@ test('a brief whose writer died is written when a server starts', () => {
   app.store.transaction(() => app.store.putSession({ ...app.store.session('s1')!, briefWanted: 'ended' }))
   expect(isWorkLeft(app)).toBe(true)
   let left = 0
-  const stop = keepTidy(app, { leave: () => void left++ })
+  const stop = startHousekeeping(app, { leave: () => void left++ })
   stop()
   expect(left).toBe(1)
 })

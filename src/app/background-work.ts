@@ -112,7 +112,7 @@ function oneAtATime(
  * That process outlives the server, and the server keeps answering.
  * A job has one runner: the first process that claims the job.
  */
-export function pickUpJobs(
+export function resumeInterruptedJobs(
   app: Pick<App, 'store' | 'home' | 'log'>,
   { env }: Pick<ProgramContext, 'env'>,
 ): number | null {
@@ -151,8 +151,8 @@ const TIDY_MS = 3_600_000
 const FIRST_TIDY_MS = 60_000
 
 /** Processes signals that arrived without a server, now and regularly. Tidies the home daily. */
-export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
-  drain(app)
+export function startHousekeeping(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
+  drainSpoolSafely(app)
   const keep = (): void => {
     if (isWorkLeft(app)) keeper.leave()
   }
@@ -168,10 +168,10 @@ export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
   const timers = [
     // Sends postponed notices, and notices stored by hooks without a server or by a killed process.
     setInterval(notify, DRAIN_MS),
-    setInterval(() => drain(app, { youngestMs: 2_000 }), DRAIN_MS),
-    setInterval(() => tidyOnce(app), TIDY_MS),
+    setInterval(() => drainSpoolSafely(app, { youngestMs: 2_000 }), DRAIN_MS),
+    setInterval(() => tidyHomeNow(app), TIDY_MS),
     setInterval(keep, KEEP_MS),
-    setTimeout(() => tidyOnce(app), FIRST_TIDY_MS),
+    setTimeout(() => tidyHomeNow(app), FIRST_TIDY_MS),
   ]
   return () => timers.forEach(clearTimeout)
 }
@@ -190,7 +190,7 @@ export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'n
 }
 
 /** Tidies the home. While a server runs, no hook does this. */
-export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
+export function tidyHomeNow(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
   const { store, home, now } = app
   try {
     if (tidyDaily(store, placesOf(home), now()))
@@ -204,7 +204,7 @@ export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void
  * Processes the signals in the spool.
  * A signal that fails must not prevent the user from reading stored data.
  */
-export function drain(app: App, options: Parameters<App['drain']>[0] = {}): void {
+export function drainSpoolSafely(app: App, options: Parameters<App['drain']>[0] = {}): void {
   try {
     app.drain(options)
   } catch (error) {

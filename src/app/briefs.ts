@@ -3,8 +3,8 @@ import { readAddendum } from '../briefs/addendum.js'
 import { withoutHashComment } from '../briefs/complete-brief.js'
 import { readFrontMatter, splitFrontMatter, withoutFrontMatter } from '../briefs/front-matter.js'
 import { type BriefVerdict, readBrief } from '../briefs/read-brief.js'
-import { ADDED_TITLE } from '../briefs/sections.js'
-import { type Verdict, verifyBrief } from '../briefs/sign.js'
+import { ADDITIONS_TITLE } from '../briefs/sections.js'
+import { type SignatureVerdict, verifyBrief } from '../briefs/sign.js'
 import type { BriefDetail, BriefRow } from '../contract/api/briefs.js'
 import { BRIEF_STATUSES, type BriefOrigin, type BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
@@ -57,15 +57,15 @@ export function briefUseCases(app: App): BriefUseCases {
     briefs: (query) => selectBriefs(app, query).map(rowOf),
     brief(id) {
       const record = briefNamed(app, id)
-      const { verdict, text, addenda } = readWhole(app, record)
+      const { verdict, text, addenda } = readBriefFiles(app, record)
       const parent = record.parentBriefId === null ? null : store.brief(record.parentBriefId)
-      const before = parent && readWhole(app, parent).text
+      const before = parent && readBriefFiles(app, parent).text
       const handoff = store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
       return {
         ...rowOf(record),
         verdict,
         text,
-        added: addedIn(text)?.split('\n') ?? [],
+        added: textAddedByBaton(text)?.split('\n') ?? [],
         addenda_text: addenda.map((late) => ({ at: late.at, text: late.text })),
         parent:
           parent && before !== null ? { brief_id: parent.briefId, sequence: parent.sequence, text: before } : null,
@@ -76,7 +76,7 @@ export function briefUseCases(app: App): BriefUseCases {
     editBrief(id, text) {
       const old = briefNamed(app, id)
       const before = editableText(app, USER, old)
-      return again(reviseText(app, USER, old, before, bodyOf(app, 'The text', text)).brief)
+      return again(replaceBriefText(app, USER, old, before, briefBodyOf(app, 'The text', text)).brief)
     },
     holdBrief(id, editing) {
       const brief = briefNamed(app, id)
@@ -172,7 +172,7 @@ interface WholeBrief {
 }
 
 /** Reads a brief's files. */
-export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): WholeBrief {
+export function readBriefFiles({ home }: Pick<App, 'home'>, record: BriefRecord): WholeBrief {
   const key = machineKey(home.key)
   const { verdict, body, origin } = readBrief(record.path, key, record.sha256)
   const isGenuine = verdict === 'genuine'
@@ -190,8 +190,8 @@ export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): Who
 }
 
 /** Returns the part that Baton added to an author's brief. Null when it added nothing. */
-export function addedIn(text: string | null): string | null {
-  const at = text?.lastIndexOf(`\n## ${ADDED_TITLE}\n`) ?? -1
+export function textAddedByBaton(text: string | null): string | null {
+  const at = text?.lastIndexOf(`\n## ${ADDITIONS_TITLE}\n`) ?? -1
   return at < 0 ? null : text!.slice(at).trim()
 }
 
@@ -228,7 +228,7 @@ export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, b
  * `name` names the source in errors.
  * Throws when the front matter was tampered with.
  */
-export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): string {
+export function briefBodyOf(app: Pick<App, 'home'>, name: string, text: string): string {
   refuseTampered(app, name, text)
   const body = withoutFrontMatter(text)
   if (body.trim() !== '') return body
@@ -240,7 +240,7 @@ export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): stri
  * Null when the text has no front matter.
  * Without a key on this machine, no signature can be valid.
  */
-export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | null {
+export function verifySignatureIn({ home }: Pick<App, 'home'>, text: string): SignatureVerdict | null {
   if (splitFrontMatter(text) === null) return null
   if (existsSync(home.key)) return verifyBrief(text, machineKey(home.key))
   return readFrontMatter(text).signature === null ? 'unsigned' : 'tampered'
@@ -248,7 +248,7 @@ export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | 
 
 /** Refuses a text with a wrong signature, so that no agent receives a forged brief. */
 function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): void {
-  if (verdictOf(app, text) !== 'tampered') return
+  if (verifySignatureIn(app, text) !== 'tampered') return
   throw new BatonError(
     `${name} has an invalid signature: it was changed after signing, or signed on another machine.`,
     'Nothing was changed. Read the text; to use it anyway, remove its front matter.',
@@ -257,7 +257,7 @@ function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): voi
 }
 
 /** Reads all facts of a session, without a time limit, because the caller can wait. */
-export function factsOf(
+export function allFactsOf(
   { engine: { deps } }: Pick<App, 'engine'>,
   of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>,
 ): ReadFacts {
@@ -272,13 +272,13 @@ interface Revised {
 }
 
 /** Replaces the text of a brief. `before` is its current text. */
-export function reviseText(app: App, caller: Caller, old: BriefRecord, before: string, body: string): Revised {
+export function replaceBriefText(app: App, caller: Caller, old: BriefRecord, before: string, body: string): Revised {
   const { deps } = app.engine
   if (body.trim() === before.trim()) {
     endEditing(deps, old.briefId)
     return { brief: old, handoff: null, changed: false }
   }
-  const read = factsOf(app, app.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
+  const read = allFactsOf(app, app.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
   return { ...reviseBrief(deps, { briefId: old.briefId, caller, body, read }), changed: true }
 }
 

@@ -1,13 +1,13 @@
 import type { Archives } from '../archive/archive.js'
-import { partOf } from '../archive/choose-archives.js'
+import { findArchivePart } from '../archive/choose-archives.js'
 import type { Pattern } from '../archive/named-secrets.js'
 import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines } from '../archive/redact.js'
 import { restoreArchive } from '../archive/restore-archive.js'
 import { loadConfig } from '../config/load-config.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import type { Opened } from './archives.js'
-import { isShared } from './forget-sessions.js'
+import type { OpenedArchives } from './archives.js'
+import { areBytesNeededElsewhere } from './forget-sessions.js'
 
 type Env = Record<string, string | undefined>
 
@@ -25,12 +25,12 @@ interface TakeOutOptions {
 
 /** Writes an archived transcript to a file. `removed` counts the redacted secrets by kind. */
 export function takeOutArchive(
-  opened: Opened,
+  opened: OpenedArchives,
   env: Env,
   { archive, subagent, to, force, redact }: TakeOutOptions,
 ): { record: ArchiveRecord; part: ArchiveRecord['parts'][number]; removed: Record<string, number> } {
   const record = opened.archives.find(archive)
-  const part = partOf(record, subagent)
+  const part = findArchivePart(record, subagent)
   const counts = new Map<string, number>()
   const patterns = redact ? patternsFor(opened, env, record, redact.emails) : []
   restoreArchive(opened.archives.blocks, {
@@ -49,7 +49,7 @@ export function takeOutArchive(
  * Returns the redaction patterns.
  * Throws when the configuration is unusable, because a missing pattern would leak a secret.
  */
-function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
+function patternsFor({ app }: OpenedArchives, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
   const loaded = loadConfig({ home: app.home, project: record.project, env })
   const [problem] = loaded.problems
   if (problem)
@@ -82,7 +82,7 @@ export function removeArchives(archives: Archives, records: readonly ArchiveReco
   const before = archives.sizes()
   const shown = archives.view(records)
   if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES) slow()
-  const shared = isShared(archives, records)
+  const shared = areBytesNeededElsewhere(archives, records)
   const freed = dry ? archives.freedBytes(records) : archives.remove(records, { thorough: true }).freedBytes
   const after = archives.sizes()
   return {

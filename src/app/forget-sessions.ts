@@ -100,7 +100,7 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
  * Returns whether the remaining archives need all bytes of these archives.
  * False for archives without any bytes.
  */
-export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
+export function areBytesNeededElsewhere(archives: Archives, records: readonly ArchiveRecord[]): boolean {
   const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
   return holds && archives.freedBytes(records) === 0
 }
@@ -141,7 +141,7 @@ function recipientsOf({ store }: App, sessionId: string): string[] {
   )
 }
 
-export const isQuoted = (app: App, sessionId: string): boolean =>
+export const hasStoredQuotes = (app: App, sessionId: string): boolean =>
   app.store.compactions(sessionId).length > 0 ||
   app.store.briefs({ sessionId, limit: 1 }).length > 0 ||
   app.store
@@ -174,14 +174,14 @@ function oneSession(app: App, id: string): Set<string> {
  * Throws when nothing is stored of these sessions.
  * A dry run erases nothing.
  */
-export function forgetWords(
+export function eraseSessionQuotes(
   app: App,
   named: { session: string } | { project: string },
   dry: boolean,
 ): { records: ArchiveRecord[]; quoted: boolean; words: number } {
   const sessions = 'session' in named ? oneSession(app, named.session) : sessionsOfProject(app, named.project)
   const records = app.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
-  const quoted = [...sessions].some((sessionId) => isQuoted(app, sessionId))
+  const quoted = [...sessions].some((sessionId) => hasStoredQuotes(app, sessionId))
   if (records.length === 0 && !quoted)
     throw new BatonError(
       `Nothing is stored of ${'session' in named ? named.session : `the project ${named.project}`}.`,

@@ -1,5 +1,5 @@
 import { withoutFrontMatter } from '../briefs/front-matter.js'
-import type { Verdict } from '../briefs/sign.js'
+import type { SignatureVerdict } from '../briefs/sign.js'
 import type { HandoffView } from '../contract/api/sessions.js'
 import type { BriefRecord, BriefStatus, Coverage } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
@@ -20,8 +20,8 @@ import { isPrompt } from '../engine/messages/wake-idle-session.js'
 import type { App } from '../engine/open-engine.js'
 import { viewHandoff } from '../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { briefNamed, cancelBrief, factsOf, findBriefNamed, verdictOf } from './briefs.js'
-import { typeSoon } from './messages.js'
+import { allFactsOf, briefNamed, cancelBrief, findBriefNamed, verifySignatureIn } from './briefs.js'
+import { typeMessagesInBackground } from './messages.js'
 import { seatByName } from './sessions.js'
 
 export interface HandoffUseCases {
@@ -36,7 +36,7 @@ export function handoffUseCases(app: App): HandoffUseCases {
   return {
     handOff(record, reason) {
       const handoff = requestHandoff(app, record, { caller: USER, reason })
-      typeSoon(app, handoff.seatId)
+      typeMessagesInBackground(app, handoff.seatId)
       return viewHandoff(handoff)
     },
     cancelHandoff({ seatId, sessionId }) {
@@ -58,11 +58,11 @@ export function requestHandoff(app: App, { sessionId }: SessionRecord, asked: Re
 
 /** Accepts a text as the brief of a session, which is handed over at the end of the turn. */
 export function submitBrief(app: App, record: SessionRecord, body: string, asked: Request): Offered {
-  return offerBrief(app.engine.deps, { sessionId: record.sessionId, ...asked, body, read: factsOf(app, record) })
+  return offerBrief(app.engine.deps, { sessionId: record.sessionId, ...asked, body, read: allFactsOf(app, record) })
 }
 
 /** Ends the review of a brief, so that it is used now. */
-export function approveNamed(app: App, name: string, caller: Caller): Offered {
+export function approveNamedBrief(app: App, name: string, caller: Caller): Offered {
   return approveBrief(app.engine.deps, { briefId: briefNamed(app, name).briefId, caller })
 }
 
@@ -70,12 +70,12 @@ export function approveNamed(app: App, name: string, caller: Caller): Offered {
  * Writes a brief at once without a model. The session continues unchanged.
  * Throws when there is no transcript to write from, unless `mayBeEmpty`.
  */
-export function writeBrief(
+export function writeBriefOnRequest(
   app: App,
   record: SessionRecord,
   { mayBeEmpty, ...asked }: { caller: Caller; reason: string; mayBeEmpty: boolean },
 ): BriefRecord {
-  const read = factsOf(app, record)
+  const read = allFactsOf(app, record)
   if (!mayBeEmpty && (read.trouble !== null || read.lines === 0))
     throw new BatonError(
       `There is nothing to write a brief from: ${read.trouble ?? 'the transcript is empty'}.`,
@@ -93,12 +93,12 @@ export function giveBrief(app: App, name: string, { sessionId }: SessionRecord, 
 interface CheckedText {
   coverage: Coverage
   /** Verdict on the signature. Null when the text has no front matter. */
-  verdict: Verdict | null
+  verdict: SignatureVerdict | null
 }
 
 /** Returns how much of a session a text covers. Throws when the transcript cannot be read. */
 export function checkBriefText(app: App, record: SessionRecord, text: string): CheckedText {
-  const read = factsOf(app, record)
+  const read = allFactsOf(app, record)
   if (read.trouble !== null)
     throw new BatonError(
       `The text cannot be checked: ${read.trouble}.`,
@@ -106,7 +106,7 @@ export function checkBriefText(app: App, record: SessionRecord, text: string): C
       EXIT.notFound,
     )
   const asked = { sessionId: record.sessionId, body: withoutFrontMatter(text), read }
-  return { coverage: checkText(app.engine.deps, asked), verdict: verdictOf(app, text) }
+  return { coverage: checkText(app.engine.deps, asked), verdict: verifySignatureIn(app, text) }
 }
 
 /** Number of briefs that are listed by default. */
@@ -160,7 +160,7 @@ export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, s
 }
 
 /** Cancels a handoff that is named by its brief or its seat (terminal or job). */
-export function cancelNamed(
+export function cancelNamedHandoff(
   app: App,
   name: string,
   caller: Caller,

@@ -8,22 +8,22 @@ import {
   planStored,
   type Standing,
 } from '../engine/compaction/stored-transcripts.js'
-import { finishArchives, type Opened } from './archives.js'
+import { finishArchives, type OpenedArchives } from './archives.js'
 
 type Env = Record<string, string | undefined>
 
 /** Number of transcripts that are not imported, by reason. */
-export type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
+export type SkippedCounts = Record<Exclude<Standing, 'unarchived'>, number>
 
 /**
  * Archives the transcripts that clients keep on this disk, or in the folder `from`.
  * A dry run only counts: `found` and `bytes` are the transcripts that would be imported.
  */
-export async function importStored(
-  opened: Opened,
+export async function importStoredTranscripts(
+  opened: OpenedArchives,
   env: Env,
   { from, headless, dryRun }: { from: string | null; headless: boolean; dryRun: boolean },
-): Promise<{ found: number; bytes: number; leftOut: LeftOut; done: Imported }> {
+): Promise<{ found: number; bytes: number; leftOut: SkippedCounts; done: ImportSummary }> {
   const judged = judgeStored(opened.app.engine.deps, env, from)
   const wanted = judged.filter(({ standing }) => standing === 'unarchived' || (standing === 'headless' && headless))
   const count = (standing: Standing): number =>
@@ -36,7 +36,7 @@ export async function importStored(
     forgotten: count('forgotten'),
     expired: count('expired'),
   }
-  const done: Imported = dryRun
+  const done: ImportSummary = dryRun
     ? { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: wanted.length }
     : await importTranscripts(opened, wanted)
   return { found: wanted.length, bytes: bytesOf(wanted), leftOut, done }
@@ -55,7 +55,7 @@ export function hasStoredTranscripts(env: Env): boolean {
  * `remember` stores that the user was asked.
  */
 export function importOffer(
-  { app }: Opened,
+  { app }: OpenedArchives,
   env: Env,
 ): { found: JudgedTranscript[]; bytes: number; remember(): void } | null {
   const asked = join(app.home.root, 'run', 'import-asked')
@@ -65,7 +65,7 @@ export function importOffer(
   return { found, bytes: bytesOf(found), remember: () => writeFileSync(asked, '', { mode: 0o600 }) }
 }
 
-export interface Imported {
+export interface ImportSummary {
   /** Number of transcripts that were archived, and their bytes. */
   imported: number
   bytes: number
@@ -82,10 +82,10 @@ export interface Imported {
  * The import can be stopped between two transcripts. Another call continues with the rest.
  */
 export async function importTranscripts(
-  { app, archives, progress }: Opened,
+  { app, archives, progress }: OpenedArchives,
   transcripts: readonly JudgedTranscript[],
-): Promise<Imported> {
-  const total: Imported = { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: 0 }
+): Promise<ImportSummary> {
+  const total: ImportSummary = { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: 0 }
   const stop = stopOnSignals()
   const before = archives.sizes().bytes
   try {

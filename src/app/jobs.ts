@@ -149,7 +149,7 @@ interface Starter {
  * Resolves a job request and checks that folder, repository and runtime exist.
  * Throws a `BatonError` otherwise.
  */
-export async function settleOrder(
+export async function resolveJobRequest(
   { folder: cwd, agentName, flags = {} }: JobOrder,
   { env }: Starter,
 ): Promise<JobSpec> {
@@ -169,7 +169,7 @@ export async function settleOrder(
  * Throws a `BatonError` when the job cannot start.
  */
 export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
-  const spec = await settleOrder(order, starter)
+  const spec = await resolveJobRequest(order, starter)
   const request = { spec, parentSeatId: order.parentSeatId ?? null, runner: null }
   const { jobId } = newJob(app.store, request, app.now().toISOString(), app.newId)
   return startRunner(app, starter, jobId)

@@ -43,7 +43,7 @@ export function messageUseCases(app: App): MessageUseCases {
     sessionMessages: ({ seatId }, limit) => viewMessages(deps, app.store.messages({ seatId, limit })),
     send({ seatId }, text, mode) {
       const sent = sendText(app, { seatId, sender: 'user', mode, text })
-      if (sent.status === 'queued') typeSoon(app, seatId)
+      if (sent.status === 'queued') typeMessagesInBackground(app, seatId)
       return viewMessage(deps, sent)
     },
     unsend: (id) => viewMessage(deps, takeMessageBack(deps, id)),
@@ -54,7 +54,7 @@ export function messageUseCases(app: App): MessageUseCases {
  * Types waiting messages of a seat (terminal or job) into its terminal.
  * Runs in the background, because typing waits until the user's keyboard is quiet.
  */
-export function typeSoon(app: App, seatId: string): void {
+export function typeMessagesInBackground(app: App, seatId: string): void {
   typeMessages(app, seatId).catch((error: unknown) =>
     app.log('warn', 'a message could not be typed', { seat: seatId, reason: reasonOf(error) }),
   )
@@ -120,7 +120,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
 const PASSING = ['busy', 'waiting', 'draft']
 
 /** Returns whether Baton can type into the terminal of a client, now or later. Types nothing. */
-export async function typable(agent: string, client: TerminalClient & { sessionId: string }): Promise<boolean> {
+export async function canTypeInto(agent: string, client: TerminalClient & { sessionId: string }): Promise<boolean> {
   const terminal = terminalOf(agent, client)
   const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))

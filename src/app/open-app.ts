@@ -5,7 +5,7 @@ import * as rareWork from '../engine/rare-work.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import * as quoteEraser from '../store/sqlite/forget-words.js'
-import { drain, makeKeeper, startWorker } from './background-work.js'
+import { drainSpoolSafely, makeKeeper, startWorker } from './background-work.js'
 
 /**
  * Opens the app for one command, processes spooled signals first, and closes the app afterwards.
@@ -41,7 +41,7 @@ export async function withOpenApp<T>(
   })
   try {
     // Wait until the transcript is complete, as a hook does when it processes the signal.
-    drain(app, { wait: true })
+    drainSpoolSafely(app, { wait: true })
     return await work(app)
   } finally {
     app.close()

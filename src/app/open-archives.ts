@@ -1,5 +1,5 @@
 import type { ProgramContext } from '../lib/program-context.js'
-import { archivesOf, finishAll, type Opened, type Progress, withProgress } from './archives.js'
+import { archivesOf, finishAll, type OpenedArchives, type ProgressReport, withProgress } from './archives.js'
 import { withOpenApp } from './open-app.js'
 
 /**
@@ -8,8 +8,8 @@ import { withOpenApp } from './open-app.js'
  */
 export async function withOpenArchives<T>(
   program: ProgramContext,
-  progress: Progress,
-  work: (opened: Opened) => T | Promise<T>,
+  progress: ProgressReport,
+  work: (opened: OpenedArchives) => T | Promise<T>,
   { finish = true }: { finish?: boolean } = {},
 ): Promise<T> {
   return withOpenApp(program, async (app) => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { browsers } from './open-page.js'
+import { browserCommands } from './open-page.js'
 
 test('the browser is chosen by the user, else by the system, and none is used without a display', () => {
-  const of = (env: Record<string, string>, platform: NodeJS.Platform = 'linux') => browsers('file:///x', env, platform)
+  const of = (env: Record<string, string>, platform: NodeJS.Platform = 'linux') =>
+    browserCommands('file:///x', env, platform)
   expect(of({ BROWSER: 'firefox -P %s -w:lynx' })).toEqual([
     ['firefox', '-P', 'file:///x', '-w'],
     ['lynx', 'file:///x'],

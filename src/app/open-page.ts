@@ -103,7 +103,7 @@ async function openBrowser(
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | null> {
   const tried: string[] = []
-  for (const [name, ...args] of browsers(address, env, platform)) {
+  for (const [name, ...args] of browserCommands(address, env, platform)) {
     const program = name!.startsWith('/') ? name! : findProgram(name!, env)
     const trouble = program === null ? 'not found' : await start(program, args, env)
     if (trouble === null) return null
@@ -116,7 +116,7 @@ async function openBrowser(
  * Returns the commands to try in order.
  * `BROWSER` may list several separated by colons, with `%s` for the address.
  */
-export function browsers(address: string, env: Env, platform: NodeJS.Platform): string[][] {
+export function browserCommands(address: string, env: Env, platform: NodeJS.Platform): string[][] {
   const own = (env.BROWSER ?? '')
     .split(':')
     .map((line) => line.trim().split(/\s+/))

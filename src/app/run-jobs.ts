@@ -18,14 +18,14 @@ import { terminalOf } from '../lib/terminal-of.js'
 import { jobsOf } from './open-jobs.js'
 import { openRuntime } from './open-runtime.js'
 import { sessionNamed } from './sessions.js'
-import { carryTrust } from './trust-project.js'
+import { copyTrustToWorktree } from './trust-project.js'
 
 type Env = Record<string, string | undefined>
 
 /**
  * Options of a process that runs jobs. It lives long, and other processes write at the same time.
  */
-export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
+export const RUNNER_APP_OPTIONS = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /**
  * Stores a new job.
@@ -89,7 +89,7 @@ function dependenciesHere(
       opened.set(key, found)
       return found
     },
-    trustWorktree: (from, worktree) => carryTrust(app.home, { env, now: app.now }, from, worktree),
+    trustWorktree: (from, worktree) => copyTrustToWorktree(app.home, { env, now: app.now }, from, worktree),
     ...(showLine ? { showLine } : {}),
     terminal: terminalOf(process.pid),
     tell,

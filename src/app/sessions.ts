@@ -23,7 +23,7 @@ import type { SwitchScope } from '../store/store.js'
  * Sessions as commands and routes show them.
  * Separate from `engine/open-engine.ts`, because a hook shows nothing.
  */
-interface Shown {
+interface SessionReader {
   /** Returns a session as a row of the session list. */
   row(record: SessionRecord): SessionRow
   /** Returns the detail that `baton show` prints. */
@@ -33,7 +33,9 @@ interface Shown {
   forecast(record: SessionRecord): Forecast
 }
 
-export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'policyOf' | 'now'>): Shown {
+export function sessionReaderOf(
+  app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'policyOf' | 'now'>,
+): SessionReader {
   const { store, home } = app
   const policyFor = ({ agent, project, model, seatId }: SessionRecord): Policy =>
     app.policyOf({ agent, project, model, seat: store.seat(seatId)?.name ?? seatId }).policy
@@ -234,7 +236,7 @@ export function nameSeat(app: App, seat: string, name: string): NamedSeat {
 }
 
 /** Returns the named session, or the one in which this command runs. Null when there is neither. */
-export function sessionMeant(
+export function namedOrCurrentSession(
   app: App,
   env: Record<string, string | undefined>,
   named: string | null,
@@ -256,9 +258,17 @@ export function sessionMeant(
  * Null when no session satisfies it.
  * Throws when the project has no session.
  */
-export function newestHere(app: App, cwd: string): SessionRecord
-export function newestHere(app: App, cwd: string, isMeant: (record: SessionRecord) => boolean): SessionRecord | null
-export function newestHere(app: App, cwd: string, isMeant = (_: SessionRecord) => true): SessionRecord | null {
+export function newestProjectSession(app: App, cwd: string): SessionRecord
+export function newestProjectSession(
+  app: App,
+  cwd: string,
+  isMeant: (record: SessionRecord) => boolean,
+): SessionRecord | null
+export function newestProjectSession(
+  app: App,
+  cwd: string,
+  isMeant = (_: SessionRecord) => true,
+): SessionRecord | null {
   const { spellings, project } = projectOf(app, cwd)
   const here = app.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
   const newest = here
@@ -273,8 +283,8 @@ export function newestHere(app: App, cwd: string, isMeant = (_: SessionRecord) =
 }
 
 /** Returns the newest running session of the folder's project. */
-export function newestRunning(app: App, cwd: string): SessionRecord {
-  const record = newestHere(app, cwd, (one) => app.view(one).state !== 'ended')
+export function newestRunningSession(app: App, cwd: string): SessionRecord {
+  const record = newestProjectSession(app, cwd, (one) => app.view(one).state !== 'ended')
   if (record) return record
   throw new BatonError(
     'No session runs in this folder.',

@@ -71,7 +71,7 @@ export async function trustBeforeRun(
   const home = batonHome(env)
   const loaded = loadConfig({ home, project: cwd, env })
   const file = loaded.project
-  // `settleOrder` refuses files with errors, and untrusted files when no user can be asked.
+  // `resolveJobRequest` refuses files with errors, and untrusted files when no user can be asked.
   if (file === null || file.trusted || file.ignored.length === 0 || !loaded.ok) return
   if (isAccepted) refuseInAgentSession(env)
   else if (confirm === null || agentSessionAround(env) !== null) return
@@ -81,7 +81,7 @@ export async function trustBeforeRun(
 }
 
 /** Accepts the project's file in a worktree if the user accepted the same bytes in the project. */
-export function carryTrust(home: Home, { env, now }: TrustContext, from: string, worktree: string): void {
+export function copyTrustToWorktree(home: Home, { env, now }: TrustContext, from: string, worktree: string): void {
   const fileIn = (project: string) => loadConfig({ home, project, env }).project
   const [original, copy] = [fileIn(from), fileIn(worktree)]
   if (!original?.trusted || copy?.reason !== 'not accepted yet') return

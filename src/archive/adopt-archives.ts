@@ -6,9 +6,9 @@ import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
 import { safeName } from './file-name.js'
-import { findUnknown, type NamedSegment, provenParts, type Skipped, scanSegment } from './find-unknown.js'
+import { countKeptParts, findUnknown, type NamedSegment, type SkippedFile, scanSegment } from './find-unknown.js'
 import { type RecordFile, recordName, type SegmentPlace } from './record-file.js'
-import { BLOCK_BYTES, newHash } from './write-segment.js'
+import { BLOCK_BYTES, newSha256 } from './write-segment.js'
 
 /**
  * Restores archives on the disk that the store does not know, for example after the store was lost.
@@ -45,7 +45,7 @@ interface AdoptOptions {
 export interface Adoption {
   /** Archives that were stored, or would be stored without `dryRun`. Oldest first. */
   adopted: ArchiveRecord[]
-  skipped: Skipped[]
+  skipped: SkippedFile[]
 }
 
 export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {}): Adoption {
@@ -65,7 +65,7 @@ export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {
     options.step?.(`stored ${session}`)
   }
   adopted.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
-  const first = new Map<string, Skipped>()
+  const first = new Map<string, SkippedFile>()
   for (const one of skipped) if (!first.has(one.path)) first.set(one.path, one)
   return { adopted, skipped: [...first.values()] }
 }
@@ -73,7 +73,7 @@ export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {
 interface ProvenSession {
   archives: ArchiveRecord[]
   segments: SegmentRecord[]
-  skipped: Skipped[]
+  skipped: SkippedFile[]
 }
 
 /** Results of unpacking the streams of one session. */
@@ -204,7 +204,7 @@ function proveStream(
   cuts: readonly number[],
   { progress }: AdoptOptions,
 ): void {
-  const hash = newHash()
+  const hash = newSha256()
   const found = new Map<number, string>()
   const wanted = [...new Set(cuts)].sort((a, b) => a - b)
   hashes.set(stream[0]!.streamId, found)
@@ -283,7 +283,7 @@ function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | st
 /** Returns why a transcript cannot be used. Null when all its bytes are verified. */
 function findPartProblem(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
   if (part.streamId === null)
-    return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never archived'
+    return part.bytes === 0 && part.sha256 === newSha256().digest('hex') ? null : 'it was never archived'
   if (evidence.hashes.get(part.streamId)?.get(part.bytes) === part.sha256) {
     const needed = record.segments.filter(({ streamId, from }) => streamId === part.streamId && from < part.bytes)
     const unproven = needed.find(({ file }) => !evidence.segments.has(file))
@@ -423,6 +423,6 @@ function findNotStored(store: Store, archives: readonly ArchiveRecord[]): Archiv
   return archives.filter((archive) => {
     const stored = byStem.get(archive.stem)
     if (!stored) return store.archive(archive.archiveId) === null
-    return stored.archiveId === archive.archiveId && provenParts(stored) < provenParts(archive)
+    return stored.archiveId === archive.archiveId && countKeptParts(stored) < countKeptParts(archive)
   })
 }

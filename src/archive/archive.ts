@@ -18,7 +18,7 @@ import {
   configuredRetentions,
   neededSegments,
   type Retention,
-  sizeOf,
+  storedBytesOf,
 } from './choose-to-drop.js'
 import { countUnknown } from './find-unknown.js'
 import { finishArchives } from './finish-archives.js'
@@ -26,7 +26,7 @@ import { hasWork } from './has-work.js'
 import { recordName, writeMissingRecords, writeRecord } from './record-file.js'
 import { deleteLeftovers, removeArchives } from './remove-archives.js'
 import { makeRebuildingIndex } from './search/healing-index.js'
-import { type ReadLine, unindexStream } from './search/index-stream.js'
+import { type LineParser, unindexStream } from './search/index-stream.js'
 import { findUnindexed, indexArchives } from './search/make-searchable.js'
 import { indexBytes } from './search/open-index.js'
 import { explainSearchError, type SearchRequest, searchArchives } from './search/search-archives.js'
@@ -45,7 +45,7 @@ export interface ArchivesDependencies {
   /**
    * Returns the function that parses a transcript line of this agent. Null for an unknown agent.
    */
-  readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
   legacy: AdoptDependencies['legacy']
 }
 
@@ -71,7 +71,7 @@ export interface FinishOptions {
   limit?: TimeLimit
 }
 
-export interface Removed {
+export interface RemovedArchives {
   archives: Archive[]
   freedBytes: number
 }
@@ -115,11 +115,11 @@ export interface Archives {
    * Deletes archives from the disk and the index, except files that other archives need.
    * With `thorough`, no deleted text stays in the index file either.
    */
-  remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): Removed
+  remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): RemovedArchives
   /** Deletes archives beyond the configured age or size. Cheap when neither is configured. */
-  retain(rulesOf: (project: string | null) => Pick<Policy['archive'], 'keepDays' | 'keepBytes'>): Removed
+  retain(rulesOf: (project: string | null) => Pick<Policy['archive'], 'keepDays' | 'keepBytes'>): RemovedArchives
   /** Deletes archives of transcripts whose configured cleanup period is over in the client. */
-  expire(isExpired: (record: ArchiveRecord) => boolean): Removed
+  expire(isExpired: (record: ArchiveRecord) => boolean): RemovedArchives
   /** Returns the `archive_created` event. Null when the archive was not kept. */
   createdEvent(record: ArchiveRecord): NewEvent | null
   sizes(): { archives: number; bytes: number; indexBytes: number }
@@ -254,11 +254,11 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
     freedBytes(records) {
       const gone = new Set(records.map(({ archiveId }) => archiveId))
       const left = store.archives().filter(({ archiveId }) => !gone.has(archiveId))
-      return sizeOf(store.segments()) - sizeOf(neededSegments(left, store.segments()))
+      return storedBytesOf(store.segments()) - storedBytesOf(neededSegments(left, store.segments()))
     },
     remove,
     retain(rulesOf) {
-      const total: Removed = { archives: [], freedBytes: 0 }
+      const total: RemovedArchives = { archives: [], freedBytes: 0 }
       for (const { among, retention } of configuredRetentions(store.archives(), rulesOf, deps.now())) {
         const records = choose(retention, among)
         if (records.length === 0) continue
@@ -278,7 +278,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
     },
     sizes: () => ({
       archives: store.archives().length,
-      bytes: sizeOf(store.segments()),
+      bytes: storedBytesOf(store.segments()),
       indexBytes: indexBytes(places.index),
     }),
     close: index.close,

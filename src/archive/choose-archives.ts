@@ -67,7 +67,7 @@ export function archiveFilter(
  * Returns the transcript of the session, or of a subagent, in an archive.
  * Throws when that transcript was not archived.
  */
-export function partOf(record: ArchiveRecord, subagent: string | null): ArchivePart {
+export function findArchivePart(record: ArchiveRecord, subagent: string | null): ArchivePart {
   const { archiveId, status, reason, parts } = record
   if (status !== 'kept')
     throw new BatonError(

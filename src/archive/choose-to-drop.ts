@@ -25,11 +25,11 @@ export function chooseToDelete(
   const dropped = new Set(olderThan === null ? [] : settled.filter(({ createdAt }) => createdAt < olderThan))
   if (mostBytes !== null) {
     const listKept = (): ArchiveRecord[] => records.filter((record) => !dropped.has(record))
-    let size = sizeOf(neededSegments(listKept(), segments))
+    let size = storedBytesOf(neededSegments(listKept(), segments))
     for (const sessionId of leastRecentFirst(settled.filter((record) => !dropped.has(record)))) {
       if (size <= mostBytes) break
       for (const record of settled) if (record.sessionId === sessionId) dropped.add(record)
-      size = sizeOf(neededSegments(listKept(), segments))
+      size = storedBytesOf(neededSegments(listKept(), segments))
     }
   }
   return settled.filter((record) => dropped.has(record))
@@ -52,7 +52,7 @@ export function bytesNeeded(records: readonly ArchiveRecord[]): Map<string, numb
   return most
 }
 
-export const sizeOf = (segments: readonly SegmentRecord[]): number =>
+export const storedBytesOf = (segments: readonly SegmentRecord[]): number =>
   segments.reduce((sum, { storedBytes }) => sum + storedBytes, 0)
 
 function leastRecentFirst(records: readonly ArchiveRecord[]): string[] {

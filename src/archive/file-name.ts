@@ -1,6 +1,6 @@
 import { TRIGGERS, type Trigger } from '../contract/records/archive.js'
 
-export const SUFFIX = '.jsonl.br'
+export const ARCHIVE_SUFFIX = '.jsonl.br'
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9.-]{0,79}$/
 
 /**
@@ -14,7 +14,7 @@ export function safeName(name: string): string {
 }
 
 /** Formats microseconds since the epoch as ISO 8601: `2026-11-15T22:54:48.123456Z`. */
-export function isoMicros(micros: number): string {
+export function formatMicros(micros: number): string {
   const ms = Math.floor(micros / 1000)
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`)
 }
@@ -23,13 +23,13 @@ export function isoMicros(micros: number): string {
  * Returns the common start of an archive's file names:
  * `{session}_{UTC with microseconds}_{trigger}`.
  */
-export function stemOf(sessionId: string, micros: number, trigger: Trigger): string {
-  return `${safeName(sessionId)}_${isoMicros(micros).replace(/[-:]/g, '')}_${trigger}`
+export function archiveFileStem(sessionId: string, micros: number, trigger: Trigger): string {
+  return `${safeName(sessionId)}_${formatMicros(micros).replace(/[-:]/g, '')}_${trigger}`
 }
 
 /** Returns the name of an archive file. `part` is '' for the session's own transcript. */
 export function fileName(stem: string, part: string): string {
-  return `${stem}${part === '' ? '' : `_${safeName(part)}`}${SUFFIX}`
+  return `${stem}${part === '' ? '' : `_${safeName(part)}`}${ARCHIVE_SUFFIX}`
 }
 
 const SHAPE = new RegExp(
@@ -50,8 +50,8 @@ export interface NamedFile {
 
 /** Parses the name of an archive file. Null when it is not such a name. */
 export function parseFileName(file: string): NamedFile | null {
-  if (!file.endsWith(SUFFIX)) return null
-  const found = SHAPE.exec(file.slice(0, -SUFFIX.length))
+  if (!file.endsWith(ARCHIVE_SUFFIX)) return null
+  const found = SHAPE.exec(file.slice(0, -ARCHIVE_SUFFIX.length))
   if (!found) return null
   const [whole, session, year, month, day, hour, minute, second, trigger, part = ''] = found as unknown as string[]
   const createdAt = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`

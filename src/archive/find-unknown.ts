@@ -7,10 +7,10 @@ import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
 import { fileName, type NamedFile, parseFileName } from './file-name.js'
-import { openOwnFile, type RecordFile, readRecord, recordNames, stemOfRecord } from './record-file.js'
+import { openOwnFile, type RecordFile, readRecord, recordFileStem, recordNames } from './record-file.js'
 import { BLOCK_BYTES } from './write-segment.js'
 
-export interface Skipped {
+export interface SkippedFile {
   /** Full path of the file that was not adopted. */
   path: string
   reason: string
@@ -23,7 +23,7 @@ interface Unknown {
   records: RecordFile[]
   /** Segment files, sorted, that neither the store nor a usable record file references. */
   files: NamedSegment[]
-  skipped: Skipped[]
+  skipped: SkippedFile[]
 }
 
 /** Store methods that tell which files are known. */
@@ -56,10 +56,10 @@ export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown
   for (const item of store.leftovers()) known.add(item.split(' ').at(-1)!)
 
   const records: RecordFile[] = []
-  const skipped: Skipped[] = []
+  const skipped: SkippedFile[] = []
   const newer = new Set<string>()
   for (const name of recordFiles) {
-    const stem = stemOfRecord(name)
+    const stem = recordFileStem(name)
     const archive = byStem.get(stem)
     if (known.has(name) || (archive && !archive.parts.some(({ trouble }) => trouble !== null))) continue
     const path = join(places.records, name)
@@ -70,7 +70,7 @@ export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown
       continue
     }
     const { record } = read
-    if (archive && provenParts(archive) >= provenParts(record)) continue
+    if (archive && countKeptParts(archive) >= countKeptParts(record)) continue
     if ((ids.get(record.archiveId) ?? stem) !== stem) {
       skipped.push({ path, reason: `another archive has the same id (${record.archiveId})` })
       continue
@@ -103,7 +103,7 @@ function segmentNames({ folder }: ArchivePaths): string[] {
 }
 
 /** Returns the number of transcripts of an archive that are kept. */
-export const provenParts = ({ parts }: { parts: readonly { sha256: string | null }[] }): number =>
+export const countKeptParts = ({ parts }: { parts: readonly { sha256: string | null }[] }): number =>
   parts.filter(({ sha256 }) => sha256 !== null).length
 
 interface ScannedSegment {

@@ -6,8 +6,8 @@ import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { type Blocks, DamagedArchive, makeBlocks } from './blocks.js'
 import { fileName } from './file-name.js'
-import { fingerprintOf, openSource, troubleOf } from './look-at-source.js'
-import { hashBytes, newHash, SourceChanged, writeSegment } from './write-segment.js'
+import { describeRefusedFile, fingerprintOf, openSource } from './look-at-source.js'
+import { hashBytes, newSha256, SourceChanged, writeSegment } from './write-segment.js'
 
 export interface KeepDependencies {
   store: Store
@@ -32,7 +32,7 @@ export interface KeptPart {
  * A rewritten transcript, or one whose older archives are damaged, starts a new stream.
  */
 export function keepPart(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart {
-  if (part.bytes === 0) return { streamId: null, sha256: newHash().digest('hex'), segment: null }
+  if (part.bytes === 0) return { streamId: null, sha256: newSha256().digest('hex'), segment: null }
   const source = openPlannedSource(deps.places, part)
   try {
     const known = newestStream(deps.store, record.sessionId, part.name)
@@ -51,7 +51,7 @@ function extendStream(
   known: SegmentRecord[],
 ): KeptPart | null {
   const last = known.at(-1)!
-  const hash = newHash()
+  const hash = newSha256()
   if (part.bytes < last.to) {
     hashBytes(source, 0, part.bytes, hash)
     const sha256 = hash.digest('hex')
@@ -66,7 +66,7 @@ function extendStream(
 }
 
 function startStream(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart, source: number): KeptPart {
-  return writePart(deps, record, part, source, { streamId: `str_${deps.newId()}`, from: 0, hash: newHash() })
+  return writePart(deps, record, part, source, { streamId: `str_${deps.newId()}`, from: 0, hash: newSha256() })
 }
 
 function writePart(
@@ -74,7 +74,7 @@ function writePart(
   { sessionId, stem }: ArchiveRecord,
   { name, bytes }: ArchivePart,
   source: number,
-  { streamId, from, hash }: { streamId: string; from: number; hash: ReturnType<typeof newHash> },
+  { streamId, from, hash }: { streamId: string; from: number; hash: ReturnType<typeof newSha256> },
 ): KeptPart {
   const segment = { streamId, sessionId, name, from, to: bytes, file: fileName(stem, name) }
   const made = writeSegment({
@@ -107,7 +107,7 @@ export function isGapless(segments: readonly SegmentRecord[]): boolean {
 
 /** Hashes a stream's first bytes. Null when a segment file is missing or cannot be unpacked. */
 function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes: number): string | null {
-  const hash = newHash()
+  const hash = newSha256()
   for (const segment of segments) {
     let left = bytes - segment.from
     if (left <= 0) break
@@ -132,7 +132,9 @@ function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
     const opened = openSource(place)
     if ('refused' in opened) {
       trouble = new SourceChanged(
-        opened.refused === 'missing' ? 'the transcript was removed before it was archived' : troubleOf(opened),
+        opened.refused === 'missing'
+          ? 'the transcript was removed before it was archived'
+          : describeRefusedFile(opened),
       )
       continue
     }

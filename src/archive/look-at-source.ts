@@ -22,7 +22,8 @@ export function checkSource(path: string, most = Number.POSITIVE_INFINITY): Sour
     if (real === null)
       return { ok: false, absent: false, trouble: 'the transcript is a symbolic link to another folder' }
     const opened = openSource(real)
-    if ('refused' in opened) return { ok: false, absent: opened.refused === 'missing', trouble: troubleOf(opened) }
+    if ('refused' in opened)
+      return { ok: false, absent: opened.refused === 'missing', trouble: describeRefusedFile(opened) }
     fd = opened.fd
     const bytes = Math.min(most, opened.stats.size)
     return { ok: true, path: real, bytes, mark: fingerprintOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
@@ -40,7 +41,7 @@ export function openSource(path: string): OpenedFile | RefusedFile {
   return openNamedFile(path, 'this-user', { links: 'refuse' })
 }
 
-export function troubleOf({ refused, kind, code }: RefusedFile): string {
+export function describeRefusedFile({ refused, kind, code }: RefusedFile): string {
   switch (refused) {
     case 'missing':
       return 'the transcript does not exist'

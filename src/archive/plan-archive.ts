@@ -5,7 +5,7 @@ import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 import { type ArchivePaths, ensureFolder } from './archive-folders.js'
-import { isoMicros, stemOf } from './file-name.js'
+import { archiveFileStem, formatMicros } from './file-name.js'
 import { logArchive } from './log-archive.js'
 import { checkSource, type SourceState } from './look-at-source.js'
 
@@ -142,7 +142,11 @@ function linkTranscript({ places, log }: PlanDependencies, name: string, path: s
 function storeUnderUniqueName(deps: PlanDependencies, record: ArchiveRecord): ArchiveRecord {
   const within = deps.micros?.() ?? Math.floor((performance.timeOrigin + performance.now()) * 1000) % 1000
   for (let micros = deps.now().getTime() * 1000 + within; ; micros++) {
-    const named = { ...record, createdAt: isoMicros(micros), stem: stemOf(record.sessionId, micros, record.trigger) }
+    const named = {
+      ...record,
+      createdAt: formatMicros(micros),
+      stem: archiveFileStem(record.sessionId, micros, record.trigger),
+    }
     try {
       deps.store.putArchive(named)
       return named

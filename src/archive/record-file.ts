@@ -56,7 +56,7 @@ type ReadRecord =
   | { state: 'newer' | 'unusable'; reason: string }
 
 export const recordName = (stem: string): string => `${stem}.json`
-export const stemOfRecord = (name: string): string => name.slice(0, -'.json'.length)
+export const recordFileStem = (name: string): string => name.slice(0, -'.json'.length)
 
 /** Returns the names of the record files, sorted. Empty when the folder cannot be listed. */
 export function recordNames({ records }: ArchivePaths): string[] {

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path'
 import type { ArchivePart, SegmentRecord } from '../contract/records/archive.js'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
-import { newHash } from './write-segment.js'
+import { newSha256 } from './write-segment.js'
 
 interface RestoreRequest {
   part: ArchivePart
@@ -80,7 +80,7 @@ function unpackPart(
   segments: readonly SegmentRecord[],
   visit: (raw: Buffer) => void,
 ): void {
-  const hash = newHash()
+  const hash = newSha256()
   let at = 0
   for (const segment of segments) {
     if (segment.from >= bytes) break

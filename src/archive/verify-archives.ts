@@ -5,7 +5,7 @@ import type { ArchivePaths } from './archive-folders.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { parseFileName } from './file-name.js'
 import { groupByStream } from './view-archives.js'
-import { newHash } from './write-segment.js'
+import { newSha256 } from './write-segment.js'
 
 interface Verified {
   archiveId: string
@@ -54,7 +54,7 @@ function hashStream(
   cuts: number[],
   progress: (bytes: number) => void,
 ): StreamHashes {
-  const hash = newHash()
+  const hash = newSha256()
   const hashes = new Map<number, string>()
   let at = 0
   let next = 0

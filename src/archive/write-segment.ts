@@ -107,7 +107,7 @@ export function hashBytes(
   }
 }
 
-export const newHash = (): Hash => createHash('sha256')
+export const newSha256 = (): Hash => createHash('sha256')
 
 /** Thrown when the transcript no longer matches the plan, so a retry cannot help. */
 export class SourceChanged extends Error {

@@ -15,7 +15,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { LARGEST_BRIEF, readOfferedFile } from './read-brief.js'
+import { MAX_BRIEF_BYTES, readOfferedFile } from './read-brief.js'
 
 let folder: string
 let file: string
@@ -72,9 +72,9 @@ describe('reading a file offered as a brief', () => {
   })
 
   test('a file may have 1 MB and not a byte more, however large it is', () => {
-    writeFileSync(file, 'x'.repeat(LARGEST_BRIEF))
-    expect(readOfferedFile(file)).toEqual({ text: 'x'.repeat(LARGEST_BRIEF) })
-    writeFileSync(file, 'x'.repeat(LARGEST_BRIEF + 1))
+    writeFileSync(file, 'x'.repeat(MAX_BRIEF_BYTES))
+    expect(readOfferedFile(file)).toEqual({ text: 'x'.repeat(MAX_BRIEF_BYTES) })
+    writeFileSync(file, 'x'.repeat(MAX_BRIEF_BYTES + 1))
     expect(refused(file)).toBe('too-large')
     const fd = openSync(file, 'r+')
     ftruncateSync(fd, 3 * 1024 ** 3)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BriefRecord } from '../contract/records/brief.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { splitFrontMatter } from './front-matter.js'
-import { addendumPath, storeFile } from './keep-file.js'
+import { addendumPath, storeImmutableFile } from './keep-file.js'
 import { type BriefVerdict, hashDiffers, readStoredFile } from './read-brief.js'
 import { signBrief, verifyBrief } from './sign.js'
 
@@ -39,7 +39,7 @@ export function addAddendum(
   const head = ['format: 1', `addendum_to: ${brief.briefId}`, `brief_sha256: ${brief.sha256}`, `added_at: ${when}`]
   const signed = signBrief(`---\n${head.join('\n')}\n---\n\n${text}`, key)
   const name = addendumPath(brief.path, when, createHash('sha256').update(text).digest('hex'))
-  return { at: when, ...storeFile(name, signed) }
+  return { at: when, ...storeImmutableFile(name, signed) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { denies } from '../facts/words.js'
 import { KIND_TITLES } from './format-lines.js'
-import { LATE_TITLE, type SectionName } from './sections.js'
+import { LATE_FINDINGS_TITLE, type SectionName } from './sections.js'
 import { splitBrief } from './split-brief.js'
 
 /** Sections whose items bind the session that continues the work. */
@@ -28,7 +28,7 @@ const SHORTEST = 4
 export function factsOfBrief(body: string): Fact[] {
   const found = splitBrief(body).flatMap(({ name, added, heading, text }): Fact[] => {
     const lines = text.split('\n')
-    if (added || heading === LATE_TITLE) return appendedFacts(lines)
+    if (added || heading === LATE_FINDINGS_TITLE) return appendedFacts(lines)
     const kind = name === null ? undefined : BINDING_SECTIONS[name]
     return kind === undefined ? [] : itemsOf(withoutHeading(lines)).flatMap((item) => factOf(kind, item))
   })

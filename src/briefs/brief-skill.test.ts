@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { briefSkill } from './brief-skill.js'
 import { findBrief } from './find-brief.js'
-import { SECTIONS, TITLE } from './sections.js'
+import { BRIEF_TITLE, SECTIONS } from './sections.js'
 
 test('the skill names every section of a brief, its title and both ways to submit it', () => {
   const text = briefSkill()
   for (const { title } of SECTIONS) expect(text).toContain(`**${title}**`)
-  expect(text).toContain(`# ${TITLE}`)
+  expect(text).toContain(`# ${BRIEF_TITLE}`)
   expect(text).toContain('baton handoff <file>')
   expect(text.length).toBeLessThan(5_000)
 })

@@ -1,4 +1,4 @@
-import { SECTIONS, TITLE } from './sections.js'
+import { BRIEF_TITLE, SECTIONS } from './sections.js'
 
 /** Good and bad examples for sections of a brief. */
 const EXAMPLES: Partial<Record<(typeof SECTIONS)[number]['name'], { good: string; bad: string }>> = {
@@ -20,7 +20,7 @@ const EXAMPLES: Partial<Record<(typeof SECTIONS)[number]['name'], { good: string
 }
 
 /** Description of the skill, which the client lists to its agent. */
-export const DESCRIPTION = [
+export const SKILL_DESCRIPTION = [
   'How to write a brief of the work, so that a fresh session can continue from it alone.',
   'Use it when Baton asks for a brief, or when the user wants a handoff.',
 ].join(' ')
@@ -33,7 +33,7 @@ export function briefSkill(): string {
   })
   return `---
 name: brief
-description: ${DESCRIPTION}
+description: ${SKILL_DESCRIPTION}
 ---
 
 # A handoff brief
@@ -43,7 +43,8 @@ It has the same files and tools. Write what it cannot find there.
 
 ## How to give it
 
-Give the brief as your whole answer and end the turn. You need no file and no tool. The first line is \`# ${TITLE}\`.
+Give the brief as your whole answer and end the turn. You need no file and no tool.
+The first line is \`# ${BRIEF_TITLE}\`.
 If you cannot answer with it, write it to a file, run \`baton handoff <file>\` and end the turn.
 
 ## What each section needs

@@ -9,7 +9,7 @@ import { splitBrief } from './split-brief.js'
 import { type TokenReading, unsupportedFigures } from './token-figures.js'
 
 /** Additional evidence for files and figures that a brief names. */
-export interface Evidence {
+export interface ExtraEvidence {
   /** Text of the brief this session began with. */
   earlier?: string | null
   /** Files that git reports as changed. */
@@ -41,7 +41,7 @@ export function checkBrief(
   body: string,
   facts: readonly Fact[],
   readings: readonly TokenReading[],
-  evidence: Evidence = {},
+  evidence: ExtraEvidence = {},
   { calls, path }: NeededCalls = { calls: [], path: null },
 ): Coverage {
   const text = body.slice(0, LONGEST)

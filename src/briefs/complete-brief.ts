@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FactKind } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
-import { KIND_TITLES, listLine, oneLine, toQuotation } from './format-lines.js'
+import { KIND_TITLES, listLine, toOneLine, toQuotation } from './format-lines.js'
 import { closeFence } from './scan-markdown.js'
-import { ADDED_TITLE } from './sections.js'
+import { ADDITIONS_TITLE } from './sections.js'
 
 const LONGEST = 8_000
 const LONGEST_LINE = 400
@@ -39,7 +39,7 @@ const LATER_INTRO = [
   'Code took these facts from the transcript, without a model.',
   'Where the brief differs, they are newer.',
 ].join(' ')
-const HEADING = `## ${ADDED_TITLE}\n`
+const HEADING = `## ${ADDITIONS_TITLE}\n`
 const hashComment = (own: string): string =>
   `<!-- to ${createHash('sha256').update(own, 'utf8').digest('hex').slice(0, 12)} -->`
 
@@ -74,7 +74,7 @@ function unsupportedText(unsupported: readonly string[]): string {
   const figures = unsupported.filter((one) => !isFile(one))
   const files = unsupported.filter(isFile).map((one) => one.slice('file: '.length))
   const note = (intro: string, all: readonly string[]): string =>
-    all.length === 0 ? '' : `${intro} ${oneLine(all.join('; '), LONGEST_NOTE)}`
+    all.length === 0 ? '' : `${intro} ${toOneLine(all.join('; '), LONGEST_NOTE)}`
   return [
     note('No reading of the session supports these figures in the brief. Do not rely on them:', figures),
     note('The transcript shows no change of these files that the brief lists as changed. Check them first:', files),

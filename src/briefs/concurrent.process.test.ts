@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bundleChild } from './fixtures/bundle-child.js'
-import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
+import { longBody, SIGNING_KEY, sampleOrigin } from './fixtures/samples.js'
 import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
@@ -59,10 +59,14 @@ test('a process killed at any step leaves complete briefs, and the next one stor
     for (const [n, name] of kept.entries()) {
       const path = join(folder, 'seat_1', name)
       expect(statSync(path).mode & 0o777).toBe(0o400)
-      expect(readBrief(path, KEY)).toEqual({ verdict: 'genuine', body: longBody(n + 1), origin: sampleOrigin(n + 1) })
+      expect(readBrief(path, SIGNING_KEY)).toEqual({
+        verdict: 'genuine',
+        body: longBody(n + 1),
+        origin: sampleOrigin(n + 1),
+      })
     }
     next = said + 1
-    storeBrief({ folder, key: KEY }, sampleOrigin(next), longBody(next))
+    storeBrief({ folder, key: SIGNING_KEY }, sampleOrigin(next), longBody(next))
     expect(names()).toEqual(briefs())
     next++
   }
@@ -90,7 +94,7 @@ test('of ten processes that store another text under one name, one wins and the 
     const winners = texts.filter((_, who) => !outcomes[who]!.failed)
     expect(outcomes.filter(({ message }) => message?.includes('holds another text'))).toHaveLength(9)
     const path = join(folder, 'seat_1', briefs()[n]!)
-    expect([readBrief(path, KEY)]).toMatchObject(winners.map((body) => ({ verdict: 'genuine', body })))
+    expect([readBrief(path, SIGNING_KEY)]).toMatchObject(winners.map((body) => ({ verdict: 'genuine', body })))
   }
   expect(names()).toHaveLength(20)
 })
@@ -119,7 +123,7 @@ test.skipIf(!canMount)('a full disk is reported, leaves nothing partial, and wor
   expect(after).toEqual({ failed: false })
   const there = readdirSync(copy).sort()
   expect(there).toEqual(Array.from({ length: kept + 1 }, (_, n) => `000${n + 1}-brief_${n + 1}.md`))
-  for (const name of there) expect(readBrief(join(copy, name), KEY).verdict).toBe('genuine')
+  for (const name of there) expect(readBrief(join(copy, name), SIGNING_KEY).verdict).toBe('genuine')
 })
 
 test('a folder that is not writable is reported and not changed', () => {

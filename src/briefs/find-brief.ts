@@ -1,5 +1,5 @@
 import { scanMarkdown } from './scan-markdown.js'
-import { ADDED_TITLE } from './sections.js'
+import { ADDITIONS_TITLE } from './sections.js'
 import { findHeadings } from './split-brief.js'
 
 /** Minimum length of a brief without sections; a shorter text is only about a brief. */
@@ -84,5 +84,5 @@ function hasContent(brief: readonly string[]): boolean {
     .filter((line, i) => !marked.has(i) && !FENCE_MARK.test(line))
     .join('')
     .replace(/[\s\p{P}\p{S}]/gu, '')
-  return said.length >= MIN_LENGTH || (said.length > 0 && heads.some(({ heading }) => heading !== ADDED_TITLE))
+  return said.length >= MIN_LENGTH || (said.length > 0 && heads.some(({ heading }) => heading !== ADDITIONS_TITLE))
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addAddendum } from './addendum.js'
-import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
+import { SIGNING_KEY, sampleOrigin, WRITTEN_AT } from './fixtures/samples.js'
 import { forgetBriefs } from './forget-briefs.js'
 import { storeBrief } from './keep-file.js'
 
@@ -15,13 +15,17 @@ beforeEach(() => {
   folder = join(root, 'briefs')
   const keep = (seatId: string, sequence: number, sessionId: string) => {
     const briefId = `${seatId}x${sequence}`
-    const one = storeBrief({ folder, key: KEY }, sampleOrigin(sequence, { briefId, seatId, sessionId }), 'done\n')
+    const one = storeBrief(
+      { folder, key: SIGNING_KEY },
+      sampleOrigin(sequence, { briefId, seatId, sessionId }),
+      'done\n',
+    )
     kept[briefId] = one.path
     return { briefId, ...one }
   }
-  addAddendum(KEY, keep('a', 1, 's1'), AT, 'late')
+  addAddendum(SIGNING_KEY, keep('a', 1, 's1'), WRITTEN_AT, 'late')
   keep('a', 2, 's2')
-  addAddendum(KEY, keep('b', 1, 's3'), AT, 'late')
+  addAddendum(SIGNING_KEY, keep('b', 1, 's3'), WRITTEN_AT, 'late')
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -65,7 +69,7 @@ describe('forgetting briefs', () => {
   })
 
   test('forgetting never touches other files, anything outside the folder, or the target of a link', () => {
-    const outside = storeBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
+    const outside = storeBrief({ folder: join(root, 'outside'), key: SIGNING_KEY }, sampleOrigin(1), 'done\n').path
     symlinkSync(dirname(outside), join(folder, 'linked'))
     const notes = join(folder, 'a', 'notes.md')
     writeFileSync(notes, 'mine')

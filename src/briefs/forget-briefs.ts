@@ -5,7 +5,7 @@ import { removeLeftovers, syncFolder } from '../lib/atomic-file.js'
 import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import { readNamedFile } from '../lib/named-file.js'
 import { readFrontMatter } from './front-matter.js'
-import { stemOf } from './keep-file.js'
+import { briefFileStem } from './keep-file.js'
 
 /** Bytes read of a file to find its front matter. */
 const FRONT_MATTER_BYTES = 64 * 1024
@@ -36,9 +36,9 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
       named.has(join(place, name)) ||
       (chosen && (sessionId === undefined || sessionIn(join(place, name)) === sessionId))
     removeLeftovers(place)
-    const names = namesIn(place, 'files').filter((name) => stemOf(name) !== null)
-    const stems = new Set(names.filter(isChosen).map(stemOf))
-    const gone = names.filter((name) => stems.has(stemOf(name))).map((name) => join(place, name))
+    const names = namesIn(place, 'files').filter((name) => briefFileStem(name) !== null)
+    const stems = new Set(names.filter(isChosen).map(briefFileStem))
+    const gone = names.filter((name) => stems.has(briefFileStem(name))).map((name) => join(place, name))
     for (const path of gone) deleteFile(path)
     if (gone.length > 0) removeEmptyFolder(place)
     removed.push(...gone)

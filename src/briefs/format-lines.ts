@@ -21,7 +21,7 @@ export const KIND_TITLES: Record<FactKind, string> = {
  * Turns a text of another author into one line, without
  * control characters and marks of Baton or the client. Cuts a long text and marks the cut.
  */
-export function oneLine(text: string, longest: number): string {
+export function toOneLine(text: string, longest: number): string {
   const line = sanitizeName(text)
   return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`
 }
@@ -33,7 +33,7 @@ const BLOCK_MARK = /^((?:(?:[-+*]|\d{1,9}[.)])\s)*)(?=#{1,6}(?:\s|$)|`{3}|~{3}|>
  * Formats a text as a list line that contains only text: a todo named "## Next step" is no heading.
  */
 export function listLine(text: string, longest: number): string {
-  return `- ${oneLine(text, longest).replace(BLOCK_MARK, '$1\\')}`
+  return `- ${toOneLine(text, longest).replace(BLOCK_MARK, '$1\\')}`
 }
 
 /** Formats a text as a quotation; a longer text is cut and says how much is omitted. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BriefAuthor, BriefOrigin } from '../contract/records/brief.js'
-import { TITLE } from './sections.js'
+import { BRIEF_TITLE } from './sections.js'
 
 /** Maximum number of lines; more lines are text between two rules. */
 const MOST_LINES = 100
@@ -102,7 +102,7 @@ export function withoutFrontMatter(body: string): string {
   for (let parts = splitFrontMatter(own); parts !== null; parts = splitFrontMatter(own)) {
     own = parts.body.replace(/^(\s*\n)+/, '')
   }
-  const titled = new RegExp(`^(#{1,6} +\\W{0,4}${TITLE}[^\\n]*\\n)\\s*(?=---[ \\t]*\\r?\\n)`, 'i').exec(own)
+  const titled = new RegExp(`^(#{1,6} +\\W{0,4}${BRIEF_TITLE}[^\\n]*\\n)\\s*(?=---[ \\t]*\\r?\\n)`, 'i').exec(own)
   const below = titled && splitFrontMatter(own.slice(titled[0].length))
   return below ? `${titled[1]}\n${below.body.replace(/^(\s*\n)+/, '')}` : own
 }

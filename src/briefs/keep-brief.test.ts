@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
+import { longBody, SIGNING_KEY, sampleOrigin } from './fixtures/samples.js'
 import { storeBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
@@ -28,7 +28,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const keep = (sequence: number, body = 'what was done\n', changes = {}) =>
-  storeBrief({ folder, key: KEY }, sampleOrigin(sequence, changes), body)
+  storeBrief({ folder, key: SIGNING_KEY }, sampleOrigin(sequence, changes), body)
 
 function refusal(work: () => unknown): BatonError {
   try {
@@ -45,7 +45,11 @@ describe('storing a brief', () => {
     const { path, sha256 } = keep(12, longBody(12))
     expect(path).toBe(join(folder, 'seat_1', '0012-brief_12.md'))
     expect(sha256).toBe(createHash('sha256').update(readFileSync(path)).digest('hex'))
-    expect(readBrief(path, KEY, sha256)).toEqual({ verdict: 'genuine', body: longBody(12), origin: sampleOrigin(12) })
+    expect(readBrief(path, SIGNING_KEY, sha256)).toEqual({
+      verdict: 'genuine',
+      body: longBody(12),
+      origin: sampleOrigin(12),
+    })
     expect(keep(123_456).path).toBe(join(folder, 'seat_1', '123456-brief_123456.md'))
   })
 

@@ -21,7 +21,7 @@ interface StoredFile {
  * Writing the same text again is fine; another text is refused.
  * `step` is called between the steps; a test kills the process there.
  */
-export function storeFile(path: string, text: string, step?: (name: string) => void): StoredFile {
+export function storeImmutableFile(path: string, text: string, step?: (name: string) => void): StoredFile {
   const bytes = Buffer.from(text)
   const kept = { path, sha256: createHash('sha256').update(bytes).digest('hex') }
   try {
@@ -78,7 +78,7 @@ interface BriefLocation {
  * Stored before the store references it: a kill in between leaves a file that nothing references.
  */
 export function storeBrief({ folder, key, step }: BriefLocation, origin: BriefOrigin, body: string): StoredFile {
-  return storeFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
+  return storeImmutableFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
 }
 
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
@@ -95,7 +95,7 @@ function briefPath(folder: string, { seatId, sequence, briefId }: BriefOrigin): 
  * Returns the common start of the names of a brief, its addenda and its temporary files.
  * Null for any other file.
  */
-export function stemOf(name: string): string | null {
+export function briefFileStem(name: string): string | null {
   return BRIEF_FILE.exec(name)?.[1] ?? null
 }
 

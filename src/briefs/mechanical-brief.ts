@@ -1,9 +1,9 @@
 import type { Fact } from '../contract/fact.js'
 import { formatChoice } from '../facts/decision-text.js'
 import { selectStatements } from '../facts/select-statements.js'
-import { beginningAndEnd, listLine, oneLine, toQuotation } from './format-lines.js'
+import { beginningAndEnd, listLine, toOneLine, toQuotation } from './format-lines.js'
 import { findVerifications, lastRequestOf, usersFacts } from './needed-facts.js'
-import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
+import { BRIEF_TITLE, SECTIONS, SECTIONS_BY_IMPORTANCE, type SectionName } from './sections.js'
 
 /** State of the repository as git reports it. */
 export interface Repository {
@@ -73,11 +73,11 @@ export function writeBriefByCode(
       none: 'None known from the transcript.',
     }),
   )
-  const reason = about.reason ? ` ${oneLine(about.reason, 200)}` : ''
+  const reason = about.reason ? ` ${toOneLine(about.reason, 200)}` : ''
   const origin = 'Baton wrote this brief from transcript and repository by code, without a model.'
   const limits = 'Quotations and lists are exact. Nobody has weighed them, and unspoken reasoning is missing.'
-  const intro = `# ${TITLE}\n\n${origin} ${limits}${reason}\n\n`
-  const byNeed = BY_NEED.map((name) => SECTIONS.findIndex((section) => section.name === name))
+  const intro = `# ${BRIEF_TITLE}\n\n${origin} ${limits}${reason}\n\n`
+  const byNeed = SECTIONS_BY_IMPORTANCE.map((name) => SECTIONS.findIndex((section) => section.name === name))
   const room = longest - intro.length
   const hasFindings = facts.some(({ kind }) => kind === 'finding')
   const text = `${intro}${fillSections(fillings, byNeed, hasFindings ? Math.floor(room * (1 - FINDINGS_SHARE)) : room)}`
@@ -122,7 +122,7 @@ function itemsFor(
       ...repositoryLines(repository, of('branch')[0]?.text ?? null),
       ...failing.map((fact) => failingLine(fact, facts)),
       ...of('command', ({ state }) => state === 'running').map(
-        ({ text }) => `- still runs in the background: \`${oneLine(text, 200)}\``,
+        ({ text }) => `- still runs in the background: \`${toOneLine(text, 200)}\``,
       ),
       ...(about.lastAnswer?.trim()
         ? [`The last answer of the agent:\n\n${toQuotation(beginningAndEnd(about.lastAnswer, longest * 0.2), longest)}`]
@@ -147,16 +147,16 @@ function itemsFor(
     decisions: of('decision').map((fact) => listLine(formatChoice(fact, 350) ?? fact.text, 400)),
     failed: of('error', ({ text, detail }) => detail.overcome !== true && /\p{L}{3}/u.test(text))
       .slice(0, 10)
-      .map(({ text, detail }) => `- \`${oneLine(String(detail.of ?? ''), 120)}\`: ${oneLine(text, 300)}`),
+      .map(({ text, detail }) => `- \`${toOneLine(String(detail.of ?? ''), 120)}\`: ${toOneLine(text, 300)}`),
     files: [
       ...fileLines(changed, repository),
       ...of('file', ({ state }) => state === 'read')
         .slice(0, 8)
-        .map(({ text }) => `- read: ${oneLine(text, 200)}`),
+        .map(({ text }) => `- read: ${toOneLine(text, 200)}`),
     ],
     verify: checks.map(
       ({ text, state }) =>
-        `- \`${oneLine(text, 300)}\` (${state === 'failed' ? 'failed' : 'passed'} when it was last run)`,
+        `- \`${toOneLine(text, 300)}\` (${state === 'failed' ? 'failed' : 'passed'} when it was last run)`,
     ),
     questions: of('question', ({ state }) => state === 'open').map(
       ({ text, detail }) => `${listLine(text, 300)}${detail.by === 'user' ? ' (asked by the user)' : ''}`,
@@ -172,14 +172,14 @@ function itemsFor(
 }
 
 function repositoryLines(repository: Repository | null, branch: string | null): string[] {
-  if (repository === null) return branch === null ? [] : [`- branch ${oneLine(branch, 200)}`]
+  if (repository === null) return branch === null ? [] : [`- branch ${toOneLine(branch, 200)}`]
   const { commit, subject, dirty, ahead } = repository
   const on = repository.branch ?? branch
   return [
-    ...(on === null ? [] : [`- branch ${oneLine(on, 200)}`]),
+    ...(on === null ? [] : [`- branch ${toOneLine(on, 200)}`]),
     ...(commit === null
       ? ['- the repository has no commit yet']
-      : [`- commit ${commit.slice(0, 9)}${subject === null ? '' : ` ${oneLine(subject, 120)}`}`]),
+      : [`- commit ${commit.slice(0, 9)}${subject === null ? '' : ` ${toOneLine(subject, 120)}`}`]),
     ...(dirty.length === 0
       ? commit === null
         ? []
@@ -191,14 +191,14 @@ function repositoryLines(repository: Repository | null, branch: string | null): 
 
 function commitLines(commits: readonly Fact[], repository: Repository | null): string[] {
   const made = commits.map(({ text, detail }) => ({
-    id: typeof detail.id === 'string' ? oneLine(detail.id.slice(0, 9), 9) : null,
+    id: typeof detail.id === 'string' ? toOneLine(detail.id.slice(0, 9), 9) : null,
     subject: text,
   }))
   const known = new Set(made.map(({ subject }) => subject))
   const recent = (repository?.recent ?? []).slice(0, 5).filter(({ subject }) => !known.has(subject))
   return [
-    ...made.map(({ id, subject }) => `- commit ${id === null ? '' : `${id} `}${oneLine(subject, 150)}`),
-    ...recent.map(({ id, subject }) => `- in the history: ${id.slice(0, 9)} ${oneLine(subject, 150)}`),
+    ...made.map(({ id, subject }) => `- commit ${id === null ? '' : `${id} `}${toOneLine(subject, 150)}`),
+    ...recent.map(({ id, subject }) => `- in the history: ${id.slice(0, 9)} ${toOneLine(subject, 150)}`),
   ]
 }
 
@@ -213,18 +213,18 @@ function fileLines(changed: readonly Fact[], repository: Repository | null): str
   const told = changed.map(({ text, detail }) => {
     const names = typeof detail.names === 'string' ? detail.names.split('\n').slice(-MOST_CHANGED_NAMES) : []
     const more = [
-      names.length === 0 ? '' : `in ${oneLine(names.join(', '), LONGEST_CHANGED_NAMES)}`,
+      names.length === 0 ? '' : `in ${toOneLine(names.join(', '), LONGEST_CHANGED_NAMES)}`,
       detail.removed === true ? 'removed' : '',
       isDirty(text) ? 'not committed' : '',
       detail.unconfirmed === true ? 'not certain' : '',
     ]
     const said = more.filter((one) => one !== '').join(', ')
-    return `- changed: ${oneLine(text, 250)}${said === '' ? '' : ` (${said})`}`
+    return `- changed: ${toOneLine(text, 250)}${said === '' ? '' : ` (${said})`}`
   })
   const others = dirty.filter(
     (path) => !changed.some(({ text }) => `/${text}`.endsWith(`/${path}`) || `/${path}`.endsWith(`/${text}`)),
   )
-  return [...told, ...others.map((path) => `- not committed, author unknown: ${oneLine(path, 250)}`)]
+  return [...told, ...others.map((path) => `- not committed, author unknown: ${toOneLine(path, 250)}`)]
 }
 
 /** Describes a failing test with its error, so that nobody has to run it to see what is wrong. */
@@ -232,8 +232,8 @@ function failingLine({ text, detail }: Fact, facts: readonly Fact[]): string {
   const error = facts.find(
     (one) => one.kind === 'error' && one.detail.of === detail.command && one.detail.overcome !== true,
   )
-  const said = error === undefined ? '' : `: ${oneLine(error.text, 300)}`
-  return `- fails: ${oneLine(text, 200)}${said}`
+  const said = error === undefined ? '' : `: ${toOneLine(error.text, 300)}`
+  return `- fails: ${toOneLine(text, 200)}${said}`
 }
 
 const ANNOUNCES = new RegExp(
@@ -247,7 +247,7 @@ const MOST_ANNOUNCED = 3
 function announcedSteps(lastAnswer: string): string[] {
   const sentences = lastAnswer.split(/(?<=[.!?:])\s+|\n+/).map((one) => one.replace(/^[-*#>\s]+/, '').trim())
   const telling = sentences.filter((one) => one.length > 10 && one.length < 400 && ANNOUNCES.test(one))
-  return telling.slice(-MOST_ANNOUNCED).map((one) => `- the agent said: ${oneLine(one, 300)}`)
+  return telling.slice(-MOST_ANNOUNCED).map((one) => `- the agent said: ${toOneLine(one, 300)}`)
 }
 
 function nextWithoutTodos(failing: readonly Fact[], last: Fact | null): string {

@@ -48,7 +48,7 @@ export function hashDiffers(sha256: string | undefined, bytes: Buffer): boolean 
   return sha256 !== undefined && createHash('sha256').update(bytes).digest('hex') !== sha256
 }
 
-export const LARGEST_BRIEF = 1024 * 1024
+export const MAX_BRIEF_BYTES = 1024 * 1024
 
 type AcceptedFile =
   | { text: string }
@@ -59,7 +59,7 @@ type AcceptedFile =
  * Never throws and never blocks.
  */
 export function readOfferedFile(path: string): AcceptedFile {
-  const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_BRIEF })
+  const read = readNamedFile(path, { owner: 'anyone', most: MAX_BRIEF_BYTES })
   if ('refused' in read) return refusalOf(read)
   if (read.more)
     return {

@@ -1,6 +1,6 @@
 import type { Coverage } from '../contract/records/brief.js'
-import { KIND_TITLES, oneLine } from './format-lines.js'
-import { SECTIONS, TITLE } from './sections.js'
+import { KIND_TITLES, toOneLine } from './format-lines.js'
+import { BRIEF_TITLE, SECTIONS } from './sections.js'
 
 interface BriefRequestOptions {
   /** Name of the seat that is handed off. */
@@ -19,8 +19,8 @@ const ROOM = 1_500
 
 /** Returns the prompt that requests a brief from an agent, below 3,000 characters. */
 export function requestText({ seatName, missing = [], isShown = false }: BriefRequestOptions = {}): string {
-  const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
-  const form = `Give it as your whole answer, with \`# ${TITLE}\` as its first line. You need no tools.`
+  const seat = seatName ? ` for ${toOneLine(seatName, 60)}` : ''
+  const form = `Give it as your whole answer, with \`# ${BRIEF_TITLE}\` as its first line. You need no tools.`
   const other =
     'If you cannot answer with it, write it to a file and run `baton handoff <file>`. `baton off` turns this off.'
   if (isShown)
@@ -66,7 +66,7 @@ function missingList(missing: Coverage['missing']): string {
   const lines: string[] = []
   let room = ROOM
   for (const { kind, text } of missing.slice(0, MOST_NAMED)) {
-    const line = `- ${KIND_TITLES[kind]}: ${oneLine(text, LONGEST_NAMED)}`
+    const line = `- ${KIND_TITLES[kind]}: ${toOneLine(text, LONGEST_NAMED)}`
     if (line.length > room) break
     room -= line.length + 1
     lines.push(line)

@@ -1,10 +1,10 @@
 import type { BriefAuthor } from '../contract/records/brief.js'
 import { sanitizeText } from '../lib/quote.js'
 import { withoutHashComment } from './complete-brief.js'
-import { oneLine } from './format-lines.js'
+import { toOneLine } from './format-lines.js'
 import { closeFence } from './scan-markdown.js'
-import { BY_NEED, LATE_TITLE } from './sections.js'
-import { type Part, splitBrief } from './split-brief.js'
+import { LATE_FINDINGS_TITLE, SECTIONS_BY_IMPORTANCE } from './sections.js'
+import { type BriefPart, splitBrief } from './split-brief.js'
 
 interface ResumedBrief {
   /** Path of the brief's file. */
@@ -23,9 +23,9 @@ interface ResumedBrief {
 }
 
 /** First instruction to a session that continues work without an open question. */
-export const BEGIN_NEXT_STEP = 'Begin with the next exact step.'
+export const BEGIN_NEXT_STEP_TEXT = 'Begin with the next exact step.'
 /** First instruction to a session whose previous session ended with an unanswered question. */
-export const REPEAT_QUESTION = 'First repeat the question word for word, call no tool, and wait for the answer.'
+export const REPEAT_QUESTION_TEXT = 'First repeat the question word for word, call no tool, and wait for the answer.'
 
 const LONGEST_QUESTION = 1_500
 
@@ -44,7 +44,7 @@ const MOST_NAMED = 3
  * the whole brief if it fits, else the most needed sections and where to read the rest.
  */
 export function resumeText(brief: ResumedBrief, body: string, longest: number): string {
-  const late = (brief.addenda ?? []).map(({ text }) => `## ${LATE_TITLE}\n\n${text.trim()}`)
+  const late = (brief.addenda ?? []).map(({ text }) => `## ${LATE_FINDINGS_TITLE}\n\n${text.trim()}`)
   const own = withoutHashComment(body.trim())
   const text = [late.length === 0 ? own : closeFence(own), ...late].join('\n\n')
   const intro = introText(brief)
@@ -54,7 +54,7 @@ export function resumeText(brief: ResumedBrief, body: string, longest: number): 
   // Late findings are not in the brief's own file, so their files are named.
   const others = paths.length === 0 ? '' : ` and the later findings in ${paths.join(' and ')}`
   const ending = (left: readonly string[]): string =>
-    `\n\nOmitted here: ${oneLine(left.join(', '), 200)}. Read ${brief.path}${others} before you begin.\n`
+    `\n\nOmitted here: ${toOneLine(left.join(', '), 200)}. Read ${brief.path}${others} before you begin.\n`
   const cut = `The brief is too long for one message. Read ${brief.path} before you begin. Its main sections:`
   const begin = `${intro} ${cut}\n\n`
   const parts = splitBrief(text)
@@ -66,13 +66,13 @@ export function resumeText(brief: ResumedBrief, body: string, longest: number): 
 }
 
 function introText({ sequence, author, seatName, takenAt, question }: ResumedBrief): string {
-  const seat = seatName ? `seat ${oneLine(seatName, 60)}` : 'this seat'
+  const seat = seatName ? `seat ${toOneLine(seatName, 60)}` : 'this seat'
   const when = takenAt ? ` (${takenAt})` : ''
   return [
     `[baton] You continue the work of the previous session of ${seat} from brief ${sequence}.`,
     'You see nothing else of its conversation.',
     `${AUTHORS[author]}${when}.`,
-    question ? repeatQuestionText(question) : BEGIN_NEXT_STEP,
+    question ? repeatQuestionText(question) : BEGIN_NEXT_STEP_TEXT,
     "The user's requests and constraints in the brief still apply.",
     'Read a file before you rely on what the brief says about it.',
   ].join(' ')
@@ -84,9 +84,9 @@ function introText({ sequence, author, seatName, takenAt, question }: ResumedBri
 function repeatQuestionText(question: string): string {
   return [
     'That session ended with a question that the user has not answered.',
-    REPEAT_QUESTION,
+    REPEAT_QUESTION_TEXT,
     'Only then continue with the next step in the brief.',
-    `The question: "${oneLine(sanitizeText(question), LONGEST_QUESTION)}".`,
+    `The question: "${toOneLine(sanitizeText(question), LONGEST_QUESTION)}".`,
   ].join(' ')
 }
 
@@ -115,8 +115,8 @@ export function continuePrompt({
   seatName,
   question,
 }: Pick<ResumedBrief, 'path' | 'sequence' | 'seatName' | 'question'>): string {
-  const seat = seatName ? ` of seat ${oneLine(seatName, 60)}` : ''
-  const next = question ? repeatQuestionText(question) : `${BEGIN_NEXT_STEP} Do not ask whether to continue.`
+  const seat = seatName ? ` of seat ${toOneLine(seatName, 60)}` : ''
+  const next = question ? repeatQuestionText(question) : `${BEGIN_NEXT_STEP_TEXT} Do not ask whether to continue.`
   const source = `brief ${sequence}, which this session began with (file: ${path})`
   return `[baton] Continue the work${seat} from ${source}. ${next}`
 }
@@ -131,7 +131,7 @@ const INVISIBLE =
  * nothing in it can look like text of Baton or the client.
  */
 export function untrustedText(path: string, text: string, longest = UNTRUSTED_LONGEST): string {
-  const name = oneLine(path.replace(INVISIBLE, ''), 300)
+  const name = toOneLine(path.replace(INVISIBLE, ''), 300)
   const intro = `${[
     `[baton] The file ${name} looks like a brief without a valid signature of Baton.`,
     'Anybody may have written it.',
@@ -154,10 +154,14 @@ export function mostNeededParts(body: string, longest: number): string {
 }
 
 /** Chooses whole parts by need; the first that does not fit is cut to use the room. */
-function chooseParts(parts: readonly Part[], room: number): Map<Part, string> {
-  const rank = ({ name, added, heading }: Part): number =>
-    added || heading === LATE_TITLE ? 2.5 : name === null ? BY_NEED.length : BY_NEED.indexOf(name)
-  const chosen = new Map<Part, string>()
+function chooseParts(parts: readonly BriefPart[], room: number): Map<BriefPart, string> {
+  const rank = ({ name, added, heading }: BriefPart): number =>
+    added || heading === LATE_FINDINGS_TITLE
+      ? 2.5
+      : name === null
+        ? SECTIONS_BY_IMPORTANCE.length
+        : SECTIONS_BY_IMPORTANCE.indexOf(name)
+  const chosen = new Map<BriefPart, string>()
   for (const part of [...parts].sort((a, b) => rank(a) - rank(b))) {
     if (part.text.length + 2 <= room) chosen.set(part, part.text)
     else if (room > 400) chosen.set(part, `${part.text.slice(0, room - 40).trimEnd()}\n(cut here)`)

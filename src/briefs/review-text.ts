@@ -41,7 +41,7 @@ export const STATE_TEXTS: Record<HandoffState, string> = {
 }
 
 /** Event that ends each hindrance; afterwards the session is cleared. */
-export const HINDRANCE_ENDS: Record<string, string | undefined> = {
+export const HINDRANCE_END_EVENTS: Record<string, string | undefined> = {
   turn: 'its turn ends',
   dialog: 'its open dialog is answered',
   draft: 'its draft is sent or deleted',

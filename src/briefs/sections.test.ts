@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { BY_NEED, SECTIONS, sectionOfHeading } from './sections.js'
+import { SECTIONS, SECTIONS_BY_IMPORTANCE, sectionOfHeading } from './sections.js'
 
 test('each title means its own section', () => {
   expect(SECTIONS.map(({ title }) => sectionOfHeading(title))).toEqual(SECTIONS.map(({ name }) => name))
 })
 
 test('every section is ranked by need exactly once', () => {
-  expect([...BY_NEED].sort()).toEqual(SECTIONS.map(({ name }) => name).sort())
+  expect([...SECTIONS_BY_IMPORTANCE].sort()).toEqual(SECTIONS.map(({ name }) => name).sort())
 })
 
 test.each([

@@ -20,9 +20,9 @@ export interface Section {
   known: RegExp
 }
 
-export const TITLE = 'Handoff brief'
-export const ADDED_TITLE = 'Added by Baton'
-export const LATE_TITLE = 'Found later'
+export const BRIEF_TITLE = 'Handoff brief'
+export const ADDITIONS_TITLE = 'Added by Baton'
+export const LATE_FINDINGS_TITLE = 'Found later'
 
 /** Sections in their order in a brief. If a heading matches several, `MATCH_ORDER` decides. */
 export const SECTIONS: readonly Section[] = [
@@ -120,7 +120,7 @@ const MATCH_ORDER: readonly SectionName[] = [
 ]
 
 /** Sections by importance for a fresh session, the most needed first. */
-export const BY_NEED: readonly SectionName[] = [
+export const SECTIONS_BY_IMPORTANCE: readonly SectionName[] = [
   ...(['request', 'next', 'constraints', 'state', 'goal', 'questions'] as const),
   ...(['failed', 'files', 'decisions', 'verify', 'done'] as const),
 ]

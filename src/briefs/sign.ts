@@ -5,7 +5,7 @@ const SIGNATURE_LINE = /^signature: (.*)$/
 /** Domain separation: a signature of this key for another purpose never fits a brief. */
 const PURPOSE = 'baton brief 1\n'
 
-export type Verdict = 'genuine' | 'tampered' | 'unsigned'
+export type SignatureVerdict = 'genuine' | 'tampered' | 'unsigned'
 
 /**
  * Adds a signature over the whole text to the front matter, replacing an existing one.
@@ -22,7 +22,7 @@ export function signBrief(text: string, key: Buffer): string {
 }
 
 /** Verifies that no character has changed since the brief was signed with this key. */
-export function verifyBrief(text: string, key: Buffer): Verdict {
+export function verifyBrief(text: string, key: Buffer): SignatureVerdict {
   const lines = splitFrontMatter(text)?.lines ?? []
   const signed = lines.filter((line) => /^\s*signature\s*:/.test(line))
   if (signed.length === 0) return 'unsigned'

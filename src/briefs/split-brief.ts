@@ -1,7 +1,7 @@
 import { scanMarkdown } from './scan-markdown.js'
-import { ADDED_TITLE, LATE_TITLE, type SectionName, sectionOfHeading } from './sections.js'
+import { ADDITIONS_TITLE, LATE_FINDINGS_TITLE, type SectionName, sectionOfHeading } from './sections.js'
 
-export interface Part {
+export interface BriefPart {
   /** Heading without marks. Empty for text before the first heading. */
   heading: string
   /** Null when it is not one of the requested sections. */
@@ -25,14 +25,14 @@ const [BOLD_LEVEL, LEAD_IN_LEVEL] = [7, 8]
  * Splits a brief into its parts, in order.
  * Headings below the level of the sections stay inside their part; headings in code do not count.
  */
-export function splitBrief(body: string): Part[] {
+export function splitBrief(body: string): BriefPart[] {
   const lines = body.split('\n')
   const all = [...findHeadings(lines), ...findLeadIns(lines)].sort((a, b) => a.line - b.line)
   const heads = withoutAppended([...all.slice(0, MAX_HEADINGS), ...all.slice(MAX_HEADINGS).filter(isAppended)])
   const level = sectionLevel(heads)
   const starts = heads.filter((head) => isAppended(head) || head.level <= level)
   const edges = [...starts.map(({ line }) => line), lines.length]
-  const parts: Part[] = starts.map((head, i) => ({
+  const parts: BriefPart[] = starts.map((head, i) => ({
     heading: head.heading,
     name: TITLE.test(head.heading) ? null : sectionOfHeading(head.heading),
     added: isAdded(head),
@@ -77,9 +77,10 @@ function headingCandidates(lines: readonly string[]): [number, string][] {
   )
 }
 
-const isAdded = ({ heading }: Heading): boolean => heading.toLowerCase() === ADDED_TITLE.toLowerCase()
+const isAdded = ({ heading }: Heading): boolean => heading.toLowerCase() === ADDITIONS_TITLE.toLowerCase()
 /** True for a section that Baton appended, which is a part of its own at any level. */
-const isAppended = (head: Heading): boolean => isAdded(head) || (head.level === 2 && head.heading === LATE_TITLE)
+const isAppended = (head: Heading): boolean =>
+  isAdded(head) || (head.level === 2 && head.heading === LATE_FINDINGS_TITLE)
 
 /** Removes headings inside appended sections, which say nothing about the brief itself. */
 function withoutAppended(heads: readonly Heading[]): Heading[] {

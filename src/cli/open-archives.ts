@@ -1,4 +1,4 @@
-import { NO_PROGRESS, type Opened, type Progress } from '../app/archives.js'
+import { NO_PROGRESS, type OpenedArchives, type ProgressReport } from '../app/archives.js'
 import { withOpenArchives } from '../app/open-archives.js'
 import type { Call, Cli } from './command.js'
 import { bytesText } from './render/text.js'
@@ -7,7 +7,7 @@ import { bytesText } from './render/text.js'
 export function inArchives<T>(
   call: Call,
   cli: Cli,
-  work: (opened: Opened) => T | Promise<T>,
+  work: (opened: OpenedArchives) => T | Promise<T>,
   options: { finish?: boolean } = {},
 ): Promise<T> {
   return withOpenArchives(cli, progressOn(process.stderr, !call.json), work, options)
@@ -24,7 +24,7 @@ export function progressOn(
   stream: { isTTY?: boolean; write(text: string): unknown },
   shown: boolean,
   now: () => number = () => performance.now(),
-): Progress {
+): ProgressReport {
   if (!shown || stream.isTTY !== true) return NO_PROGRESS
   const began = now()
   const done = new Map<string, number>()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { shownBy } from '../app/sessions.js'
+import { sessionReaderOf } from '../app/sessions.js'
 import { FIRST_RECOVERY, SECOND_RECOVERY, SUMMARY_INSTRUCTIONS } from '../compaction/recovery.js'
 import type { Event } from '../contract/records/event.js'
 import type { App } from '../engine/open-engine.js'
@@ -38,11 +38,11 @@ export function summarise(
   durationMs: number,
 ) {
   const session =
-    shownBy(app)
+    sessionReaderOf(app)
       .recent({ all: true })
       .find(({ session_id: id }) => id === story.sessionId) ?? null
   const record = session && app.find(session.session_id)
-  const detail = record ? shownBy(app).detail(record) : null
+  const detail = record ? sessionReaderOf(app).detail(record) : null
   const requests = model.log().filter((entry) => entry.kind === 'main' && entry.session_id === story.sessionId)
   const levels = story.levels.map((level) => ({
     name: level.name,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { PluginModuleFile } from '../agents/installer.js'
-import { shownBy } from '../app/sessions.js'
+import { sessionReaderOf } from '../app/sessions.js'
 import { loadConfig } from '../config/load-config.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
@@ -9,12 +9,12 @@ import type { Home } from '../lib/home.js'
 
 export type Env = Record<string, string | undefined>
 
-export type CheckedApp = App & ReturnType<typeof shownBy>
+export type CheckedApp = App & ReturnType<typeof sessionReaderOf>
 
 /** Opens the store of a home for one check. Throws a BatonError with a sentence and a hint. */
 export function openForCheck(env: Env): CheckedApp {
   const app = openApp({ env, loadConfig, rareWork: () => rareWork, busyMs: 2_000 })
-  return { ...app, ...shownBy(app) }
+  return { ...app, ...sessionReaderOf(app) }
 }
 
 /** A database opened without checking its content. */

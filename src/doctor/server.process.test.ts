@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { useCasesOf } from '../app/app.js'
-import { shownBy } from '../app/sessions.js'
+import { sessionReaderOf } from '../app/sessions.js'
 import { ownProgramOf } from '../cli/own-program.js'
 import { makePipe } from '../install/prepare-home.js'
 import { listen } from '../server/listen.js'
@@ -21,7 +21,7 @@ const announce = (fixture: DoctorHome, port: number, pid: number) =>
 async function serve(fixture: DoctorHome, options: { version?: string; token?: string } = {}) {
   const app = fixture.open()
   const openUseCases = async () => useCasesOf(app, ownProgramOf(app, {}, '', new AbortController().signal))
-  const parts = { ...app, ...shownBy(app), openUseCases, web: null, version: options.version ?? '1.0.0' }
+  const parts = { ...app, ...sessionReaderOf(app), openUseCases, web: null, version: options.version ?? '1.0.0' }
   const server = await listen(parts, {
     host: '127.0.0.1',
     port: 0,

@@ -5,7 +5,7 @@ import { agentClients } from '../agents/clients.js'
 import type { AgentInstaller, CheckContext, SettingsScope, SettingsTarget as Target } from '../agents/installer.js'
 import { agentInstallers } from '../agents/installers.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
-import { typable } from '../app/messages.js'
+import { canTypeInto } from '../app/messages.js'
 import type { Applied } from '../install/apply.js'
 import { homeFiles } from '../install/home-files.js'
 import { install } from '../install/install.js'
@@ -67,7 +67,7 @@ export function checkContext(context: DoctorContext): CheckContext {
     findProgram: (name) => findProgram(name, env),
     async typable(pid, sessionId) {
       const configDir = agentClients[agent]?.configDir?.(env) ?? null
-      return configDir !== null && typable(agent, { pid, configDir, sessionId })
+      return configDir !== null && canTypeInto(agent, { pid, configDir, sessionId })
     },
   }
 }

@@ -5,9 +5,9 @@ import { agentClients } from '../agents/clients.js'
 import type { PluginModuleFile, SettingsScope } from '../agents/installer.js'
 import { agentInstallers } from '../agents/installers.js'
 import { archivePaths } from '../archive/archive-folders.js'
-import { parseFileName, SUFFIX } from '../archive/file-name.js'
+import { ARCHIVE_SUFFIX, parseFileName } from '../archive/file-name.js'
 import { briefSkill } from '../briefs/brief-skill.js'
-import { stemOf as briefStemOf } from '../briefs/keep-file.js'
+import { briefFileStem as briefStemOf } from '../briefs/keep-file.js'
 import { requestText } from '../briefs/request-text.js'
 import type { JobRecord } from '../contract/records/job.js'
 import { readServingUrl } from '../lib/announced-server.js'
@@ -99,7 +99,7 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
       [relative(root, dirname(places.launcher))]: (path) => path === 'hook',
       [relative(root, archive.folder)]: (path) =>
         /^(pending\/(arc_\w+\.\d+)?|records\/)$/.test(path) ||
-        parseFileName(path.replace(/^records\/(.+)\.json$/, `$1${SUFFIX}`)) !== null,
+        parseFileName(path.replace(/^records\/(.+)\.json$/, `$1${ARCHIVE_SUFFIX}`)) !== null,
       [relative(root, places.briefs)]: (path) => {
         const [seat, file, ...deeper] = path.split('/')
         return /^seat_[\w-]+$/.test(seat!) && deeper.length === 0 && (file === '' || briefStemOf(file ?? '') !== null)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { oneLine } from '../briefs/format-lines.js'
+import { toOneLine } from '../briefs/format-lines.js'
 import type { RuntimeMessage, ToolCall, ToolResult } from '../contract/runtime.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
@@ -71,8 +71,8 @@ function newestThatFit(lines: readonly { line: string; isOpen: boolean }[]): str
 
 function lineOf({ tool, outcome, result }: KnownCall, text: string, count: number): string {
   const times = count > 1 ? ` (${count} times)` : ''
-  const error = outcome === 'failed' && result !== '' ? `: ${oneLine(result, LONGEST_RESULT)}` : ''
-  return `- ${oneLine(tool, 80)}${times} ${oneLine(text, LONGEST_CALL)}: ${OUTCOMES[outcome]}${error}`
+  const error = outcome === 'failed' && result !== '' ? `: ${toOneLine(result, LONGEST_RESULT)}` : ''
+  return `- ${toOneLine(tool, 80)}${times} ${toOneLine(text, LONGEST_CALL)}: ${OUTCOMES[outcome]}${error}`
 }
 
 export const OUTCOMES: Record<KnownCall['outcome'], string> = {

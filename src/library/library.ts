@@ -1,7 +1,7 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
 import { agentClients } from '../agents/clients.js'
 import { archiveSession, archivesOf, NO_PROGRESS } from '../app/archives.js'
-import { writeBrief } from '../app/handoffs.js'
+import { writeBriefOnRequest } from '../app/handoffs.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ConfigProblem } from '../contract/policy.js'
@@ -251,7 +251,7 @@ function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeate
 /** Writes a brief as the user, also without a transcript, and returns it with its text. */
 function briefWithText(app: App, record: SessionRecord, reason: string | null): WrittenBrief {
   const asked = { caller: null, reason: reason ?? 'A program requested it.', mayBeEmpty: true }
-  const brief = writeBrief(app, record, asked)
+  const brief = writeBriefOnRequest(app, record, asked)
   const text = app.engine.deps.sources().keeper.read(brief)
   if (text !== null) return { ...viewBrief(brief), text }
   throw new BatonError(`The text of ${brief.briefId} is missing (${brief.path}).`, 'Write the brief again.')

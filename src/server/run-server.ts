@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { UseCases } from '../app/app.js'
-import { keepTidy, makeKeeper, pickUpJobs } from '../app/background-work.js'
-import { shownBy } from '../app/sessions.js'
+import { makeKeeper, resumeInterruptedJobs, startHousekeeping } from '../app/background-work.js'
+import { sessionReaderOf } from '../app/sessions.js'
 import { loadConfig } from '../config/load-config.js'
 import { watchSpool } from '../delivery/watch-spool.js'
 import type { RareWork } from '../engine/load-rare-work.js'
@@ -82,8 +82,8 @@ export async function runServer(context: ProgramContext, options: RunOptions): P
     )
     const stopped = options.stopped()
     await options.listening({ url: server.url })
-    cleanups.push(keepTidy(app, keeper))
-    pickUpJobs(app, context)
+    cleanups.push(startHousekeeping(app, keeper))
+    resumeInterruptedJobs(app, context)
     const watch = watchReplaced(app.home.store, server.holdsLock)
     cleanups.push(watch.stop)
     const ended = await Promise.race([stopped, watch.seen])
@@ -107,7 +107,7 @@ export async function runServer(context: ProgramContext, options: RunOptions): P
 function serverInput(app: App, { program }: ProgramContext, openUseCases: ServerInput['openUseCases']): ServerInput {
   return {
     ...app,
-    ...shownBy(app),
+    ...sessionReaderOf(app),
     watchSpool: (arrived) => watchSpool(app.home.spool, app.log, arrived),
     openUseCases,
     web: join(program, 'web'),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BATON } from '../../test/harness/paths.js'
 import { useCasesOf } from '../app/app.js'
-import { shownBy } from '../app/sessions.js'
+import { sessionReaderOf } from '../app/sessions.js'
 import { ownProgramOf } from '../cli/own-program.js'
 import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
@@ -49,7 +49,13 @@ export async function startTestServer(options: TestServerOptions = {}) {
     await options.opened
     return useCasesOf(app, ownProgramOf(app, { ...env, PATH: process.env.PATH }, BATON, ending.signal))
   }
-  const parts: ServerInput = { ...app, ...shownBy(app), openUseCases, web: options.web ?? null, version: 'test' }
+  const parts: ServerInput = {
+    ...app,
+    ...sessionReaderOf(app),
+    openUseCases,
+    web: options.web ?? null,
+    version: 'test',
+  }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BEGIN_NEXT_STEP, REPEAT_QUESTION } from '../../src/briefs/resume-text.js'
+import { BEGIN_NEXT_STEP_TEXT, REPEAT_QUESTION_TEXT } from '../../src/briefs/resume-text.js'
 import { copies, textsOf } from '../../src/model/log.js'
 import { mainRequests, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
@@ -102,9 +102,9 @@ test.each([
     const [first] = mainRequests(it.model, fresh)
     const texts = textsOf(first!).join('\n')
     expect(texts).toContain('Never change the file prices.csv')
-    expect(texts).toContain(REPEAT_QUESTION)
+    expect(texts).toContain(REPEAT_QUESTION_TEXT)
     expect(texts).toContain(QUESTION)
-    expect(texts).not.toContain(BEGIN_NEXT_STEP)
+    expect(texts).not.toContain(BEGIN_NEXT_STEP_TEXT)
     await tui.waitTurnEnd(since)
     await tui.submit('Port 9000.')
     await tui.waitFor(/Port 9000 is written down/)

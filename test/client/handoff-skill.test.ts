@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { DESCRIPTION } from '../../src/briefs/brief-skill.js'
+import { SKILL_DESCRIPTION } from '../../src/briefs/brief-skill.js'
 import { copies } from '../../src/model/log.js'
 import { BATON } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
@@ -16,11 +16,11 @@ test('the client lists the handoff skill to the agent while Baton is installed, 
   const run = () => runPrint(it.home, { prompt: 'go', model: MODEL })
   expect(await run()).toMatchObject({ code: 0 })
   expect(copies(mainRequests(it.model)[0]!, 'baton:brief')).toBeGreaterThan(0)
-  expect(copies(mainRequests(it.model)[0]!, DESCRIPTION)).toBe(1)
+  expect(copies(mainRequests(it.model)[0]!, SKILL_DESCRIPTION)).toBe(1)
   await it.json('uninstall')
   expect(existsSync(path.join(it.home.configDir, 'skills', 'baton'))).toBe(false)
   await run()
-  expect(copies(mainRequests(it.model).at(-1)!, DESCRIPTION)).toBe(0)
+  expect(copies(mainRequests(it.model).at(-1)!, SKILL_DESCRIPTION)).toBe(0)
 })
 
 test('with the permission rule of install an agent gives its brief without a dialog', async () => {

@@ -8,7 +8,7 @@ import {
 } from './conversation-results.js'
 import { toolActionOf } from './conversation-tools.js'
 import { parseUserText } from './conversation-user.js'
-import { type Fields, list, object, text } from './fields.js'
+import { asList, asObject, asText, type Fields } from './fields.js'
 
 /**
  * Number of recent lines whose ids are remembered, because a compaction can name them as kept.
@@ -92,7 +92,7 @@ export class EntryBuilder {
 
   take(entry: Fields, line: number): void {
     if ((entry.isSidechain === true) !== (this.chain === 'subagent') && typeof entry.uuid === 'string') return
-    const at = Date.parse(text(entry.timestamp) ?? '')
+    const at = Date.parse(asText(entry.timestamp) ?? '')
     const when = { line, at: Number.isNaN(at) ? null : at }
     this.remember(entry, line)
     if (entry.type === 'assistant') this.assistant(entry, when)
@@ -126,7 +126,7 @@ export class EntryBuilder {
   }
 
   private remember(entry: Fields, line: number): void {
-    const branch = text(entry.gitBranch)
+    const branch = asText(entry.gitBranch)
     if (branch !== null && branch !== this.branch) {
       this.branch = branch
       if (branch !== 'HEAD') this.untoldBranch = branch
@@ -137,24 +137,24 @@ export class EntryBuilder {
   }
 
   private assistant(entry: Fields, when: { line: number; at: number | null }): void {
-    const message = object(entry.message)
+    const message = asObject(entry.message)
     // Texts that the client writes in the model's place (API errors) are not the agent's.
     const by = message?.model === '<synthetic>' || entry.isApiErrorMessage === true ? 'other' : 'agent'
     const content =
-      typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
+      typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : asList(message?.content)
     for (const value of content) {
-      const block = object(value)
-      const words = block?.type === 'text' ? text(block.text) : null
+      const block = asObject(value)
+      const words = block?.type === 'text' ? asText(block.text) : null
       if (words !== null && words.trim() !== '') this.out({ kind: 'said', by, text: words, ...when })
-      if (block?.type === 'tool_use') this.call(block, text(entry.cwd), when)
+      if (block?.type === 'tool_use') this.call(block, asText(entry.cwd), when)
     }
   }
 
   private call(block: Fields, cwd: string | null, when: { line: number; at: number | null }): void {
-    const callId = text(block.id)
-    const tool = text(block.name)
+    const callId = asText(block.id)
+    const tool = asText(block.name)
     if (callId === null || tool === null) return
-    const input = object(block.input) ?? {}
+    const input = asObject(block.input) ?? {}
     const act = toolActionOf(tool, input)
     if (act.type === 'todos' && !act.whole) this.keepStatus(act.todos, input)
     const refers = act.type === 'other' && /Output/.test(tool)
@@ -174,7 +174,7 @@ export class EntryBuilder {
   }
 
   private user(entry: Fields, when: { line: number; at: number | null }): void {
-    const content = object(entry.message)?.content
+    const content = asObject(entry.message)?.content
     if (entry.isCompactSummary === true) {
       this.compacted ??= { kind: 'compacted', trigger: null, summary: null, keptLines: [], ...when }
       this.compacted.summary = contentText(content)
@@ -182,8 +182,8 @@ export class EntryBuilder {
     } else if (typeof content === 'string') this.words(entry, content, when)
     else {
       const texts: string[] = []
-      for (const value of list(content)) {
-        const block = object(value)
+      for (const value of asList(content)) {
+        const block = asObject(value)
         if (block?.type === 'tool_result') this.result(entry, block, when)
         else if (block?.type === 'text' && typeof block.text === 'string') texts.push(block.text)
       }
@@ -227,7 +227,7 @@ export class EntryBuilder {
   }
 
   private result(entry: Fields, block: Fields, when: { line: number; at: number | null }): void {
-    const callId = text(block.tool_use_id)
+    const callId = asText(block.tool_use_id)
     if (callId === null) return
     const call = this.calls.get(callId)
     this.calls.delete(callId)
@@ -236,7 +236,7 @@ export class EntryBuilder {
     const isDeclinedPlan = instead !== null && !outcome.refused
     this.out({ kind: 'returned', callId, ...outcome, ...(isDeclinedPlan ? { declined: true } : {}), ...when })
     if (instead !== null) this.words({}, instead, when, true)
-    const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
+    const taskId = asText(asObject(entry.toolUseResult)?.backgroundTaskId)
     if (taskId !== null) this.background.set(taskId, callId)
     const end = call?.input ? parseTaskEndOutput(call.tool, call.input, outcome.text) : null
     if (end !== null) this.ended(end, outcome.text, when)
@@ -249,7 +249,7 @@ export class EntryBuilder {
   }
 
   private attachment(entry: Fields, when: { line: number; at: number | null }): void {
-    const attachment = object(entry.attachment)
+    const attachment = asObject(entry.attachment)
     if (attachment?.type === 'queued_command') {
       this.words({ ...attachment, cwd: entry.cwd }, contentText(attachment.prompt), when)
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
@@ -269,7 +269,7 @@ export class EntryBuilder {
   }
 
   private queue(entry: Fields, when: { line: number; at: number | null }): void {
-    const words = text(entry.content)
+    const words = asText(entry.content)
     if (entry.operation === 'enqueue') {
       if (words !== null) this.queued.push({ text: words, ...when })
     } else if (entry.operation === 'dequeue') this.queued.shift()
@@ -303,17 +303,17 @@ export class EntryBuilder {
 
   private boundary(entry: Fields, when: { line: number; at: number | null }): void {
     this.flush()
-    const meta = object(entry.compactMetadata)
+    const meta = asObject(entry.compactMetadata)
     const trigger = meta?.trigger === 'auto' || meta?.trigger === 'manual' ? meta.trigger : null
     this.compacted = { kind: 'compacted', trigger, summary: null, keptLines: this.kept(meta, when.line), ...when }
   }
 
   private kept(meta: Fields | null, before: number): number[] {
     const lineOf = new Map(this.recent.map(({ id, line }) => [id, line]))
-    const messages = object(meta?.preservedMessages)
-    const named = list(messages?.allUuids ?? messages?.uuids)
+    const messages = asObject(meta?.preservedMessages)
+    const named = asList(messages?.allUuids ?? messages?.uuids)
     const lines = named.flatMap((id) => (typeof id === 'string' ? (lineOf.get(id) ?? []) : []))
-    const segment = object(meta?.preservedSegment)
+    const segment = asObject(meta?.preservedSegment)
     if (lines.length === 0 && segment !== null) {
       const head = lineOf.get(String(segment.headUuid))
       const tail = lineOf.get(String(segment.tailUuid))

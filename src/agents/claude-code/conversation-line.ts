@@ -1,6 +1,6 @@
 import type { Entry } from '../../contract/conversation.js'
 import { EntryBuilder } from './conversation-entries.js'
-import { type Fields, object, parseObject, text } from './fields.js'
+import { asObject, asText, type Fields, parseObject } from './fields.js'
 
 /**
  * Returns the entries of one line, without data from other lines that it refers to.
@@ -9,7 +9,7 @@ import { type Fields, object, parseObject, text } from './fields.js'
 export function entriesOfLine(json: string, line: number, chain: 'main' | 'subagent'): Entry[] {
   const found: Entry[] = []
   try {
-    const fields = object(JSON.parse(json))
+    const fields = asObject(JSON.parse(json))
     if (fields === null) return []
     const builder = new EntryBuilder((entry) => found.push(entry), chain)
     builder.take(fields, line)
@@ -32,7 +32,7 @@ export function entriesOfStreamLine(json: string): Entry[] {
 
 /** Returns whether a message belongs to a subagent and not to the main conversation. */
 export function isSubagentMessage(message: Fields): boolean {
-  return text(message.parent_tool_use_id) !== null
+  return asText(message.parent_tool_use_id) !== null
 }
 
 /**
@@ -40,7 +40,7 @@ export function isSubagentMessage(message: Fields): boolean {
  */
 export function folderOfLine(json: string): string | null {
   try {
-    const folder = object(JSON.parse(json))?.cwd
+    const folder = asObject(JSON.parse(json))?.cwd
     return typeof folder === 'string' && folder.startsWith('/') ? folder : null
   } catch {
     return null

@@ -1,7 +1,7 @@
 import type { ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
 import { parseWholeTodo } from './conversation-tools.js'
 import { textInTag } from './conversation-user.js'
-import { type Fields, list, number, object, text } from './fields.js'
+import { asList, asNumber, asObject, asText, type Fields } from './fields.js'
 
 type Outcome = Pick<
   ResultEntry,
@@ -11,9 +11,9 @@ type Outcome = Pick<
 /** Interprets a tool result. `told` is the client's own record of the result, of any shape. */
 export function toolOutcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
   const words = contentText(block.content)
-  const record = object(told)
+  const record = asObject(told)
   const failed = block.is_error === true
-  const refused = failed && (text(entry.toolDenialKind) !== null || REFUSED.test(words))
+  const refused = failed && (asText(entry.toolDenialKind) !== null || REFUSED.test(words))
   const interrupted = record?.interrupted === true || (failed && REJECTED.test(words))
   const todos = todosOf(record)
   const answered = act?.type === 'ask' && act.plan === undefined ? answeredQuestions(record, words, act.questions) : []
@@ -57,13 +57,13 @@ function exitCodeOf(
   if (failed || interrupted) return null
   // The client explains some exit statuses as usual (grep without a match).
   // An explained status is not 0, and the client does not give its value.
-  if (record !== null && text(record.returnCodeInterpretation) !== null) return null
-  const background = (act.type === 'command' && act.background) || text(record?.backgroundTaskId) !== null
+  if (record !== null && asText(record.returnCodeInterpretation) !== null) return null
+  const background = (act.type === 'command' && act.background) || asText(record?.backgroundTaskId) !== null
   return background ? null : 0
 }
 
 function answersOf(record: Fields | null, words: string): string[] {
-  const answers = object(record?.answers)
+  const answers = asObject(record?.answers)
   if (answers !== null) return Object.values(answers).filter((one) => typeof one === 'string')
   return /^User has (?:answered|approved)/.test(words) ? [words] : []
 }
@@ -81,7 +81,7 @@ function answeredQuestions(
   words: string,
   questions: readonly string[],
 ): { question: string; answer: string }[] {
-  const answers = object(record?.answers)
+  const answers = asObject(record?.answers)
   if (answers !== null) {
     return Object.entries(answers).flatMap(([question, answer]) =>
       typeof answer === 'string' && answer.trim() !== '' ? [{ question, answer: answer.trim() }] : [],
@@ -110,7 +110,7 @@ function answersInText(words: string, questions: readonly string[]): { question:
 
 function todosOf(record: Fields | null): Todo[] {
   if (record === null) return []
-  return [...parseWholeTodo(record.task), ...list(record.tasks).flatMap(parseWholeTodo)].filter(
+  return [...parseWholeTodo(record.task), ...asList(record.tasks).flatMap(parseWholeTodo)].filter(
     (todo) => todo.id !== null,
   )
 }
@@ -146,10 +146,10 @@ export function parseTaskEndNotice(words: string): BackgroundTaskEnd | null {
  */
 export function parseTaskEndOutput(tool: string, input: Fields, words: string): BackgroundTaskEnd | null {
   if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
-  const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
+  const taskId = asText(input.bash_id) ?? asText(input.task_id) ?? asText(input.shell_id)
   const status = textInTag(words, 'status')?.trim()
   if (taskId === null || status === undefined || status === 'running' || status === 'pending') return null
-  const code = number(Number.parseInt(textInTag(words, 'exit_code') ?? '', 10))
+  const code = asNumber(Number.parseInt(textInTag(words, 'exit_code') ?? '', 10))
   return { taskId, callId: null, exitCode: code, ok: code === null ? status === 'completed' : code === 0 }
 }
 
@@ -157,8 +157,8 @@ export function parseTaskEndOutput(tool: string, input: Fields, words: string): 
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   const parts: string[] = []
-  for (const block of list(content)) {
-    const words = text(object(block)?.text)
+  for (const block of asList(content)) {
+    const words = asText(asObject(block)?.text)
     if (words !== null) parts.push(words)
   }
   return parts.length === 1 ? parts[0]! : parts.join('\n')

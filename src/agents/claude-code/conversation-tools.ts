@@ -1,5 +1,5 @@
 import type { Todo, ToolAction } from '../../contract/conversation.js'
-import { type Fields, list, object, text } from './fields.js'
+import { asList, asObject, asText, type Fields } from './fields.js'
 
 /**
  * Returns the action of a tool call.
@@ -16,36 +16,45 @@ export function toolActionOf(tool: string, input: Fields): ToolAction {
     case 'NotebookEdit':
       return change(input)
     case 'Bash':
-      return { type: 'command', command: text(input.command) ?? '', background: input.run_in_background === true }
+      return { type: 'command', command: asText(input.command) ?? '', background: input.run_in_background === true }
     case 'TodoWrite':
-      return { type: 'todos', todos: list(input.todos).flatMap(parseWholeTodo), whole: true }
+      return { type: 'todos', todos: asList(input.todos).flatMap(parseWholeTodo), whole: true }
     case 'TaskCreate':
       return { type: 'todos', todos: parseWholeTodo({ ...input, id: null, status: 'pending' }), whole: false }
     case 'TaskUpdate':
       return { type: 'todos', todos: changedTodo(input), whole: false }
     case 'AskUserQuestion':
-      return { type: 'ask', questions: list(input.questions).flatMap((one) => text(object(one)?.question) ?? []) }
+      return { type: 'ask', questions: asList(input.questions).flatMap((one) => asText(asObject(one)?.question) ?? []) }
     case 'ExitPlanMode':
-      return { type: 'ask', questions: [planQuestion(planTitle(text(input.plan)))], plan: planTitle(text(input.plan)) }
+      return {
+        type: 'ask',
+        questions: [planQuestion(planTitle(asText(input.plan)))],
+        plan: planTitle(asText(input.plan)),
+      }
     case 'Agent':
     case 'Task':
-      return { type: 'delegate', task: [text(input.description), text(input.prompt)].filter(Boolean).join('\n') }
+      return { type: 'delegate', task: [asText(input.description), asText(input.prompt)].filter(Boolean).join('\n') }
     default:
       return { type: 'other', words: wordsOf(input) }
   }
 }
 
 function withPath(type: 'read' | 'change', input: Fields): ToolAction {
-  const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path)
+  const path = asText(input.file_path) ?? asText(input.notebook_path) ?? asText(input.path)
   return path === null ? { type: 'other', words: wordsOf(input) } : { type, path }
 }
 
 function change(input: Fields): ToolAction {
   const act = withPath('change', input)
   if (act.type !== 'change') return act
-  const edits = [input, ...list(input.edits).map((edit) => object(edit) ?? {})]
+  const edits = [input, ...asList(input.edits).map((edit) => asObject(edit) ?? {})]
   const written = edits
-    .flatMap((edit) => [text(edit.new_string), text(edit.content), text(edit.new_source), text(edit.old_string)])
+    .flatMap((edit) => [
+      asText(edit.new_string),
+      asText(edit.content),
+      asText(edit.new_source),
+      asText(edit.old_string),
+    ])
     .filter((one) => one !== null)
     .join('\n')
   return written === '' ? act : { ...act, written }
@@ -63,22 +72,22 @@ export const todoStatusOf = (value: unknown): Todo['status'] => STATUS[String(va
 
 /** Parses a complete todo, from a whole list or a single task. */
 export function parseWholeTodo(value: unknown): Todo[] {
-  const todo = object(value)
-  const words = text(todo?.content) ?? text(todo?.subject)
+  const todo = asObject(value)
+  const words = asText(todo?.content) ?? asText(todo?.subject)
   return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: todoStatusOf(todo.status) }]
 }
 
 /** Parses an update of a todo. The text is '' when the update does not change it. */
 function changedTodo(input: Fields): Todo[] {
   const id = idOf(input.taskId)
-  if (id === null || (input.status === undefined && text(input.subject) === null)) return []
+  if (id === null || (input.status === undefined && asText(input.subject) === null)) return []
   return [
-    { id, text: text(input.subject) ?? '', status: input.status === undefined ? 'open' : todoStatusOf(input.status) },
+    { id, text: asText(input.subject) ?? '', status: input.status === undefined ? 'open' : todoStatusOf(input.status) },
   ]
 }
 
 function idOf(value: unknown): string | null {
-  return typeof value === 'number' ? String(value) : text(value)
+  return typeof value === 'number' ? String(value) : asText(value)
 }
 
 /** Returns the first line of a plan. Empty when the call does not contain the plan. */

@@ -1,5 +1,5 @@
 import type { TextEntry } from '../../contract/conversation.js'
-import { type Fields, object, text } from './fields.js'
+import { asObject, asText, type Fields } from './fields.js'
 
 type UserText =
   | { type: 'said'; by: TextEntry['by']; text: string }
@@ -46,7 +46,7 @@ export function parseUserText(entry: Fields, words: string): UserText | null {
  * Such messages: finished background tasks, other sessions, plugins, texts only for the model.
  */
 function others(entry: Fields): boolean {
-  const origin = text(object(entry.origin)?.kind)
+  const origin = asText(asObject(entry.origin)?.kind)
   return entry.isMeta === true || entry.promptSource === 'system' || (origin !== null && origin !== 'human')
 }
 

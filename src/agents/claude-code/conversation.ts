@@ -2,7 +2,7 @@ import { closeSync, readSync } from 'node:fs'
 import { openNamedFile, type RefusedFile } from '../../lib/named-file.js'
 import type { ConversationOptions, ConversationRead } from '../transcript-reader.js'
 import { EntryBuilder, type EntryBuilderState } from './conversation-entries.js'
-import { type Fields, object } from './fields.js'
+import { asObject, type Fields } from './fields.js'
 
 const MB = 1024 * 1024
 /**
@@ -65,7 +65,7 @@ function problemOf({ refused, code }: RefusedFile): string {
 
 function parse(json: string): Fields | null {
   try {
-    return object(JSON.parse(json))
+    return asObject(JSON.parse(json))
   } catch {
     return null
   }

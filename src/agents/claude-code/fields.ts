@@ -4,31 +4,31 @@
  */
 export type Fields = Record<string, unknown>
 
-export function object(value: unknown): Fields | null {
+export function asObject(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 }
 
-export function text(value: unknown): string | null {
+export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-export function number(value: unknown): number | null {
+export function asNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
 /** Returns a token count: a whole, non-negative number. */
-export function count(value: unknown): number | null {
-  const n = number(value)
+export function asCount(value: unknown): number | null {
+  const n = asNumber(value)
   return n !== null && n >= 0 ? Math.trunc(n) : null
 }
 
-export function list(value: unknown): unknown[] {
+export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
 export function parseObject(json: string): Fields | null {
   try {
-    return object(JSON.parse(json))
+    return asObject(JSON.parse(json))
   } catch {
     return null
   }

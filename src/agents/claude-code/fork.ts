@@ -4,7 +4,7 @@ import { environmentOfProcess, programOf } from '../../lib/process-place.js'
 import type { ForkableClient, ForkSource } from '../agent.js'
 import { readClientArguments } from './command-line.js'
 import { withoutClientVariables } from './environment.js'
-import { list, object, parseObject, text } from './fields.js'
+import { asList, asObject, asText, parseObject } from './fields.js'
 import { readRegisteredClient } from './registry.js'
 import { configDirFromEnvironment, readSettingsFlag } from './settings/read-settings.js'
 
@@ -64,11 +64,11 @@ export function forkArguments({ sessionId, client }: ForkSource, settingsFile: s
 export function forkSettings({ client, folder }: ForkSource): Record<string, unknown> {
   const { settings } = readClientArguments(client)
   const theirs = settings === undefined ? {} : (readSettingsFlag(settings, folder) ?? {})
-  const hooks = object(theirs.hooks) ?? {}
+  const hooks = asObject(theirs.hooks) ?? {}
   const refuse = { matcher: '*', hooks: [{ type: 'command', command: `echo '${REFUSED}' >&2; exit 2` }] }
   return {
     ...theirs,
-    hooks: { ...hooks, PreToolUse: [refuse, ...list(hooks.PreToolUse)] },
+    hooks: { ...hooks, PreToolUse: [refuse, ...asList(hooks.PreToolUse)] },
     disableAllHooks: false,
     autoCompactEnabled: false,
   }
@@ -86,8 +86,8 @@ export function forkEnvironment(env: Record<string, string | undefined>): Record
 export function parseForkOutput(printed: string): { answer: string | null; why: string } {
   const result = parseObject(printed.trim())
   if (result === null) return { answer: null, why: 'the client printed nothing readable' }
-  const subtype = text(result.subtype) ?? ''
+  const subtype = asText(result.subtype) ?? ''
   if (subtype === 'error_max_turns') return { answer: null, why: 'it called tools instead' }
   if (result.is_error === true || subtype !== 'success') return { answer: null, why: 'the client reported an error' }
-  return { answer: text(result.result), why: 'its answer contains no brief' }
+  return { answer: asText(result.result), why: 'its answer contains no brief' }
 }

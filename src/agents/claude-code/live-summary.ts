@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readNamedText } from '../../lib/named-file.js'
-import { count, number, object, parseObject, text } from './fields.js'
+import { asCount, asNumber, asObject, asText, parseObject } from './fields.js'
 import { LIVE_REPORT_FORMAT } from './live.js'
 import { summaryText } from './summary-text.js'
 
@@ -45,15 +45,15 @@ export function readCompactionNote(dir: string | null, sessionId: string, sinceM
 function parseSummary(json: string, sessionId: string): CompactionNote | null {
   const note = parseObject(json)
   if (note === null || note.format !== LIVE_REPORT_FORMAT || note.session !== sessionId) return null
-  const [summary, at, kept] = [summaryText(text(note.summary)), number(note.at), object(note.kept)]
+  const [summary, at, kept] = [summaryText(asText(note.summary)), asNumber(note.at), asObject(note.kept)]
   if (summary === null || at === null) return null
   return {
     summary,
-    tokensBefore: count(note.tokensBefore),
-    tokensAfter: count(note.tokensAfter),
-    trigger: text(note.trigger),
+    tokensBefore: asCount(note.tokensBefore),
+    tokensAfter: asCount(note.tokensAfter),
+    trigger: asText(note.trigger),
     at,
-    kept: kept && { messages: count(kept.messages) ?? 0, text: text(kept.text) ?? '', whole: kept.whole === true },
+    kept: kept && { messages: asCount(kept.messages) ?? 0, text: asText(kept.text) ?? '', whole: kept.whole === true },
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Reading } from '../../contract/reading.js'
 import { lookAtNamedFile, readNamedText } from '../../lib/named-file.js'
-import { count, number, object, parseObject, text } from './fields.js'
+import { asCount, asNumber, asObject, asText, parseObject } from './fields.js'
 import type { ReportedLimits } from './limits.js'
 
 /** The plugin module's last report about a session: the client's figures and compaction point. */
@@ -95,15 +95,15 @@ function readReport(dir: string | null, sessionId: string, processStartedAtMs: n
 export function parseLiveReport(json: string, sessionId: string): LiveReport | null {
   const report = parseObject(json)
   if (report === null || report.format !== LIVE_REPORT_FORMAT || report.session !== sessionId) return null
-  const stamp = number(report.at)
+  const stamp = asNumber(report.at)
   if (stamp === null) return null
   // A module that has reported only a problem differs from a session without token figures.
-  if (text(report.problem) !== null && count(report.tokens) === null) return null
-  const model = text(report.model)
-  const compaction = object(report.compaction)
+  if (asText(report.problem) !== null && asCount(report.tokens) === null) return null
+  const model = asText(report.model)
+  const compaction = asObject(report.compaction)
   return {
     reading: {
-      used: count(report.tokens) || null,
+      used: asCount(report.tokens) || null,
       usage: null,
       exact: true,
       model,
@@ -112,15 +112,15 @@ export function parseLiveReport(json: string, sessionId: string): LiveReport | n
       stamp,
     },
     told: compaction && {
-      window: count(report.window),
-      effective: count(compaction.effective),
-      threshold: count(compaction.threshold),
+      window: asCount(report.window),
+      effective: asCount(compaction.effective),
+      threshold: asCount(compaction.threshold),
       enabled: compaction.enabled !== false,
-      by: text(compaction.by),
+      by: asText(compaction.by),
     },
     model,
-    costUsd: number(report.cost),
-    mod: text(report.mod),
+    costUsd: asNumber(report.cost),
+    mod: asText(report.mod),
     tellsSeen: report.seen === true,
   }
 }

@@ -4,7 +4,7 @@ import type { PlanLimit } from '../../contract/signal.js'
 import { BLANK_SIGNAL, type RawSignal, type Signal, type SignalKind, type StartSource } from '../../contract/signal.js'
 import { lookAtNamedFile } from '../../lib/named-file.js'
 import { isSessionAttended, parseClientVersion, parsePid } from './environment.js'
-import { count, type Fields, number, object, text } from './fields.js'
+import { asCount, asNumber, asObject, asText, type Fields } from './fields.js'
 import { parsePayload, parseTruncatedPayload } from './payload.js'
 import { configDirFromEnvironment } from './settings/read-settings.js'
 import { summaryText } from './summary-text.js'
@@ -30,7 +30,7 @@ const START_SOURCES = new Set<string>(['startup', 'resume', 'clear', 'compact', 
 /** Turns the client's payload into a signal. Null when it is not one of Claude Code's. */
 export function decodeSignal(raw: RawSignal): Signal | null {
   const body = parsePayload(raw.body) ?? (raw.kind === 'PostToolBatch' ? parseTruncatedPayload(raw.body) : null)
-  const sessionId = text(body?.session_id)
+  const sessionId = asText(body?.session_id)
   if (body === null || sessionId === null) return null
   const signal = blankSignal(raw, body, sessionId)
   if (raw.kind !== 'status-line') return openEvent(signal, body)
@@ -52,23 +52,23 @@ export function decodeSignal(raw: RawSignal): Signal | null {
 }
 
 function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
-  const cwd = text(body.cwd)
+  const cwd = asText(body.cwd)
   return {
     ...BLANK_SIGNAL,
     agent: raw.agent,
-    event: text(body.hook_event_name) ?? raw.kind,
+    event: asText(body.hook_event_name) ?? raw.kind,
     at: raw.at,
     sessionId,
     cwd,
-    project: projectIn(text(raw.env.CLAUDE_PROJECT_DIR), cwd),
-    transcriptPath: transcriptAt(text(body.transcript_path)),
-    model: text(body.model),
+    project: projectIn(asText(raw.env.CLAUDE_PROJECT_DIR), cwd),
+    transcriptPath: transcriptAt(asText(body.transcript_path)),
+    model: asText(body.model),
     agentVersion: parseClientVersion(raw.env.AI_AGENT),
     pid: parsePid(raw.env.CLAUDE_PID),
     attended: isSessionAttended(raw.env),
-    seat: text(raw.env.BATON_SEAT),
-    parentSeat: text(raw.env.BATON_PARENT_SEAT),
-    jobId: text(raw.env.BATON_JOB_ID),
+    seat: asText(raw.env.BATON_SEAT),
+    parentSeat: asText(raw.env.BATON_PARENT_SEAT),
+    jobId: asText(raw.env.BATON_JOB_ID),
     terminal: terminalFrom(raw.env),
   }
 }
@@ -92,13 +92,13 @@ function terminalFrom(env: Record<string, string>): { configDir: string; pane: s
 
 function openEvent(signal: Signal, body: Fields): Signal {
   const kind = KINDS[signal.event] ?? (isPermissionPrompt(signal.event, body) ? 'waiting' : 'other')
-  const command = kind === 'prompt' ? commandIn(text(body.prompt)) : null
+  const command = kind === 'prompt' ? commandIn(asText(body.prompt)) : null
   // A prompt that is a Baton command starts no turn.
   if (command !== null) return { ...signal, kind: 'other', command }
   if (kind === 'subagent-end' && isCompactionsOwn(body)) return { ...signal, kind: 'other' }
-  const agentId = text(body.agent_id)
+  const agentId = asText(body.agent_id)
   // Only a compaction's summariser has no agent type. Its failure says nothing about the turn.
-  const summariser = kind === 'turn-failed' && agentId !== null && (text(body.agent_type) ?? '') === ''
+  const summariser = kind === 'turn-failed' && agentId !== null && (asText(body.agent_type) ?? '') === ''
   const toolUseIds = kind === 'tool-batch' ? toolUses(body) : []
   return {
     ...signal,
@@ -106,19 +106,19 @@ function openEvent(signal: Signal, body: Fields): Signal {
     subagent:
       agentId === null
         ? null
-        : { id: agentId, type: text(body.agent_type), transcriptPath: text(body.agent_transcript_path) },
+        : { id: agentId, type: asText(body.agent_type), transcriptPath: asText(body.agent_transcript_path) },
     start: kind === 'session-start' ? { source: startSource(body.source) } : null,
-    end: kind === 'session-end' ? { reason: text(body.reason) ?? 'other' } : null,
+    end: kind === 'session-end' ? { reason: asText(body.reason) ?? 'other' } : null,
     compaction:
       kind === 'compact-start' || kind === 'compact-end'
-        ? { trigger: body.trigger === 'manual' ? 'manual' : 'auto', summary: summaryText(text(body.compact_summary)) }
+        ? { trigger: body.trigger === 'manual' ? 'manual' : 'auto', summary: summaryText(asText(body.compact_summary)) }
         : null,
     toolUseIds,
     toolCalls: kind !== 'tool-batch' ? 0 : Array.isArray(body.tool_calls) ? body.tool_calls.length : 1,
-    prompt: kind === 'prompt' ? text(body.prompt) : null,
+    prompt: kind === 'prompt' ? asText(body.prompt) : null,
     lastAnswer:
       kind === 'turn-end' || kind === 'turn-failed' || kind === 'subagent-end'
-        ? text(body.last_assistant_message)
+        ? asText(body.last_assistant_message)
         : null,
     error: kind === 'turn-failed' ? failure(body) : null,
     ...(kind === 'turn-failed' && agentId === null && body.error === 'rate_limit' ? { limited: true as const } : {}),
@@ -126,7 +126,7 @@ function openEvent(signal: Signal, body: Fields): Signal {
 }
 
 function failure(body: Fields): string {
-  const [code, said] = [text(body.error) ?? 'unknown', text(body.last_assistant_message)]
+  const [code, said] = [asText(body.error) ?? 'unknown', asText(body.last_assistant_message)]
   return said === null ? code : `${code}: ${said}`
 }
 
@@ -137,7 +137,7 @@ function commandIn(prompt: string | null): Signal['command'] {
 }
 
 function isPermissionPrompt(event: string, body: Fields): boolean {
-  return event === 'Notification' && text(body.notification_type)?.endsWith('permission_prompt') === true
+  return event === 'Notification' && asText(body.notification_type)?.endsWith('permission_prompt') === true
 }
 
 /**
@@ -145,7 +145,7 @@ function isPermissionPrompt(event: string, body: Fields): boolean {
  * The transcript of a summariser was never written.
  */
 function isCompactionsOwn(body: Fields): boolean {
-  const path = text(body.agent_transcript_path)
+  const path = asText(body.agent_transcript_path)
   return body.agent_type === '' && (path === null || !existsSync(path))
 }
 
@@ -156,7 +156,7 @@ function startSource(value: unknown): StartSource {
 
 function toolUses(body: Fields): string[] {
   const calls = Array.isArray(body.tool_calls) ? body.tool_calls : [body]
-  return calls.map((call) => text(object(call)?.tool_use_id)).filter((id) => id !== null)
+  return calls.map((call) => asText(asObject(call)?.tool_use_id)).filter((id) => id !== null)
 }
 
 /**
@@ -186,11 +186,11 @@ interface StatusLine {
  * After a compaction the client reports zeros, which mean "not known yet", never "empty".
  */
 export function decodeStatusLine(body: Fields): StatusLine {
-  const context = object(body.context_window)
-  const cost = object(body.cost)
-  const model = text(object(body.model)?.id)
+  const context = asObject(body.context_window)
+  const cost = asObject(body.cost)
+  const model = asText(asObject(body.model)?.id)
   const measured = measureUsage(context?.current_usage)
-  const total = measured === null ? count(context?.total_input_tokens) : measured.used
+  const total = measured === null ? asCount(context?.total_input_tokens) : measured.used
   return {
     reading: {
       used: total === 0 ? null : total,
@@ -199,32 +199,32 @@ export function decodeStatusLine(body: Fields): StatusLine {
       model,
       source: 'status-line',
       answerId: null,
-      stamp: number(cost?.total_duration_ms),
+      stamp: asNumber(cost?.total_duration_ms),
     },
-    window: count(context?.context_window_size) || null,
-    costUsd: number(cost?.total_cost_usd),
+    window: asCount(context?.context_window_size) || null,
+    costUsd: asNumber(cost?.total_cost_usd),
     planLimits: planLimits(body.rate_limits),
     model,
-    version: text(body.version),
-    project: text(object(body.workspace)?.project_dir),
-    title: text(body.session_name),
+    version: asText(body.version),
+    project: asText(asObject(body.workspace)?.project_dir),
+    title: asText(body.session_name),
   }
 }
 
 function planLimits(value: unknown): PlanLimit[] | null {
-  const limits = object(value)
+  const limits = asObject(value)
   if (limits === null) return null
   const found: PlanLimit[] = []
   for (const [name, entry] of Object.entries(limits)) {
-    const usedPercent = number(object(entry)?.used_percentage)
-    if (usedPercent !== null) found.push({ name, usedPercent, resetsAt: moment(object(entry)?.resets_at) })
+    const usedPercent = asNumber(asObject(entry)?.used_percentage)
+    if (usedPercent !== null) found.push({ name, usedPercent, resetsAt: moment(asObject(entry)?.resets_at) })
   }
   return found.length > 0 ? found : null
 }
 
 /** Parses a time, written as seconds since the epoch or as ISO, depending on the limit. */
 function moment(value: unknown): string | null {
-  const seconds = number(value)
-  const date = seconds !== null ? new Date(seconds * 1000) : new Date(text(value) ?? Number.NaN)
+  const seconds = asNumber(value)
+  const date = seconds !== null ? new Date(seconds * 1000) : new Date(asText(value) ?? Number.NaN)
   return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }

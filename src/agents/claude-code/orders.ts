@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Order, OrderAnswer } from '../../contract/records/handoff.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { readNamedText } from '../../lib/named-file.js'
-import { number, parseObject, text } from './fields.js'
+import { asNumber, asText, parseObject } from './fields.js'
 
 /**
  * Orders to the plugin module (clear the session, submit a prompt), as files in the live folder:
@@ -101,7 +101,7 @@ export function readOrderHindrance(liveDir: string, session: string, orderId: st
   const seen = seenFile(liveDir, session, orderId)
   if (!existsSync(seen)) return null
   // The client does not write atomically, so the existence of the file is decisive.
-  return text(parseObject(readSmall(seen) ?? '')?.by) ?? 'unknown'
+  return asText(parseObject(readSmall(seen) ?? '')?.by) ?? 'unknown'
 }
 
 /**
@@ -146,22 +146,22 @@ function removeOldAnswers(liveDir: string, session: string, before: number): voi
 const readSmall = (file: string): string | null => readNamedText(file, { owner: 'this-user', most: LARGEST })
 
 function parseOrderId(json: string | null): string | null {
-  return text(parseObject(json ?? '')?.orderId)
+  return asText(parseObject(json ?? '')?.orderId)
 }
 
 function parseAnswer(json: string | null, session: string, orderId: string): OrderAnswer | null {
   const answer = parseObject(json ?? '')
   if (answer === null || answer.format !== 1 || answer.session !== session || answer.orderId !== orderId) return null
   const state = (['begun', 'done', 'refused'] as const).find((one) => one === answer.state)
-  const at = number(answer.at)
+  const at = asNumber(answer.at)
   return state === undefined || at === null
     ? null
-    : { format: 1, orderId, session, state, reason: text(answer.reason), at }
+    : { format: 1, orderId, session, state, reason: asText(answer.reason), at }
 }
 
 function parseRequest(json: string | null, session: string): TypedHandoffRequest | null {
   const request = parseObject(json ?? '')
-  const at = number(request?.at)
+  const at = asNumber(request?.at)
   if (request === null || request.format !== 1 || request.session !== session || at === null) return null
-  return { session, at, words: text(request.words) ?? '' }
+  return { session, at, words: asText(request.words) ?? '' }
 }

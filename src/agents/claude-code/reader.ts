@@ -4,7 +4,7 @@ import { isRequest, shortTitle } from '../../lib/short-title.js'
 import type { CleanupPeriod, StoredTranscript, TranscriptReader } from '../transcript-reader.js'
 import { readConversation } from './conversation.js'
 import { entriesOfLine, entriesOfStreamLine, folderOfLine } from './conversation-line.js'
-import { number, object, parseObject, text } from './fields.js'
+import { asNumber, asObject, asText, parseObject } from './fields.js'
 import { configDirFromEnvironment, MANAGED_SETTINGS_PATH } from './settings/read-settings.js'
 
 export const claudeCodeReader: TranscriptReader = {
@@ -47,7 +47,7 @@ export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED_S
  */
 function daysIn(file: string): number | null {
   const written = readNamedText(file, { owner: 'this-user-or-root', most: LARGEST_FILE })
-  const days = written === null ? null : number(parseObject(written)?.cleanupPeriodDays)
+  const days = written === null ? null : asNumber(parseObject(written)?.cleanupPeriodDays)
   return days !== null && days >= 1 ? days : null
 }
 
@@ -97,9 +97,9 @@ function originOfTranscript(path: string): { folder: string | null; headless: bo
   let entrypoint: string | null = null
   let title: string | null = null
   for (const [at, line] of lines.entries()) {
-    const fields = object(parseObject(line))
-    folder ??= text(fields?.cwd)
-    entrypoint ??= text(fields?.entrypoint)
+    const fields = asObject(parseObject(line))
+    folder ??= asText(fields?.cwd)
+    entrypoint ??= asText(fields?.entrypoint)
     title ??= titleOfLine(line, at + 1)
     if (entrypoint !== null && title !== null) break
   }

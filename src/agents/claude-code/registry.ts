@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { lookAtNamedFile, namesInFolder, readNamedText } from '../../lib/named-file.js'
 import { isAlive, isRunning, ownProcess } from '../../lib/process-info.js'
 import type { ClientRegistry } from '../agent.js'
-import { type Fields, number, parseObject, text } from './fields.js'
+import { asNumber, asText, type Fields, parseObject } from './fields.js'
 import { configDirFromEnvironment, configDirOfTranscript } from './settings/read-settings.js'
 
 export type ClientStatus = 'idle' | 'busy' | 'waiting' | 'unknown'
@@ -114,21 +114,21 @@ function readEntry(path: string, pid: number): RegisteredClient | 'torn' | null 
 }
 
 function toClient(entry: Fields, pid: number): RegisteredClient | null {
-  const sessionId = text(entry.sessionId)
+  const sessionId = asText(entry.sessionId)
   if (sessionId === null) return null
-  const status = text(entry.status) ?? ''
+  const status = asText(entry.status) ?? ''
   return {
     pid,
     sessionId,
-    cwd: text(entry.cwd),
+    cwd: asText(entry.cwd),
     status: STATUSES.includes(status) ? (status as ClientStatus) : 'unknown',
-    waitingFor: text(entry.waitingFor),
-    tmux: placeFrom(text(entry.tmux)),
-    kind: text(entry.kind),
-    entrypoint: text(entry.entrypoint),
-    version: text(entry.version),
-    procStart: text(entry.procStart) ?? number(entry.procStart)?.toString() ?? null,
-    updatedAt: number(entry.updatedAt),
+    waitingFor: asText(entry.waitingFor),
+    tmux: placeFrom(asText(entry.tmux)),
+    kind: asText(entry.kind),
+    entrypoint: asText(entry.entrypoint),
+    version: asText(entry.version),
+    procStart: asText(entry.procStart) ?? asNumber(entry.procStart)?.toString() ?? null,
+    updatedAt: asNumber(entry.updatedAt),
   }
 }
 

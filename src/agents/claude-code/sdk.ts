@@ -1,5 +1,5 @@
 import type { Limits, Reading, Usage } from '../../contract/reading.js'
-import { count, type Fields, number, object, text } from './fields.js'
+import { asCount, asNumber, asObject, asText, type Fields } from './fields.js'
 import { deriveLimits, type ReportedLimits } from './limits.js'
 import { modelFamilyOf } from './models.js'
 import { measureUsage } from './usage.js'
@@ -35,25 +35,25 @@ export type SdkMeasurement =
  * Null when the message has no token figures, as those of subagents and synthetic answers.
  */
 export function observeSdkMessage(value: unknown): SdkMeasurement | null {
-  const message = object(value)
+  const message = asObject(value)
   if (message === null) return null
-  const sessionId = text(message.session_id)
+  const sessionId = asText(message.session_id)
   if (message.type === 'assistant') return answerOf(message, sessionId)
   if (message.type === 'result') return resultOf(message, sessionId)
   if (message.type !== 'system') return null
   if (message.subtype === 'init' && sessionId !== null) {
-    const agentVersion = text(message.claude_code_version)
-    return { type: 'session', sessionId, model: text(message.model), agentVersion, cwd: text(message.cwd) }
+    const agentVersion = asText(message.claude_code_version)
+    return { type: 'session', sessionId, model: asText(message.model), agentVersion, cwd: asText(message.cwd) }
   }
   if (message.subtype !== 'compact_boundary') return null
-  const meta = object(message.compact_metadata)
+  const meta = asObject(message.compact_metadata)
   return {
     type: 'compaction',
     sessionId,
     trigger: meta?.trigger === 'manual' ? 'manual' : 'auto',
-    before: count(meta?.pre_tokens),
-    after: count(meta?.post_tokens),
-    durationMs: count(meta?.duration_ms),
+    before: asCount(meta?.pre_tokens),
+    after: asCount(meta?.post_tokens),
+    durationMs: asCount(meta?.duration_ms),
   }
 }
 
@@ -103,16 +103,16 @@ export function readContextUsage(
   at: number | null = null,
 ): ContextUsage | null {
   const reply = innermost(value)
-  const effective = count(reply?.rawMaxTokens)
+  const effective = asCount(reply?.rawMaxTokens)
   if (reply === null || effective === null) return null
-  const model = text(reply.model)
+  const model = asText(reply.model)
   const measured = measureUsage(reply.apiUsage)
   const told: ReportedLimits = {
     window: null,
     effective,
-    threshold: count(reply.autoCompactThreshold),
+    threshold: asCount(reply.autoCompactThreshold),
     enabled: reply.isAutoCompactEnabled !== false,
-    by: text(reply.autocompactSource),
+    by: asText(reply.autocompactSource),
   }
   return {
     reading: {
@@ -125,31 +125,31 @@ export function readContextUsage(
       stamp: at,
     },
     limits: deriveLimits({ models: [model], answered: null, window: null, env, settings: {}, args: {}, told }),
-    estimate: count(reply.totalTokens),
+    estimate: asCount(reply.totalTokens),
   }
 }
 
 /** Unwraps the reply: the SDK returns it bare, the stream wraps it twice. */
 function innermost(value: unknown): Fields | null {
-  let found = object(value)
-  while (found !== null && found.rawMaxTokens === undefined && object(found.response) !== null)
-    found = object(found.response)
+  let found = asObject(value)
+  while (found !== null && found.rawMaxTokens === undefined && asObject(found.response) !== null)
+    found = asObject(found.response)
   return found
 }
 
 function answerOf(message: Fields, sessionId: string | null): SdkMeasurement | null {
-  const inner = object(message.message)
-  if (text(message.parent_tool_use_id) !== null || inner === null || inner.model === '<synthetic>') return null
+  const inner = asObject(message.message)
+  if (asText(message.parent_tool_use_id) !== null || inner === null || inner.model === '<synthetic>') return null
   const measured = measureUsage(inner.usage)
   if (measured === null || measured.used === null) return null
-  const stamp = Date.parse(text(message.timestamp) ?? '')
+  const stamp = Date.parse(asText(message.timestamp) ?? '')
   const reading: Reading = {
     used: measured.used,
     usage: measured.usage,
     exact: measured.exact,
-    model: text(inner.model),
+    model: asText(inner.model),
     source: 'sdk',
-    answerId: text(inner.id),
+    answerId: asText(inner.id),
     stamp: Number.isNaN(stamp) ? null : stamp,
   }
   return { type: 'answer', sessionId, reading, spent: measured.spent }
@@ -157,17 +157,17 @@ function answerOf(message: Fields, sessionId: string | null): SdkMeasurement | n
 
 function resultOf(message: Fields, sessionId: string | null): SdkMeasurement {
   const windows: Record<string, number> = {}
-  for (const [name, usage] of Object.entries(object(message.modelUsage) ?? {})) {
-    const window = count(object(usage)?.contextWindow)
+  for (const [name, usage] of Object.entries(asObject(message.modelUsage) ?? {})) {
+    const window = asCount(asObject(usage)?.contextWindow)
     if (window !== null && window > 0) windows[name] = window
   }
   return {
     type: 'result',
     sessionId,
-    costUsd: number(message.total_cost_usd),
+    costUsd: asNumber(message.total_cost_usd),
     windows,
     failed: message.is_error === true,
-    terminalReason: text(message.terminal_reason),
+    terminalReason: asText(message.terminal_reason),
   }
 }
 
@@ -177,6 +177,6 @@ function resultOf(message: Fields, sessionId: string | null): SdkMeasurement {
  * Single answers have only a first count, because the SDK sends them while they still stream.
  */
 export function turnOutputTokens(message: unknown): number | null {
-  const result = object(message)
-  return result?.type === 'result' ? count(object(result.usage)?.output_tokens) : null
+  const result = asObject(message)
+  return result?.type === 'result' ? asCount(asObject(result.usage)?.output_tokens) : null
 }

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Limits } from '../../contract/reading.js'
 import type { Cursor, Signal, SubagentObservation } from '../../contract/signal.js'
 import { namesInFolder, readNamedText, sizeOfNamedFile } from '../../lib/named-file.js'
-import { parseObject, text } from './fields.js'
+import { asText, parseObject } from './fields.js'
 import { readTranscript } from './transcript.js'
 
 /** Maximum number of subagents measured for one signal. New ones come first. */
@@ -69,7 +69,7 @@ const LARGEST_META = 1024 * 1024
 
 function readMeta(path: string): { type: string | null; description: string | null } {
   const meta = parseObject(readNamedText(path, { owner: 'this-user', most: LARGEST_META }) ?? '')
-  return { type: text(meta?.agentType), description: text(meta?.description) }
+  return { type: asText(meta?.agentType), description: asText(meta?.description) }
 }
 
 /**

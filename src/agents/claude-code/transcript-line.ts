@@ -1,5 +1,5 @@
 import type { FailedCompaction } from '../../contract/signal.js'
-import { count, type Fields, list, object, parseObject, text } from './fields.js'
+import { asCount, asList, asObject, asText, type Fields, parseObject } from './fields.js'
 import { modelFamilyOf, requestsLargeWindow } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
 
@@ -69,11 +69,11 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   if (chain === 'main' && entry.isSidechain === true) return null
   if (entry.type === 'system' && entry.subtype === 'compact_boundary') return compaction(entry)
   if (entry.type === 'system' && entry.subtype === 'local_command') return command(entry)
-  if (entry.type === 'user' && text(entry.interruptedMessageId) !== null) return { type: 'gave-up', how: 'failed' }
+  if (entry.type === 'user' && asText(entry.interruptedMessageId) !== null) return { type: 'gave-up', how: 'failed' }
   if (entry.type === 'custom-title') return title(entry.customTitle, 'named')
   if (entry.type === 'ai-title') return title(entry.aiTitle, 'client')
   if (entry.type !== 'assistant') return null
-  const message = object(entry.message)
+  const message = asObject(entry.message)
   if (entry.apiError === 'autocompact_thrashing') return { type: 'gave-up', how: 'thrashing' }
   if (entry.isApiErrorMessage === true) return isTooLong(entry, message) ? { type: 'refusal' } : null
   if (message === null || message.model === '<synthetic>') return null
@@ -81,32 +81,32 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   if (measured === null || measured.used === null) return null
   return {
     type: 'answer',
-    id: text(message.id) ?? text(entry.requestId) ?? text(entry.uuid),
+    id: asText(message.id) ?? asText(entry.requestId) ?? asText(entry.uuid),
     model: modelOf(entry, message),
     measured,
     branch: branchOf(entry),
     at: moment(entry.timestamp),
     calls: callsOf(message),
-    copiedFrom: text(object(entry.forkedFrom)?.sessionId),
+    copiedFrom: asText(asObject(entry.forkedFrom)?.sessionId),
   }
 }
 
 function title(value: unknown, by: 'client' | 'named'): TranscriptLine | null {
-  const named = text(value)
+  const named = asText(value)
   return named === null ? null : { type: 'title', text: named, by }
 }
 
 function callsOf(message: Fields): string[] {
-  return list(message.content).flatMap((block) => {
-    const fields = object(block)
-    return fields?.type === 'tool_use' ? (text(fields.id) ?? []) : []
+  return asList(message.content).flatMap((block) => {
+    const fields = asObject(block)
+    return fields?.type === 'tool_use' ? (asText(fields.id) ?? []) : []
   })
 }
 
 /** Returns the model's name with `[1m]`. Only the requested name has it, not the API's. */
 function modelOf(entry: Fields, message: Fields): string | null {
-  const answered = text(message.model)
-  const asked = text(entry.requestedModel)
+  const answered = asText(message.model)
+  const asked = asText(entry.requestedModel)
   if (answered === null || asked === null) return answered
   return requestsLargeWindow(asked) &&
     !requestsLargeWindow(answered) &&
@@ -116,35 +116,38 @@ function modelOf(entry: Fields, message: Fields): string | null {
 }
 
 function compaction(entry: Fields): TranscriptLine {
-  const meta = object(entry.compactMetadata)
+  const meta = asObject(entry.compactMetadata)
   return {
     type: 'compaction',
     trigger: meta?.trigger === 'manual' ? 'manual' : 'auto',
-    before: count(meta?.preTokens),
-    after: count(meta?.postTokens),
-    durationMs: count(meta?.durationMs),
+    before: asCount(meta?.preTokens),
+    after: asCount(meta?.postTokens),
+    durationMs: asCount(meta?.durationMs),
     branch: branchOf(entry),
   }
 }
 
 /** Returns a failed /compact. Only a manual compaction that fails is written to the transcript. */
 function command(entry: Fields): TranscriptLine | null {
-  const failed = object(entry.commandOutcome)?.kind === 'failed'
-  if (!failed || object(entry.commandRun)?.command !== 'compact') return null
-  return { type: 'gave-up', how: /blocked by PreCompact hook/i.test(text(entry.content) ?? '') ? 'blocked' : 'failed' }
+  const failed = asObject(entry.commandOutcome)?.kind === 'failed'
+  if (!failed || asObject(entry.commandRun)?.command !== 'compact') return null
+  return {
+    type: 'gave-up',
+    how: /blocked by PreCompact hook/i.test(asText(entry.content) ?? '') ? 'blocked' : 'failed',
+  }
 }
 
 function isTooLong(entry: Fields, message: Fields | null): boolean {
-  const said = list(message?.content).map((block) => text(object(block)?.text) ?? '')
-  return [text(entry.errorDetails) ?? '', ...said].some((words) => /prompt is too long/i.test(words))
+  const said = asList(message?.content).map((block) => asText(asObject(block)?.text) ?? '')
+  return [asText(entry.errorDetails) ?? '', ...said].some((words) => /prompt is too long/i.test(words))
 }
 
 function branchOf(entry: Fields): string | null {
-  const branch = text(entry.gitBranch)
+  const branch = asText(entry.gitBranch)
   return branch === 'HEAD' ? null : branch
 }
 
 function moment(value: unknown): number | null {
-  const at = Date.parse(text(value) ?? '')
+  const at = Date.parse(asText(value) ?? '')
   return Number.isNaN(at) ? null : at
 }

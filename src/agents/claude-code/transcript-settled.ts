@@ -2,7 +2,7 @@ import { closeSync, readSync } from 'node:fs'
 import type { Signal } from '../../contract/signal.js'
 import { scanLinesBackwards } from '../../lib/json-lines.js'
 import { openNamedFile } from '../../lib/named-file.js'
-import { list, object, parseObject, text } from './fields.js'
+import { asList, asObject, asText, parseObject } from './fields.js'
 
 const KB = 1024
 const NEAR_END = 32 * KB
@@ -73,13 +73,13 @@ function hasAllResults(fd: number, size: number): boolean {
   scanLinesBackwards(fd, size, { longestLine: LOOK_BACK, most: LOOK_BACK }, (buffer, start, end) => {
     const entry = parseObject(buffer.toString('utf8', start, end))
     if (entry === null || entry.isSidechain === true) return false
-    const blocks = list(object(entry.message)?.content).map(object)
+    const blocks = asList(asObject(entry.message)?.content).map(asObject)
     if (entry.type === 'assistant') {
       isAnswerSeen = true
-      for (const block of blocks) if (block?.type === 'tool_use') calls.push(text(block.id) ?? '')
+      for (const block of blocks) if (block?.type === 'tool_use') calls.push(asText(block.id) ?? '')
     } else if (entry.type === 'user') {
       if (isAnswerSeen) return true
-      for (const block of blocks) if (block?.type === 'tool_result') results.add(text(block.tool_use_id) ?? '')
+      for (const block of blocks) if (block?.type === 'tool_result') results.add(asText(block.tool_use_id) ?? '')
     }
     return false
   })
@@ -94,8 +94,8 @@ function endsWithAnswer(fd: number, size: number, said: string | null): boolean 
     if (entry === null || entry.isSidechain === true || entry.isMeta === true) return false
     if (entry.type === 'user') return true
     if (entry.type !== 'assistant') return false
-    const words = list(object(entry.message)?.content)
-      .map((block) => text(object(block)?.text))
+    const words = asList(asObject(entry.message)?.content)
+      .map((block) => asText(asObject(block)?.text))
       .filter((part) => part !== null)
     settled = said === null || words.length === 0 || words.join('').trim() === said.trim()
     return true

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/reading.js'
-import { count, list, object } from './fields.js'
+import { asCount, asList, asObject } from './fields.js'
 
 export interface MeasuredUsage {
   /**
@@ -16,10 +16,10 @@ export interface MeasuredUsage {
 
 function counts(value: Record<string, unknown>): Usage {
   return {
-    input: count(value.input_tokens) ?? 0,
-    cacheCreation: count(value.cache_creation_input_tokens) ?? 0,
-    cacheRead: count(value.cache_read_input_tokens) ?? 0,
-    output: count(value.output_tokens) ?? 0,
+    input: asCount(value.input_tokens) ?? 0,
+    cacheCreation: asCount(value.cache_creation_input_tokens) ?? 0,
+    cacheRead: asCount(value.cache_read_input_tokens) ?? 0,
+    output: asCount(value.output_tokens) ?? 0,
   }
 }
 
@@ -33,12 +33,12 @@ function fed(usage: Usage): number {
  * Then only the last of these calls shows how full the window is.
  */
 export function measureUsage(value: unknown): MeasuredUsage | null {
-  const raw = object(value)
+  const raw = asObject(value)
   if (raw === null) return null
   const spent = counts(raw)
   if (fed(spent) === 0) return { used: null, usage: spent, spent, exact: true }
-  const iterations = list(raw.iterations)
-    .map(object)
+  const iterations = asList(raw.iterations)
+    .map(asObject)
     .filter((entry) => entry !== null)
   const answers = iterations.filter((entry) => entry.type === undefined || entry.type === 'message')
   const last = answers.at(-1)
@@ -46,7 +46,7 @@ export function measureUsage(value: unknown): MeasuredUsage | null {
     const usage = counts(last)
     if (fed(usage) > 0) return { used: fed(usage), usage, spent, exact: true }
   }
-  const server = object(raw.server_tool_use)
-  const requests = server === null ? 0 : Object.values(server).reduce<number>((sum, n) => sum + (count(n) ?? 0), 0)
+  const server = asObject(raw.server_tool_use)
+  const requests = server === null ? 0 : Object.values(server).reduce<number>((sum, n) => sum + (asCount(n) ?? 0), 0)
   return { used: fed(spent), usage: spent, spent, exact: requests === 0 }
 }

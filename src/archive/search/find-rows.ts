@@ -1,8 +1,8 @@
 import { HIT_KINDS, type HitKind } from '../../contract/records/archive.js'
-import type { Index } from './open-index.js'
-import { matchOf, type Term } from './parse-query.js'
+import type { SearchIndex } from './open-index.js'
+import { type SearchTerm, toMatchExpression } from './parse-query.js'
 
-export interface Row {
+export interface IndexRow {
   id: number
   off: number
   len: number
@@ -34,8 +34,12 @@ const WEIGHT: Record<HitKind, number> = {
  * Ranked by bm25 over the rare terms, by kind, and by whether the terms stand together.
  * If every term is common, ranked by kind and age among the newest rows.
  */
-export function findRows(index: Index, terms: readonly Term[], streams: ReadonlySet<string> | null): Row[] {
-  const matches = terms.map(matchOf)
+export function findRows(
+  index: SearchIndex,
+  terms: readonly SearchTerm[],
+  streams: ReadonlySet<string> | null,
+): IndexRow[] {
+  const matches = terms.map(toMatchExpression)
   const ranges = streams === null ? null : rangesOf(index, streams)
   const rare = matches.filter((match) => !isCommon(index, match))
   const together = rare.length > 0 ? rowsTogether(index, terms) : new Set<number>()
@@ -59,9 +63,9 @@ interface Range {
 }
 
 /** Returns rows that contain the whole query as one phrase, as typed. */
-function rowsTogether(index: Index, terms: readonly Term[]): ReadonlySet<number> {
+function rowsTogether(index: SearchIndex, terms: readonly SearchTerm[]): ReadonlySet<number> {
   if (terms.length < 2) return new Set()
-  const match = matchOf({ words: terms.map(({ words }) => words).join(' '), prefix: terms.at(-1)!.prefix })
+  const match = toMatchExpression({ words: terms.map(({ words }) => words).join(' '), prefix: terms.at(-1)!.prefix })
   const rows = index
     .sql('SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?')
     .all(match, NEWEST) as {
@@ -70,11 +74,16 @@ function rowsTogether(index: Index, terms: readonly Term[]): ReadonlySet<number>
   return new Set(rows.map(({ id }) => id))
 }
 
-function isCommon(index: Index, match: string): boolean {
+function isCommon(index: SearchIndex, match: string): boolean {
   return index.sql('SELECT rowid FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?').get(match, COMMON) !== undefined
 }
 
-function byRarity(index: Index, matches: readonly string[], rare: readonly string[], ranges: Range[] | null): Scored[] {
+function byRarity(
+  index: SearchIndex,
+  matches: readonly string[],
+  rare: readonly string[],
+  ranges: Range[] | null,
+): Scored[] {
   const scored = index
     .sql('SELECT rowid AS id, -bm25(words) AS score FROM words WHERE words MATCH ?')
     .all(rare.join(' AND ')) as Scored[]
@@ -89,7 +98,7 @@ function byRarity(index: Index, matches: readonly string[], rare: readonly strin
   return best.filter(({ id }) => all.has(id)).slice(0, BEST)
 }
 
-function newestFirst(index: Index, match: string, ranges: Range[] | null): Scored[] {
+function newestFirst(index: SearchIndex, match: string, ranges: Range[] | null): Scored[] {
   const found: Scored[] = []
   for (const { first, last } of (ranges ?? [{ first: 0, last: Number.MAX_SAFE_INTEGER }]).toReversed()) {
     const rows = index
@@ -105,7 +114,7 @@ function newestFirst(index: Index, match: string, ranges: Range[] | null): Score
 }
 
 /** Returns the row ranges of the streams in order, adjacent ranges merged. */
-function rangesOf(index: Index, streams: ReadonlySet<string>): Range[] {
+function rangesOf(index: SearchIndex, streams: ReadonlySet<string>): Range[] {
   const all = [...streams].flatMap(
     (stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[],
   )
@@ -131,13 +140,13 @@ function isWithin(ranges: readonly Range[], id: number): boolean {
   return false
 }
 
-function rowOf(index: Index, id: number): Row | null {
+function rowOf(index: SearchIndex, id: number): IndexRow | null {
   const row = index
     .sql(
       `SELECT id, off, len, line, kind, nth,
          (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
        FROM entries WHERE id = ?`,
     )
-    .get(id) as (Omit<Row, 'kind'> & { kind: number }) | undefined
+    .get(id) as (Omit<IndexRow, 'kind'> & { kind: number }) | undefined
   return row ? { ...row, kind: HIT_KINDS[row.kind]! } : null
 }

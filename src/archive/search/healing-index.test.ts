@@ -5,7 +5,7 @@ import { BatonError } from '../../lib/errors.js'
 import { type ArchiveHome, createArchiveHome, line } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
 import { makeRebuildingIndex } from './healing-index.js'
-import { type Index, openIndex } from './open-index.js'
+import { openIndex, type SearchIndex } from './open-index.js'
 import { explainSearchError } from './search-archives.js'
 
 const PAGE = 4096
@@ -124,7 +124,7 @@ describe('a damaged index', () => {
     const { fixture, logged } = createFilledArchive()
     damageIndex(fixture, damages[0]![1])
     const [one, other] = [1, 2].map(() => makeRebuildingIndex(fixture.places.index, fixture.store, fixture.deps.log))
-    const rows = (index: Index): number =>
+    const rows = (index: SearchIndex): number =>
       index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('albatross').length
     try {
       let tries = 0

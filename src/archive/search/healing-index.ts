@@ -1,7 +1,7 @@
 import { reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
 import type { Store } from '../../store/store.js'
-import { fileIdentity, type Index, isDamage, moveAside, openIndex } from './open-index.js'
+import { fileIdentity, isIndexDamage, moveIndexAside, openIndex, type SearchIndex } from './open-index.js'
 
 /** The search index of one process: opened on demand, and rebuilt when it is lost or damaged. */
 export interface RebuildingIndex {
@@ -10,7 +10,7 @@ export interface RebuildingIndex {
    * A damaged index is deleted, every archive is queued for
    * indexing, and `work` runs again on an empty index.
    */
-  use<T>(work: (index: Index) => T): T
+  use<T>(work: (index: SearchIndex) => T): T
   /**
    * Counts how often the index was rebuilt or replaced by another process.
    * Results from before such a change may be incomplete.
@@ -20,14 +20,14 @@ export interface RebuildingIndex {
 }
 
 export function makeRebuildingIndex(path: string, store: Store, log: Log): RebuildingIndex {
-  let opened: Index | null = null
+  let opened: SearchIndex | null = null
   let file: string | null = null
   let changes = 0
   const close = (): void => {
     opened?.close()
     opened = null
   }
-  const open = (): Index => {
+  const open = (): SearchIndex => {
     if (opened && !opened.isCurrent()) {
       close()
       changes++
@@ -48,7 +48,7 @@ export function makeRebuildingIndex(path: string, store: Store, log: Log): Rebui
       const isCurrent = opened ? opened.isCurrent() : file === fileIdentity(path)
       if (!isCurrent) return
       log('warn', 'the archive index is damaged and is rebuilt', { reason: reasonOf(error) })
-      moveAside(path)
+      moveIndexAside(path)
       markUnindexed(store)
     })
     close()
@@ -60,7 +60,7 @@ export function makeRebuildingIndex(path: string, store: Store, log: Log): Rebui
       try {
         return work(open())
       } catch (error) {
-        if (!isDamage(error)) throw error
+        if (!isIndexDamage(error)) throw error
         replace(error)
         return work(open())
       }

@@ -3,14 +3,14 @@ import { HIT_KINDS, type SegmentRecord } from '../../contract/records/archive.js
 import type { Blocks } from '../blocks.js'
 import type { TimeLimit } from '../time-limit.js'
 import { shortenForIndex, textOfEntry } from './entry-text.js'
-import type { Index } from './open-index.js'
+import type { SearchIndex } from './open-index.js'
 import { foldText } from './parse-query.js'
 
 /** Parses one line of a transcript into entries. Never throws. */
-export type ReadLine = (line: string, number: number) => readonly Entry[]
+export type LineParser = (line: string, number: number) => readonly Entry[]
 
 interface IndexOptions {
-  read: ReadLine
+  read: LineParser
   progress?: (bytes: number) => void
   /** Checked after each chunk. Without it, there is no limit. */
   limit?: TimeLimit | undefined
@@ -35,7 +35,7 @@ interface Progress {
  * Returns false when the limit ended before everything was indexed.
  */
 export function indexStream(
-  index: Index,
+  index: SearchIndex,
   blocks: Blocks,
   segments: readonly SegmentRecord[],
   upTo: number,
@@ -62,7 +62,7 @@ export function indexStream(
   }
 }
 
-function progressOf(index: Index, stream: string): Progress {
+function progressOf(index: SearchIndex, stream: string): Progress {
   const row = index.sql('SELECT bytes, lines, open_line FROM streams WHERE stream = ?').get(stream) as
     | Progress
     | undefined
@@ -78,12 +78,12 @@ function nextChunk(blocks: Blocks, segments: readonly SegmentRecord[], from: num
 }
 
 function addLines(
-  index: Index,
+  index: SearchIndex,
   stream: string,
   from: Progress,
   chunk: Buffer,
   isLast: boolean,
-  read: ReadLine,
+  read: LineParser,
 ): Progress {
   let at = from.open_line === 1 && chunk[0] === NEWLINE ? 1 : 0
   let lines = from.lines
@@ -138,7 +138,7 @@ function isWholeObject(chunk: Buffer, at: number, isLast: boolean): boolean {
  * Uses one transaction per span, so that others can write in between.
  * Can be restarted at any point.
  */
-export function unindexStream(index: Index, stream: string, from: number): void {
+export function unindexStream(index: SearchIndex, stream: string, from: number): void {
   const spans = index.sql('SELECT first, last FROM spans WHERE stream = ? ORDER BY first DESC').all(stream) as Span[]
   for (const span of spans) index.transaction(() => dropRows(index, span, from))
   index.transaction(() => {
@@ -147,7 +147,7 @@ export function unindexStream(index: Index, stream: string, from: number): void 
   })
 }
 
-function dropRows(index: Index, { first, last }: Span, from: number): void {
+function dropRows(index: SearchIndex, { first, last }: Span, from: number): void {
   const rows = 'SELECT id FROM entries WHERE id BETWEEN ? AND ? AND off + len > ?'
   index.sql(`DELETE FROM words WHERE rowid IN (${rows})`).run(first, last, from)
   index.sql(`DELETE FROM entries WHERE id IN (${rows})`).run(first, last, from)
@@ -164,7 +164,7 @@ interface Span {
 }
 
 /** Resets progress to the line after the last remaining one. */
-function rewind(index: Index, stream: string, from: number): void {
+function rewind(index: SearchIndex, stream: string, from: number): void {
   const known = progressOf(index, stream)
   if (known.bytes <= from) return
   const last = index

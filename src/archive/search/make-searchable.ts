@@ -6,8 +6,8 @@ import type { Blocks } from '../blocks.js'
 import { bytesNeeded } from '../choose-to-drop.js'
 import { nextRetryAt, type TimeLimit } from '../time-limit.js'
 import type { RebuildingIndex } from './healing-index.js'
-import { indexStream, type ReadLine } from './index-stream.js'
-import type { Index } from './open-index.js'
+import { indexStream, type LineParser } from './index-stream.js'
+import type { SearchIndex } from './open-index.js'
 
 interface IndexDependencies {
   store: Store
@@ -15,7 +15,7 @@ interface IndexDependencies {
   index: RebuildingIndex
   now(): Date
   log: Log
-  readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
 }
 
 /**
@@ -54,7 +54,7 @@ function indexArchive(
   const { store, index, now, log } = deps
   const { archiveId, parts: transcripts } = planned
   let trouble: string | null = null
-  let used: Index | null = null
+  let used: SearchIndex | null = null
   let isWhole = true
   try {
     used = index.use((into) => {
@@ -82,7 +82,7 @@ function indexArchive(
 /** Returns false when the limit ended before the whole archive was indexed. */
 function addArchive(
   { store, blocks, readerOf }: IndexDependencies,
-  into: Index,
+  into: SearchIndex,
   record: ArchiveRecord | null,
   progress: (bytes: number) => void,
   limit?: TimeLimit,

@@ -5,7 +5,7 @@ import { type Database, inTransaction, openFullTextDatabase, type Statement } fr
 import { ensureFolder } from '../archive-folders.js'
 
 /** Search index of the archives. Everything in it can be rebuilt from the archives. */
-export interface Index {
+export interface SearchIndex {
   sql(text: string): Statement
   transaction<T>(work: () => T): T
   /** Frees the space of deleted rows and erases their text from the file. */
@@ -42,11 +42,11 @@ const SCHEMA = `
 
 /**
  * Opens the index.
- * Throws when it cannot be created, lacks full-text search, or is damaged (`isDamage`).
+ * Throws when it cannot be created, lacks full-text search, or is damaged (`isIndexDamage`).
  * Calls `emptied` before it creates an index: a process killed in between
  * must not leave an empty index that others take for complete.
  */
-export function openIndex(path: string, onCreate: () => void): Index {
+export function openIndex(path: string, onCreate: () => void): SearchIndex {
   ensureFolder(dirname(path))
   // Opening a pipe waits for another program without end.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a file`)
@@ -66,7 +66,7 @@ export function openIndex(path: string, onCreate: () => void): Index {
 }
 
 /** True when an error means that the index must be rebuilt. */
-export function isDamage(error: unknown): boolean {
+export function isIndexDamage(error: unknown): boolean {
   if (error instanceof OtherVersion) return true
   if (codeOf(error) !== 'ERR_SQLITE_ERROR') return false
   const code = Number((error as { errcode?: unknown }).errcode ?? GENERAL) & 0xff
@@ -80,7 +80,7 @@ class OtherVersion extends Error {}
  * Moves the index aside; it is deleted only once the new one exists.
  * SQLite may still hold locks by its inode, which a new file could reuse.
  */
-export function moveAside(path: string): void {
+export function moveIndexAside(path: string): void {
   renameSync(path, asideOf(path))
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
 }
@@ -106,7 +106,7 @@ function prepare(db: Database, emptied: () => void): void {
   })
 }
 
-function indexOf(db: Database, isCurrent: () => boolean): Index {
+function indexOf(db: Database, isCurrent: () => boolean): SearchIndex {
   const prepared = new Map<string, Statement>()
   return {
     isCurrent,

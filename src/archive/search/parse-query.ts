@@ -1,4 +1,4 @@
-export interface Term {
+export interface SearchTerm {
   /** Text as typed, without quotes and star. */
   words: string
   prefix: boolean
@@ -15,8 +15,8 @@ const HAS_WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}]/
  * Parses words, "phrases" and prefixes*. Everything else is literal, never an operator.
  * Empty when there is nothing to search for.
  */
-export function parseQuery(query: string): Term[] {
-  const terms: Term[] = []
+export function parseQuery(query: string): SearchTerm[] {
+  const terms: SearchTerm[] = []
   for (const [, phrase, star, word] of query.replaceAll('\0', ' ').matchAll(PIECES)) {
     const written = phrase ?? word ?? ''
     const prefix = phrase === undefined ? /[\p{L}\p{N}]\*+$/u.test(written) : star === '*'
@@ -27,7 +27,7 @@ export function parseQuery(query: string): Term[] {
 }
 
 /** Returns a term in the query syntax of SQLite's full-text search. */
-export function matchOf({ words, prefix }: Term): string {
+export function toMatchExpression({ words, prefix }: SearchTerm): string {
   return `"${foldText(words).replaceAll('"', ' ')}"${prefix ? '*' : ''}`
 }
 

@@ -3,10 +3,10 @@ import { BatonError, codeOf, reasonOf } from '../../lib/errors.js'
 import { type Blocks, DamagedArchive } from '../blocks.js'
 import type { TimeLimit } from '../time-limit.js'
 import { textOfEntry } from './entry-text.js'
-import { findRows, type Row } from './find-rows.js'
-import type { ReadLine } from './index-stream.js'
-import type { Index } from './open-index.js'
-import { parseQuery, type Term } from './parse-query.js'
+import { findRows, type IndexRow } from './find-rows.js'
+import type { LineParser } from './index-stream.js'
+import type { SearchIndex } from './open-index.js'
+import { parseQuery, type SearchTerm } from './parse-query.js'
 
 export interface SearchRequest {
   query: string
@@ -24,13 +24,13 @@ export interface SearchRequest {
 }
 
 interface SearchDependencies {
-  index: Index
+  index: SearchIndex
   blocks: Blocks
   /** Archives, oldest first. */
   records: readonly ArchiveRecord[]
   segmentsOf(streamId: string): readonly SegmentRecord[]
   /** Returns the function that parses a transcript line. Null for an unknown agent. */
-  readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
 }
 
 /**
@@ -83,8 +83,8 @@ function holdersOf(records: readonly ArchiveRecord[]): Map<string, Holder[]> {
 function hitOf(
   deps: SearchDependencies & Required<Pick<SearchRequest, 'unreadable'>>,
   holders: readonly Holder[],
-  row: Row,
-  terms: readonly Term[],
+  row: IndexRow,
+  terms: readonly SearchTerm[],
   most: number,
 ): Hit | null {
   const holder = holders.find(({ bytes }) => bytes >= row.off + row.len)
@@ -110,7 +110,7 @@ function entryOf(
   deps: SearchDependencies & Required<Pick<SearchRequest, 'unreadable'>>,
   { agent, archiveId }: ArchiveRecord,
   name: string,
-  row: Row,
+  row: IndexRow,
 ) {
   try {
     const line = deps.blocks.read(deps.segmentsOf(row.stream), row.off, row.off + row.len)
@@ -122,7 +122,7 @@ function entryOf(
   }
 }
 
-function cutAround(text: string, terms: readonly Term[], most: number): string {
+function cutAround(text: string, terms: readonly SearchTerm[], most: number): string {
   if (text.length <= most) return text
   const from = Math.max(0, Math.min(placeOf(text, terms) - Math.floor(most / 4), text.length - most))
   return `${from > 0 ? '…' : ''}${text.slice(from, from + most)}${from + most < text.length ? '…' : ''}`
@@ -157,7 +157,7 @@ export function explainSearchError(error: unknown): unknown {
 const AROUND = 80
 
 /** Returns the text around the first match, on one line. */
-function snippetOf(text: string, terms: readonly Term[], around = AROUND): string {
+function snippetOf(text: string, terms: readonly SearchTerm[], around = AROUND): string {
   const at = Math.max(0, placeOf(text, terms))
   const from = startOfWord(text, Math.max(0, at - around))
   const to = Math.min(text.length, at + 2 * around)
@@ -166,7 +166,7 @@ function snippetOf(text: string, terms: readonly Term[], around = AROUND): strin
 }
 
 /** Returns the position of the first term in the text, -1 when none is found as written. */
-function placeOf(text: string, terms: readonly Term[]): number {
+function placeOf(text: string, terms: readonly SearchTerm[]): number {
   const folded = fold(text)
   const places = terms.flatMap(({ words }) => {
     const first = /[\p{L}\p{N}\p{M}\p{Co}]+/u.exec(fold(words))?.[0]

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path'
 import { callingSession } from '../../agents/clients.js'
 import { archiveSessionAndWait, finishAll, retainArchives } from '../../app/archives.js'
 import { removeArchives, takeOutArchive } from '../../app/change-archives.js'
-import { configuredPrune, forgetWords } from '../../app/forget-sessions.js'
+import { configuredPrune, eraseSessionQuotes } from '../../app/forget-sessions.js'
 import { sessionNamed } from '../../app/sessions.js'
 import type { Archives } from '../../archive/archive.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
@@ -212,7 +212,7 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
     ({ app, archives }) => {
       if (session?.startsWith('arc_')) return drop(call, cli, archives, [archives.find(session)], 'forget')
       const named = project === null ? { session: session! } : { project: resolve(cli.cwd, project) }
-      const { records, quoted, words } = forgetWords(app, named, call.flag('dry-run'))
+      const { records, quoted, words } = eraseSessionQuotes(app, named, call.flag('dry-run'))
       return drop(call, cli, archives, records, 'forget', { quoted, words })
     },
     // Planned archives are removed too, so they need not be finished first.

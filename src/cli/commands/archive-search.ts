@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
-import { type Opened, readNew, type Unread } from '../../app/archives.js'
+import { archiveNewText, type OpenedArchives, type UnreadTranscript } from '../../app/archives.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { sessionNamed } from '../../app/sessions.js'
 import { archiveFilter, findArchivedSessions } from '../../archive/choose-archives.js'
@@ -30,10 +30,10 @@ export async function search(call: Call, cli: Cli): Promise<number> {
   const query = words === '-' ? await readInput(process.stdin, INPUT_MS, INPUT_MS) : words
   const limit = parseLimit(call.value('limit'), 20)
   refuseEmpty(query)
-  const work = (opened: Opened): number => {
+  const work = (opened: OpenedArchives): number => {
     const { app, archives } = opened
     const wanted = among(call, cli, app)
-    const fresh = readNew(opened)
+    const fresh = archiveNewText(opened)
     const lost = new Set<string>()
     const unreadable = (id: string): void => void lost.add(id)
     const { within } = fresh
@@ -90,7 +90,7 @@ export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) 
 
 const MOST_NAMED = 3
 
-export function tellUnread(unread: readonly Unread[], cli: Cli): void {
+export function tellUnread(unread: readonly UnreadTranscript[], cli: Cli): void {
   if (unread.length === 0) return
   const bytes = unread.reduce((sum, one) => sum + one.bytes, 0)
   const sessions = [...new Set(unread.map((one) => replaceControls(one.session_id.slice(0, 8))))]
@@ -150,8 +150,8 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
       'Give words: baton recall <query>. baton recall --lost lists what the last compaction dropped.',
     )
   refuseEmpty(query)
-  const work = (opened: Opened): number => {
-    const fresh = readNew(opened)
+  const work = (opened: OpenedArchives): number => {
+    const fresh = archiveNewText(opened)
     const lost = new Set<string>()
     const asked = {
       query,
@@ -174,7 +174,7 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
 }
 
 function look(
-  { app, archives }: Opened,
+  { app, archives }: OpenedArchives,
   asked: SearchRequest,
   session: string | null,
   own: string | undefined,

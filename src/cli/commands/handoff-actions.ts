@@ -1,22 +1,28 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addedIn, briefNamed, editableText, readWhole, reviseText } from '../../app/briefs.js'
+import { briefNamed, editableText, readBriefFiles, replaceBriefText, textAddedByBaton } from '../../app/briefs.js'
 import {
-  approveNamed,
-  cancelNamed,
+  approveNamedBrief,
+  cancelNamedHandoff,
   checkBriefText,
   giveBrief,
   handoffOfBrief,
   listHandoffs,
   requestHandoff,
-  writeBrief,
+  writeBriefOnRequest,
 } from '../../app/handoffs.js'
 import { typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { newestHere, newestRunning, seatName, sessionMeant, sessionNamed } from '../../app/sessions.js'
+import {
+  namedOrCurrentSession,
+  newestProjectSession,
+  newestRunningSession,
+  seatName,
+  sessionNamed,
+} from '../../app/sessions.js'
 import { untrustedText } from '../../briefs/resume-text.js'
-import type { Verdict } from '../../briefs/sign.js'
+import type { SignatureVerdict } from '../../briefs/sign.js'
 import type { BriefOrigin, BriefRecord } from '../../contract/records/brief.js'
 import { beginEditing, endEditing } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
@@ -63,7 +69,7 @@ const LONGEST = 64_000
 export async function show(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = briefNamed(app, call.words[1]!)
-    const { verdict, body, text, origin, addenda } = readWhole(app, record)
+    const { verdict, body, text, origin, addenda } = readBriefFiles(app, record)
     // Mark a changed file as data, because an agent may also run this command.
     const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
     const brief = viewBrief(record)
@@ -76,7 +82,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
         verdict,
         text,
         untrusted_text: untrusted,
-        added: addedIn(text),
+        added: textAddedByBaton(text),
         front_matter: from,
         handoff,
       }
@@ -101,7 +107,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
   const bar = barOf(call.value('bar'))
   return withOpenApp(cli, (app) => {
     const text = textOf(cli, call.words[1]!)
-    const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
+    const record = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestProjectSession(app, cli.cwd)
     const { coverage, verdict } = checkBriefText(app, record, text)
     const passed = bar === null || coverage.score >= bar
     if (call.json) {
@@ -125,7 +131,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-const VERDICTS: Record<Verdict, string> = {
+const VERDICTS: Record<SignatureVerdict, string> = {
   genuine: 'Its signature is valid: Baton stored this text, and it was not changed since.',
   tampered: 'Its signature is invalid: the text was changed, or signed on another machine.',
   unsigned: 'It has front matter without a signature: anybody may have written it.',
@@ -155,7 +161,7 @@ export async function request(call: Call, cli: Cli): Promise<number> {
 
 export async function approve(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const { brief, handoff } = approveNamed(app, call.words[1]!, callerOf(cli))
+    const { brief, handoff } = approveNamedBrief(app, call.words[1]!, callerOf(cli))
     const next = whatNext(app, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), handoff: viewHandoff(handoff), next }))
     else cli.print(wrap(`${brief.briefId} is approved. ${next}`, cli.screen.columns, 2).join('\n'))
@@ -167,7 +173,7 @@ export async function approve(call: Call, cli: Cli): Promise<number> {
 export async function cancel(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const caller = callerOf(cli)
-    const { brief, handoff } = cancelNamed(app, call.words[1]!, caller)
+    const { brief, handoff } = cancelNamedHandoff(app, call.words[1]!, caller)
     if (call.json) {
       const told = { handoff: handoff ? viewHandoff(handoff) : null, brief: brief ? viewBrief(brief) : null }
       cli.print(JSON.stringify(told))
@@ -210,7 +216,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
 }
 
 function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
-  const { brief, handoff, changed } = reviseText(app, callerOf(cli), old, before, body)
+  const { brief, handoff, changed } = replaceBriefText(app, callerOf(cli), old, before, body)
   if (!changed) {
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed, handoff: null, next: null }))
     else cli.print(`${old.briefId} is unchanged.`)
@@ -236,9 +242,9 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
 /** Writes a brief without a model, for a running or ended session. */
 export async function write(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
+    const record = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestProjectSession(app, cli.cwd)
     const asked = { caller: callerOf(cli), reason: 'It was asked for by a command.', mayBeEmpty: false }
-    const brief = writeBrief(app, record, asked)
+    const brief = writeBriefOnRequest(app, record, asked)
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
       const stored = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is stored as ${brief.briefId}.`
@@ -256,7 +262,7 @@ export async function write(call: Call, cli: Cli): Promise<number> {
 /** Gives an existing brief to a running session. */
 export async function use(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const target = sessionMeant(app, cli.env, call.value('session')) ?? newestRunning(app, cli.cwd)
+    const target = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestRunningSession(app, cli.cwd)
     const brief = giveBrief(app, call.words[1]!, target, callerOf(cli))
     const next = 'The agent gets it with its next request.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))

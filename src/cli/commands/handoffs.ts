@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
-import { bodyOf } from '../../app/briefs.js'
+import { briefBodyOf } from '../../app/briefs.js'
 import { handoffOutlook, submitBrief } from '../../app/handoffs.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { sessionMeant } from '../../app/sessions.js'
+import { namedOrCurrentSession } from '../../app/sessions.js'
 import { readOfferedFile } from '../../briefs/read-brief.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
 import type { Offered } from '../../engine/handoff/handoff-calls.js'
@@ -171,7 +171,7 @@ export const handoffCommand: Command = {
 
 async function runHandoff(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const target = sessionMeant(app, cli.env, call.value('session'))
+    const target = namedOrCurrentSession(app, cli.env, call.value('session'))
     if (target === null)
       throw wrong(
         handoffCommand,
@@ -257,5 +257,5 @@ export function textOf(cli: Cli, file: string): string {
 
 /** Reads the text without its front matter. Throws when that was tampered with. */
 export function bodyIn(app: App, cli: Cli, file: string): string {
-  return bodyOf(app, resolve(cli.cwd, file), textOf(cli, file))
+  return briefBodyOf(app, resolve(cli.cwd, file), textOf(cli, file))
 }

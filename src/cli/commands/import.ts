@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   hasStoredTranscripts,
-  type Imported,
+  type ImportSummary,
   importOffer,
-  importStored,
+  importStoredTranscripts,
   importTranscripts,
-  type LeftOut,
+  type SkippedCounts,
 } from '../../app/import-transcripts.js'
 import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -52,7 +52,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     cli,
     async (opened) => {
       const dry = call.flag('dry-run')
-      const { found, bytes, leftOut, done } = await importStored(opened, cli.env, {
+      const { found, bytes, leftOut, done } = await importStoredTranscripts(opened, cli.env, {
         from,
         headless: call.flag('headless'),
         dryRun: dry,
@@ -89,7 +89,7 @@ const wrapped =
   (line: string): string[] =>
     wrap(line, cli.screen.columns, 0)
 
-function report(found: number, bytes: number, done: Imported, dry = false): string[] {
+function report(found: number, bytes: number, done: ImportSummary, dry = false): string[] {
   if (dry) return [`Would import ${formatCount(found, 'transcript')} (${bytesText(bytes)}). baton import does it.`]
   const stored =
     `Imported ${formatCount(done.imported, 'transcript')} (${bytesText(done.bytes)}), stored in ` +
@@ -99,14 +99,14 @@ function report(found: number, bytes: number, done: Imported, dry = false): stri
 }
 
 /** Says that everything is archived only if nothing was skipped for another reason. */
-function nothingText({ archived, ...others }: LeftOut): string {
+function nothingText({ archived, ...others }: SkippedCounts): string {
   if (Object.values(others).some((count) => count > 0)) return 'Nothing to import now.'
   return archived > 0
     ? 'Nothing to import: every transcript is archived.'
     : 'Nothing to import: no transcripts found. --from DIR reads another folder.'
 }
 
-function leftOutLines(left: LeftOut): string[] {
+function leftOutLines(left: SkippedCounts): string[] {
   const parts = [
     [left.archived, 'already archived'],
     [left.open, 'still running (archived at their end)'],

@@ -88,7 +88,7 @@ export const cancel = (call: Call, cli: Cli): Promise<number> => stop(call, cli,
 export const pause = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'pause')
 
 async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<number> {
-  const { IN_RUNNER, stopJob } = await runJobs()
+  const { RUNNER_APP_OPTIONS, stopJob } = await runJobs()
   return withOpenApp(
     cli,
     async (app) => {
@@ -97,13 +97,13 @@ async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<numb
       else cli.print(`${job.jobId} is ${job.state}${job.detail === '' ? '' : `: ${job.detail}`}.`)
       return EXIT.done
     },
-    IN_RUNNER,
+    RUNNER_APP_OPTIONS,
   )
 }
 
 /** Resumes one job, or all jobs whose process died. */
 export async function resume(call: Call, cli: Cli, command: Command): Promise<number> {
-  const { IN_RUNNER, jobsToResume } = await runJobs()
+  const { RUNNER_APP_OPTIONS, jobsToResume } = await runJobs()
   const { budgetsOf, figureOf, runHere, tellDetached, warnOfDenials } = await import('./run-jobs.js')
   const changes = {
     budgets: budgetsOf(call, command),
@@ -126,7 +126,7 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
         )
       return EXIT.done
     },
-    IN_RUNNER,
+    RUNNER_APP_OPTIONS,
   )
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { settleOrder, startRunner } from '../../app/jobs.js'
+import { resolveJobRequest, startRunner } from '../../app/jobs.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { createJob, deniedEdits, IN_RUNNER, runJobsHere } from '../../app/run-jobs.js'
+import { createJob, deniedEdits, RUNNER_APP_OPTIONS, runJobsHere } from '../../app/run-jobs.js'
 import type { JobFlags } from '../../config/resolve-agent.js'
 import type { Event } from '../../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/records/job.js'
@@ -22,7 +22,7 @@ const WHOLE_MS = 60_000
 export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
   const order = { folder: cli.cwd, agentName: call.words[0] ?? null, flags: await flagsOf(call, cli, command) }
   await offerTrust(call, cli)
-  const settled = await settleOrder(order, cli)
+  const settled = await resolveJobRequest(order, cli)
   warnOfDenials(settled, cli)
   return withOpenApp(
     cli,
@@ -30,7 +30,7 @@ export async function run(call: Call, cli: Cli, command: Command): Promise<numbe
       const { jobId } = createJob(app, cli.env, settled, { runsHere: !call.flag('detach') })
       return call.flag('detach') ? tellDetached(app, cli, call, [jobId]) : runHere(app, cli, call, [jobId])
     },
-    IN_RUNNER,
+    RUNNER_APP_OPTIONS,
   )
 }
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
-import { drain } from '../../app/background-work.js'
+import { drainSpoolSafely } from '../../app/background-work.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { nameSeat, projectOf, sessionNamed, shownBy, switchBaton } from '../../app/sessions.js'
+import { nameSeat, projectOf, sessionNamed, sessionReaderOf, switchBaton } from '../../app/sessions.js'
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { EXIT } from '../../lib/errors.js'
@@ -50,7 +50,7 @@ async function runShow(call: Call, cli: Cli): Promise<number> {
     )
   return withOpenApp(cli, (app) => {
     const record = sessionNamed(app, id)
-    const detail = shownBy(app).detail(record)
+    const detail = sessionReaderOf(app).detail(record)
     if (call.json) cli.print(JSON.stringify(detail))
     else {
       const lines = sessionPage(detail, {
@@ -164,7 +164,7 @@ async function follow(app: App, next: () => void): Promise<void> {
     }
   }
   const look = setInterval(guarded(next), EVERY_MS)
-  const take = setInterval(() => drain(app, { youngestMs: 2_000 }), DRAIN_MS)
+  const take = setInterval(() => drainSpoolSafely(app, { youngestMs: 2_000 }), DRAIN_MS)
   await Promise.race([untilStopped(), broken])
   clearInterval(look)
   clearInterval(take)

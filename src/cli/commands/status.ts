@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { drain } from '../../app/background-work.js'
+import { drainSpoolSafely } from '../../app/background-work.js'
 import { openHandoffViews } from '../../app/handoffs.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { seatName, shownBy, silentSessions } from '../../app/sessions.js'
+import { seatName, sessionReaderOf, silentSessions } from '../../app/sessions.js'
 import type { Session } from '../../contract/api/session-view.js'
 import type { App } from '../../engine/open-engine.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -42,7 +42,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     throw new BatonError('--live and --all exclude each other.', 'Give one of them.', EXIT.usage)
   if (call.flag('watch')) return watchStatus(call, cli, which)
   return withOpenApp(cli, (app) => {
-    if (call.json) cli.print(JSON.stringify({ sessions: shownBy(app).recent(which) }))
+    if (call.json) cli.print(JSON.stringify({ sessions: sessionReaderOf(app).recent(which) }))
     else cli.print(page(app, cli, which).join('\n'))
     return EXIT.done
   })
@@ -63,7 +63,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
       return watch(cli, (screen) => {
         // Hooks drain their own spool. This drains what is left when one of them could not.
         if (cli.now().getTime() - drained > 5_000) {
-          drain(app, { youngestMs: 2_000 })
+          drainSpoolSafely(app, { youngestMs: 2_000 })
           drained = cli.now().getTime()
         }
         return page(app, { ...cli, screen }, which)
@@ -75,7 +75,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 
 /** Renders the page for the user. */
 function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const all = shownBy(app)
+  const all = sessionReaderOf(app)
     .recent(which)
     .map((session) => rowOf(app, session))
   const rows = which.all ? all : ofSeats(all)

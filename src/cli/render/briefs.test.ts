@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addedIn } from '../../app/briefs.js'
+import { textAddedByBaton } from '../../app/briefs.js'
 import type { BriefView } from '../../contract/api/briefs.js'
 import type { HandoffView } from '../../contract/api/sessions.js'
 import {
@@ -129,8 +129,8 @@ test('the table of briefs fits a narrow terminal and keeps id and status', () =>
 test('the page of a brief shows what Baton added and prints no terminal sequences', () => {
   const text =
     '# Handoff brief\n\n## State\nall \u001b[2Jgone\n\n## Added by Baton\n<!-- to x -->\n\n### Commits\n\n- one\n'
-  expect(addedIn(text)).toMatch(/^## Added by Baton[\s\S]*- one$/)
-  expect(addedIn('# Handoff brief\n')).toBeNull()
+  expect(textAddedByBaton(text)).toMatch(/^## Added by Baton[\s\S]*- one$/)
+  expect(textAddedByBaton('# Handoff brief\n')).toBeNull()
   const page = { brief: aBrief(), text, addenda: [], untrusted: null, handoff: null, seatName: 'api' }
   const lines = briefPage({ ...page, verdict: 'genuine' }, on(80))
   expect(lines[0]).toBe('brief_0123456789abcdef  ready')

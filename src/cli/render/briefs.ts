@@ -1,6 +1,6 @@
-import { addedIn } from '../../app/briefs.js'
+import { textAddedByBaton } from '../../app/briefs.js'
 import type { BriefVerdict } from '../../briefs/read-brief.js'
-import { clockTime, HINDRANCE_ENDS, STATE_TEXTS } from '../../briefs/review-text.js'
+import { clockTime, HINDRANCE_END_EVENTS, STATE_TEXTS } from '../../briefs/review-text.js'
 import type { BriefView, CoverageView } from '../../contract/api/briefs.js'
 import type { HandoffView } from '../../contract/api/sessions.js'
 import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
@@ -70,7 +70,7 @@ export function handoffText(
     handoff.state === 'review' && handoff.due_at
       ? `; it is used at ${clockTime(handoff.due_at)} unless you cancel it`
       : ''
-  const hindered = HINDRANCE_ENDS[handoff.hindered_by ?? '']
+  const hindered = HINDRANCE_END_EVENTS[handoff.hindered_by ?? '']
   const doing =
     hindered === undefined ? STATE_TEXTS[handoff.state] : `the brief is ready; the session is cleared when ${hindered}`
   return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)} (by ${by}): ${doing}${due}${why}`)
@@ -228,7 +228,7 @@ function facts(
 ) {
   const used = brief.used_tokens === null ? null : `${formatTokens(brief.used_tokens)} tokens used`
   const of = brief.compaction_tokens === null ? '' : `, compaction at ${formatTokens(brief.compaction_tokens)}`
-  const added = addedIn(text)
+  const added = textAddedByBaton(text)
   const rows: [string, string | null][] = [
     ['seat', `${seatName ? `${seatName} (${brief.seat_id})` : brief.seat_id}, brief ${brief.sequence}`],
     ['session', brief.session_id],

@@ -1,6 +1,6 @@
 import { findBrief } from '../../briefs/find-brief.js'
 import { mostNeededParts } from '../../briefs/resume-text.js'
-import { LATE_TITLE } from '../../briefs/sections.js'
+import { LATE_FINDINGS_TITLE } from '../../briefs/sections.js'
 import type { WrittenText } from '../../compaction/brief.js'
 import {
   firstRecoveryText,
@@ -398,7 +398,7 @@ function recoveryBrief(context: Pick<SessionContext, 'deps' | 'record'>): Recove
   for (const { brief, handed } of newestFirst) {
     const body = keeper.read(brief)
     if (body === null) continue
-    const late = keeper.lateFindings(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text.trim()}`)
+    const late = keeper.lateFindings(brief).map(({ text }) => `## ${LATE_FINDINGS_TITLE}\n\n${text.trim()}`)
     return { path: brief.path, text: mostNeededParts([body.trim(), ...late].join('\n\n'), LONGEST), handed }
   }
   const own = keptBrief(context)

@@ -1,7 +1,7 @@
 import { factsOfBrief } from '../../briefs/brief-facts.js'
 import type { BriefFiles } from '../../briefs/brief-keeper.js'
 import { usersFacts } from '../../briefs/needed-facts.js'
-import { LATE_TITLE } from '../../briefs/sections.js'
+import { LATE_FINDINGS_TITLE } from '../../briefs/sections.js'
 import type { Fact } from '../../contract/fact.js'
 import { keyOf } from '../../facts/fact-key.js'
 import { prepareText } from '../../facts/prepared-text.js'
@@ -21,7 +21,7 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
   const carrier = prepareText(said.map(({ text }) => text).join('\n\n'), said)
   const texts = briefs.flatMap((brief) => [
     keeper.read(brief) ?? '',
-    ...keeper.lateFindings(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
+    ...keeper.lateFindings(brief).map(({ text }) => `## ${LATE_FINDINGS_TITLE}\n\n${text}`),
   ])
   const isCovered = (fact: Fact): boolean =>
     (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.contains(fact)

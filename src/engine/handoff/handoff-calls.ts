@@ -1,4 +1,4 @@
-import { oneLine } from '../../briefs/format-lines.js'
+import { toOneLine } from '../../briefs/format-lines.js'
 import { requestText } from '../../briefs/request-text.js'
 import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
@@ -110,7 +110,7 @@ export function requestBrief(
     for (const one of open) refuseBegun(context, one)
     const handoff = beginHandoff(context, causeOf(role, asked.reason))
     const seatName = deps.store.seat(record.seatId)?.name ?? null
-    const why = asked.reason === null ? '' : `\n\nReason: ${oneLine(asked.reason, 500)}`
+    const why = asked.reason === null ? '' : `\n\nReason: ${toOneLine(asked.reason, 500)}`
     queue(
       context,
       { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },

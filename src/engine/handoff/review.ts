@@ -1,4 +1,4 @@
-import { clockTime, HINDRANCE_ENDS, reviewText, STATE_TEXTS } from '../../briefs/review-text.js'
+import { clockTime, HINDRANCE_END_EVENTS, reviewText, STATE_TEXTS } from '../../briefs/review-text.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { reviewNotice } from '../../policy/notice-text.js'
@@ -115,7 +115,7 @@ export function answerCommand(context: SignalContext, command: 'status' | 'appro
 }
 
 function stateText({ deps }: SignalContext, handoff: HandoffRecord): string {
-  const hindered = HINDRANCE_ENDS[hindranceOf(deps, handoff) ?? '']
+  const hindered = HINDRANCE_END_EVENTS[hindranceOf(deps, handoff) ?? '']
   if (hindered !== undefined) return `the brief is ready; the session is cleared when ${hindered}`
   if (handoff.state !== 'review') return STATE_TEXTS[handoff.state]
   if (handoff.dueAt === null) return 'the brief waits for your approval: /handoff approve'

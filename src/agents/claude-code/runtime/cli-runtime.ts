@@ -6,7 +6,7 @@ import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
 import { boundedListener, MAX_ANSWER_MS } from '../../shared/bounded-listener.js'
 import { spawnClient } from '../../shared/client-child.js'
-import { type Fields, object, parseObject, text } from '../fields.js'
+import { asObject, asText, type Fields, parseObject } from '../fields.js'
 import { CLIENT_ENVIRONMENT, clientArguments } from './client-arguments.js'
 import { ClientHooks, HOOK_TIMEOUT_S, REGISTERED_HOOKS } from './client-hooks.js'
 import { ClientSession } from './client-session.js'
@@ -130,7 +130,7 @@ export class CliProtocol {
   /** Processes one line of the client's output. */
   take(line: string): void {
     const value = parseObject(line)
-    if (value?.type === 'control_response') this.replied(object(value.response) ?? {})
+    if (value?.type === 'control_response') this.replied(asObject(value.response) ?? {})
     else if (value?.type === 'control_request') void this.asked(value)
     // A cancelled request needs no answer, and a late answer to it does no harm.
     else if (value?.type !== 'control_cancel_request' && value?.type !== 'keep_alive')
@@ -138,22 +138,22 @@ export class CliProtocol {
   }
 
   private replied(response: Fields): void {
-    const id = text(response.request_id) ?? ''
+    const id = asText(response.request_id) ?? ''
     const waiting = this.waiting.get(id)
     this.waiting.delete(id)
     if (response.subtype === 'success') waiting?.resolve(response.response ?? null)
-    else waiting?.reject(new Error(text(response.error) ?? 'the client gave no reason'))
+    else waiting?.reject(new Error(asText(response.error) ?? 'the client gave no reason'))
   }
 
   private async asked(value: Fields): Promise<void> {
-    const request = object(value.request) ?? {}
+    const request = asObject(value.request) ?? {}
     const response =
       request.subtype === 'hook_callback'
         ? { subtype: 'success', request_id: value.request_id, response: await this.answer(request.input) }
         : {
             subtype: 'error',
             request_id: value.request_id,
-            error: `Baton does not answer requests of the kind ${text(request.subtype)}`,
+            error: `Baton does not answer requests of the kind ${asText(request.subtype)}`,
           }
     this.write({ type: 'control_response', response })
   }

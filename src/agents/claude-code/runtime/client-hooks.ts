@@ -1,7 +1,7 @@
 import type { RuntimeListener, ToolCall } from '../../../contract/runtime.js'
 import { filesOf } from '../../../facts/shell-files.js'
 import { toolActionOf } from '../conversation-tools.js'
-import { type Fields, list, object, text } from '../fields.js'
+import { asList, asObject, asText, type Fields } from '../fields.js'
 
 interface HookRegistration {
   event: string
@@ -60,8 +60,8 @@ export class ClientHooks {
 
   /** Returns the output of the hook, {} for none. Never throws. */
   async answer(value: unknown): Promise<Fields> {
-    const input = object(value) ?? {}
-    const event = text(input.hook_event_name) ?? ''
+    const input = asObject(value) ?? {}
+    const event = asText(input.hook_event_name) ?? ''
     if (REPORTED.has(event)) await this.listener.onHookEvent?.(event, input)
     switch (event) {
       case 'PreToolUse':
@@ -96,13 +96,13 @@ export class ClientHooks {
 
   private async afterBatch(input: Fields): Promise<Fields> {
     // The end of a subagent's batch does not end a batch of the main agent.
-    if (text(input.agent_id) !== null) return {}
-    const calls = list(input.tool_calls)
-      .map((entry) => object(entry) ?? {})
+    if (asText(input.agent_id) !== null) return {}
+    const calls = asList(input.tool_calls)
+      .map((entry) => asObject(entry) ?? {})
       .map((entry) => ({
         ...callOf(entry),
         result: entry.tool_response,
-        failed: !this.returned.delete(text(entry.tool_use_id) ?? ''),
+        failed: !this.returned.delete(asText(entry.tool_use_id) ?? ''),
       }))
     const { stop, context } = await this.listener.afterBatch(calls)
     return {
@@ -112,7 +112,7 @@ export class ClientHooks {
   }
 
   private async beforeCompaction(input: Fields): Promise<Fields> {
-    if (text(input.agent_id) !== null) return {}
+    if (asText(input.agent_id) !== null) return {}
     const { block } = await this.listener.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
     if (block !== undefined) return { decision: 'block', reason: block }
     const instructions = await this.listener.onHookEvent?.('PreCompact', input)
@@ -121,20 +121,20 @@ export class ClientHooks {
   }
 
   private async afterCompaction(input: Fields): Promise<Fields> {
-    if (input.source !== 'compact' || text(input.agent_id) !== null) return {}
+    if (input.source !== 'compact' || asText(input.agent_id) !== null) return {}
     const { context } = await this.listener.afterCompaction()
     return context ? { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: context } } : {}
   }
 }
 
 function callOf(input: Fields): ToolCall {
-  const name = text(input.tool_name) ?? ''
+  const name = asText(input.tool_name) ?? ''
   return {
-    id: text(input.tool_use_id) ?? '',
+    id: asText(input.tool_use_id) ?? '',
     name,
     input: input.tool_input,
-    subagent: text(input.agent_id),
-    ...(changesFiles(name, object(input.tool_input) ?? {}) && { edits: true }),
+    subagent: asText(input.agent_id),
+    ...(changesFiles(name, asObject(input.tool_input) ?? {}) && { edits: true }),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/reading.js'
 import type { RuntimeMessage, ToolCall } from '../../../contract/runtime.js'
 import { isSubagentMessage } from '../conversation-line.js'
-import { count, type Fields, list, number, object, text } from '../fields.js'
+import { asCount, asList, asNumber, asObject, asText, type Fields } from '../fields.js'
 import { measureUsage } from '../usage.js'
 
 /** The translation of one message. */
@@ -23,7 +23,7 @@ export class ClientMessages {
   private started = false
 
   take(value: unknown): TranslatedMessage {
-    const message = object(value) ?? {}
+    const message = asObject(value) ?? {}
     const promptDone = message.type === 'result' && isOfPrompt(message)
     return { messages: this.translate(message), promptDone }
   }
@@ -34,9 +34,9 @@ export class ClientMessages {
   }
 
   private translate(message: Fields): RuntimeMessage[] {
-    const type = text(message.type) ?? 'unknown'
+    const type = asText(message.type) ?? 'unknown'
     const ofSubagent = isSubagentMessage(message)
-    if (type === 'stream_event') return ofSubagent ? [] : this.streamed(object(message.event) ?? {})
+    if (type === 'stream_event') return ofSubagent ? [] : this.streamed(asObject(message.event) ?? {})
     if (type === 'system' && message.subtype === 'permission_denied') return [deniedOf(message)]
     if (ofSubagent) return [{ kind: 'other', type: `${type} of a subagent` }]
     if (type === 'assistant') return this.answered(message)
@@ -53,14 +53,14 @@ export class ClientMessages {
   }
 
   private answered(message: Fields): RuntimeMessage[] {
-    const inner = object(message.message) ?? {}
+    const inner = asObject(message.message) ?? {}
     if (inner.model === '<synthetic>')
       return [...this.closeAnswer(), { kind: 'other', type: 'assistant of the client itself' }]
-    const id = text(inner.id) ?? text(message.uuid) ?? ''
+    const id = asText(inner.id) ?? asText(message.uuid) ?? ''
     if (id === this.reportedId) return [{ kind: 'other', type: 'assistant' }]
     const before = this.open !== null && this.open.id !== id ? this.closeAnswer() : []
-    this.open ??= new AnswerParts(id, text(inner.model))
-    this.open.add(inner, text(message.uuid))
+    this.open ??= new AnswerParts(id, asText(inner.model))
+    this.open.add(inner, asText(message.uuid))
     return before
   }
 
@@ -73,7 +73,7 @@ export class ClientMessages {
   }
 
   private system(message: Fields): RuntimeMessage[] {
-    const subtype = text(message.subtype) ?? 'unknown'
+    const subtype = asText(message.subtype) ?? 'unknown'
     switch (subtype) {
       case 'init':
         return this.init(message)
@@ -98,30 +98,30 @@ export class ClientMessages {
     return [
       {
         kind: 'started',
-        sessionId: text(message.session_id) ?? '',
-        model: text(message.model),
-        version: text(message.claude_code_version),
-        tools: list(message.tools).filter((name) => typeof name === 'string'),
+        sessionId: asText(message.session_id) ?? '',
+        model: asText(message.model),
+        version: asText(message.claude_code_version),
+        tools: asList(message.tools).filter((name) => typeof name === 'string'),
       },
     ]
   }
 }
 
-const isOfPrompt = ({ origin }: Fields): boolean => object(origin)?.kind !== 'task-notification'
+const isOfPrompt = ({ origin }: Fields): boolean => asObject(origin)?.kind !== 'task-notification'
 
 /** Translates a result. `subtype` is not reliable: failed requests arrive as a success. */
 function resultOf(message: Fields): RuntimeMessage {
   const isError = message.is_error === true
-  const errors = list(message.errors).filter((error) => typeof error === 'string')
-  const denied = list(message.permission_denials).length
+  const errors = asList(message.errors).filter((error) => typeof error === 'string')
+  const denied = asList(message.permission_denials).length
   return {
     kind: 'result',
-    terminal: text(message.terminal_reason) ?? (isError ? 'error' : 'completed'),
+    terminal: asText(message.terminal_reason) ?? (isError ? 'error' : 'completed'),
     isError,
-    status: count(message.api_error_status),
-    text: text(message.result) ?? errors.join('\n'),
-    turns: count(message.num_turns) ?? 0,
-    spend: { usage: spentIn(message), costUsd: number(message.total_cost_usd) },
+    status: asCount(message.api_error_status),
+    text: asText(message.result) ?? errors.join('\n'),
+    turns: asCount(message.num_turns) ?? 0,
+    spend: { usage: spentIn(message), costUsd: asNumber(message.total_cost_usd) },
     ofPrompt: isOfPrompt(message),
     ...(denied > 0 && { denied }),
   }
@@ -130,38 +130,38 @@ function resultOf(message: Fields): RuntimeMessage {
 /** Sums the token usage over all models, because helper models cost too. */
 function spentIn(message: Fields): Usage {
   const spent: Usage = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0 }
-  for (const usage of Object.values(object(message.modelUsage) ?? {}).map(object)) {
-    spent.input += count(usage?.inputTokens) ?? 0
-    spent.cacheCreation += count(usage?.cacheCreationInputTokens) ?? 0
-    spent.cacheRead += count(usage?.cacheReadInputTokens) ?? 0
-    spent.output += count(usage?.outputTokens) ?? 0
+  for (const usage of Object.values(asObject(message.modelUsage) ?? {}).map(asObject)) {
+    spent.input += asCount(usage?.inputTokens) ?? 0
+    spent.cacheCreation += asCount(usage?.cacheCreationInputTokens) ?? 0
+    spent.cacheRead += asCount(usage?.cacheReadInputTokens) ?? 0
+    spent.output += asCount(usage?.outputTokens) ?? 0
   }
   return spent
 }
 
 function deniedOf(message: Fields): RuntimeMessage {
-  const [id, tool] = [text(message.tool_use_id) ?? '', text(message.tool_name) ?? '']
-  return { kind: 'denied', id, tool, reason: text(message.message) ?? '' }
+  const [id, tool] = [asText(message.tool_use_id) ?? '', asText(message.tool_name) ?? '']
+  return { kind: 'denied', id, tool, reason: asText(message.message) ?? '' }
 }
 
 function retryOf(message: Fields): RuntimeMessage {
   return {
     kind: 'retry',
-    attempt: count(message.attempt) ?? 0,
-    most: count(message.max_retries),
-    status: count(message.error_status),
-    delayMs: count(message.retry_delay_ms) ?? 0,
-    reason: text(message.error) ?? 'unknown',
+    attempt: asCount(message.attempt) ?? 0,
+    most: asCount(message.max_retries),
+    status: asCount(message.error_status),
+    delayMs: asCount(message.retry_delay_ms) ?? 0,
+    reason: asText(message.error) ?? 'unknown',
   }
 }
 
 function limitOf(message: Fields): RuntimeMessage {
-  const info = object(message.rate_limit_info) ?? {}
-  const resets = count(info.resetsAt)
-  const used = number(info.utilization)
+  const info = asObject(message.rate_limit_info) ?? {}
+  const resets = asCount(info.resetsAt)
+  const used = asNumber(info.utilization)
   return {
     kind: 'limit',
-    name: text(info.rateLimitType) ?? 'unknown',
+    name: asText(info.rateLimitType) ?? 'unknown',
     // A plan with paid extra usage is not stopped by its limit.
     reached: info.status === 'rejected' && info.isUsingOverage !== true,
     resetsAt: resets === null || resets === 0 ? null : new Date(resets * 1000).toISOString(),
@@ -170,13 +170,13 @@ function limitOf(message: Fields): RuntimeMessage {
 }
 
 function compactedOf(message: Fields): RuntimeMessage {
-  const meta = object(message.compact_metadata)
+  const meta = asObject(message.compact_metadata)
   return {
     kind: 'compacted',
     trigger: meta?.trigger === 'manual' ? 'manual' : 'auto',
-    before: count(meta?.pre_tokens),
-    after: count(meta?.post_tokens),
-    durationMs: count(meta?.duration_ms),
+    before: asCount(meta?.pre_tokens),
+    after: asCount(meta?.post_tokens),
+    durationMs: asCount(meta?.duration_ms),
   }
 }
 
@@ -184,10 +184,10 @@ function compactedOf(message: Fields): RuntimeMessage {
  * Returns the ids of running background tasks. Tasks in which the client only watches are omitted.
  */
 function tasksIn(message: Fields): string[] {
-  return list(message.tasks)
-    .map(object)
+  return asList(message.tasks)
+    .map(asObject)
     .filter((task) => task !== null && task.ambient !== true)
-    .flatMap((task) => text(task!.task_id) ?? [])
+    .flatMap((task) => asText(task!.task_id) ?? [])
 }
 
 type Answer = Extract<RuntimeMessage, { kind: 'answer' }>
@@ -210,10 +210,15 @@ class AnswerParts {
   add(message: Fields, uuid: string | null): void {
     this.uuid = uuid ?? this.uuid
     this.count(message.usage)
-    for (const block of list(message.content).map(object)) {
-      if (block?.type === 'text') this.texts.push(text(block.text) ?? '')
+    for (const block of asList(message.content).map(asObject)) {
+      if (block?.type === 'text') this.texts.push(asText(block.text) ?? '')
       if (block?.type !== 'tool_use') continue
-      this.calls.push({ id: text(block.id) ?? '', name: text(block.name) ?? '', input: block.input, subagent: null })
+      this.calls.push({
+        id: asText(block.id) ?? '',
+        name: asText(block.name) ?? '',
+        input: block.input,
+        subagent: null,
+      })
     }
   }
 
@@ -222,7 +227,7 @@ class AnswerParts {
    * Later counts of the same answer replace earlier ones; missing ones are kept.
    */
   count(usage: unknown): void {
-    for (const [name, value] of Object.entries(object(usage) ?? {})) if (value != null) this.usage[name] = value
+    for (const [name, value] of Object.entries(asObject(usage) ?? {})) if (value != null) this.usage[name] = value
   }
 
   tell(): Answer {

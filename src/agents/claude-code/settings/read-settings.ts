@@ -2,7 +2,7 @@ import { platform } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/named-file.js'
 import { cacheFor } from '../../../lib/remember.js'
-import { type Fields, list, number, object, parseObject, text } from '../fields.js'
+import { asList, asNumber, asObject, asText, type Fields, parseObject } from '../fields.js'
 
 /** The settings that a measurement depends on, merged like the client merges them. */
 export interface ClientSettings {
@@ -69,7 +69,7 @@ function mergeSettings(places: SettingsPlaces): ClientSettings {
 
 /** Returns Claude Code's folder from its environment. */
 export function configDirFromEnvironment(env: Record<string, string>): string | null {
-  return text(env.CLAUDE_CONFIG_DIR) ?? (text(env.HOME) === null ? null : join(env.HOME as string, '.claude'))
+  return asText(env.CLAUDE_CONFIG_DIR) ?? (asText(env.HOME) === null ? null : join(env.HOME as string, '.claude'))
 }
 
 /**
@@ -85,24 +85,27 @@ export function configDirOfTranscript(transcriptPath: string | null): string | n
 function merge(into: ClientSettings, layer: Fields): void {
   if (typeof layer.autoCompactEnabled === 'boolean') into.autoCompactEnabled = layer.autoCompactEnabled
   if (typeof layer.autoContinueAtUsageLimit === 'boolean') into.autoContinue = layer.autoContinueAtUsageLimit
-  const window = number(layer.autoCompactWindow)
+  const window = asNumber(layer.autoCompactWindow)
   if (window !== null) into.autoCompactWindow = window
-  const model = text(layer.model)
+  const model = asText(layer.model)
   if (model !== null) into.model = model
-  const permissions = object(layer.permissions)
-  const mode = text(permissions?.defaultMode)
+  const permissions = asObject(layer.permissions)
+  const mode = asText(permissions?.defaultMode)
   if (mode !== null) into.permissionMode = mode
-  const allowed = list(permissions?.allow).filter((rule) => typeof rule === 'string')
+  const allowed = asList(permissions?.allow).filter((rule) => typeof rule === 'string')
   if (allowed.length > 0) into.allowed = [...(into.allowed ?? []), ...allowed]
   const asked = hooksOf(layer, 'PreCompact')
-  if (Object.values(object(layer.enabledPlugins) ?? {}).includes(true)) into.plugins = true
+  if (Object.values(asObject(layer.enabledPlugins) ?? {}).includes(true)) into.plugins = true
   if (asked > 0) into.askedToCompact = (into.askedToCompact ?? 0) + asked
-  for (const [name, value] of Object.entries(object(layer.env) ?? {}))
+  for (const [name, value] of Object.entries(asObject(layer.env) ?? {}))
     if (typeof value === 'string') into.env[name] = value
 }
 
 function hooksOf(layer: Fields, event: string): number {
-  return list(object(layer.hooks)?.[event]).reduce<number>((sum, group) => sum + list(object(group)?.hooks).length, 0)
+  return asList(asObject(layer.hooks)?.[event]).reduce<number>(
+    (sum, group) => sum + asList(asObject(group)?.hooks).length,
+    0,
+  )
 }
 
 /** Reads the value of `--settings`: a file or JSON. Null when it cannot be read. */
