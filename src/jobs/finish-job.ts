@@ -4,7 +4,7 @@ import { type JobDependencies, recordJob } from './dependencies.js'
 import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import { hooksFor } from './hooks/select-hooks.js'
-import { isOver, type Next, nextAfter } from './job.js'
+import { ALLOWING_EDITS, isOver, type Next, nextAfter } from './job.js'
 import type { JobHookRunner } from './job-hooks.js'
 import { endProcesses } from './processes.js'
 import { jobEnvironment } from './start-session.js'
@@ -78,7 +78,10 @@ function deniedNotes({ store }: JobDependencies, jobId: string): string[] {
   const refused = store.attempts(jobId).reduce((sum, attempt) => sum + (attempt.refused ?? 0), 0)
   if (refused === 0) return []
   const calls = refused === 1 ? '1 tool call was' : `${refused} tool calls were`
-  const options = 'allow edits with --permission-mode acceptEdits, everything with bypassPermissions'
+  const { permissionMode } = store.job(jobId)!.spec
+  const options = ALLOWING_EDITS.has(permissionMode ?? '')
+    ? 'allow everything with --permission-mode bypassPermissions'
+    : 'allow edits with --permission-mode acceptEdits, everything with bypassPermissions'
   return [`${calls} denied because jobs run unattended; ${options}, single tools with allowed_tools`]
 }
 

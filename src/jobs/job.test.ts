@@ -20,6 +20,10 @@ describe('what a job does when a session ends', () => {
       reason: 'refused',
       detail: expect.stringMatching(/all its 2 edits were denied.*--permission-mode acceptEdits/),
     })
+    const spec = { ...aJob().spec, permissionMode: 'acceptEdits' as const }
+    expect(next(done, { spec, edits: { made: 0, denied: 1 } })).toMatchObject({
+      detail: expect.stringMatching(/only edit .*acceptEdits, .*resume it with --permission-mode bypassPermissions/),
+    })
     expect(next(done, { edits: { made: 1, denied: 2 } })).toEqual({ do: 'check' })
     expect(next(done, { edits: { made: 0, denied: 0 } })).toEqual({ do: 'check' })
   })

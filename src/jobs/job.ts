@@ -103,11 +103,16 @@ function deniedText({ edits, spec }: JobRecord): string {
   const count = edits?.denied === 1 ? 'its only edit was' : `all its ${edits?.denied} edits were`
   const mode =
     spec.permissionMode === null ? 'the permission mode of the client' : `permission mode ${spec.permissionMode}`
-  return (
-    `${count} denied by ${mode}, so nothing was changed; ` +
-    'resume it with --permission-mode acceptEdits (edits) or bypassPermissions (everything)'
-  )
+  const options = ALLOWING_EDITS.has(spec.permissionMode ?? '')
+    ? 'bypassPermissions (everything)'
+    : 'acceptEdits (edits) or bypassPermissions (everything)'
+  return `${count} denied by ${mode}, so nothing was changed; resume it with --permission-mode ${options}`
 }
+
+/**
+ * Permission modes that allow edits, but may deny some, such as those outside of the job's folder.
+ */
+export const ALLOWING_EDITS: ReadonlySet<string> = new Set(['acceptEdits', 'auto'])
 
 function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): Next {
   if (wanted === 'cancel')

@@ -143,7 +143,10 @@ const MORE: Record<string, [words: string, option: string][]> = {
     ['--max-handoffs', '--max-handoffs N'],
   ],
   max_handoffs: [['--max-handoffs', '--max-handoffs N']],
-  refused: [['--permission-mode', '--permission-mode acceptEdits']],
+  refused: [
+    ['--permission-mode acceptEdits', '--permission-mode acceptEdits'],
+    ['--permission-mode bypassPermissions', '--permission-mode bypassPermissions'],
+  ],
 }
 
 function hint(job: JobView, paint: Paint, now: Date): string[] {
