@@ -96,26 +96,26 @@ function wasJustHandedOver({ deps, record, policy, at }: SignalContext): boolean
 
 const INSTEAD_OF_BRIEF = 'Give no brief. Continue the work.'
 
-/**
- * Causes of requests that end with the cycle: a reached level, or a compaction that was blocked.
- */
-const MADE_BY_CYCLE = new Set<HandoffRecord['cause']>(['level', 'compaction'])
+/** Requests that somebody made and no level repeats, with who made them, as in a text. */
+const ASKED_BY: Partial<Record<HandoffRecord['cause'], string>> = {
+  user: 'you',
+  agent: 'the agent',
+  parent: 'the parent seat',
+}
 
 /**
- * Reconsiders the open handoff after a compaction, which has emptied the session.
- * A request of the old cycle is cancelled, and the levels of the new cycle decide again.
+ * Cancels the open handoff after a compaction, which has emptied the session.
+ * The levels of the new cycle decide again. A request that no level repeats must be made again, and
+ * the user and the parent seat that made one are told.
  * The brief of a cancelled request is kept for the recovery.
- * A request of the user, the agent or the parent stays, as no level would repeat it.
- * The compaction may have dropped that request, so the agent is asked again at turn end.
+ * A brief that the user wrote or approved stays, because the user decided about its handoff.
  */
 export function reconsiderHandoff(context: SignalContext): void {
-  const { record } = context
+  const { deps, record } = context
   const handoff = openHandoff(context)
   if (handoff === null || !isToLeave(context, handoff)) return
-  if (!MADE_BY_CYCLE.has(handoff.cause)) {
-    if (handoff.state === 'requested' && !isForking(handoff)) updateHandoff(context, handoff, { asked: 0 })
-    return
-  }
+  const given = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
+  if (given !== null && isApproved(given)) return
   // The client has begun to clear the session, which cannot be stopped.
   if (handoff.state === 'clearing' && !withdraw(context, handoff)) return
   const isAsked = handoff.state === 'requested' && !cancelUndelivered(context, 'the conversation was compacted')
@@ -126,11 +126,23 @@ export function reconsiderHandoff(context: SignalContext): void {
   const agent = isAsked
     ? `[baton] The handoff requested${when} is cancelled, because a compaction made room. ${INSTEAD_OF_BRIEF}`
     : null
-  const user = '[baton] The compaction cancelled the handoff. The levels decide again in the new cycle.'
+  const who = ASKED_BY[handoff.cause]
+  const user =
+    who === undefined
+      ? '[baton] The compaction cancelled the handoff. The levels decide again in the new cycle.'
+      : `[baton] The compaction cancelled the handoff that ${who} asked for. To ask again: /handoff`
   queue(
     context,
     { category: 'compaction', mode: 'important', agent_text: agent, user_text: user },
     { seatId: record.seatId, sessionId: record.sessionId },
+  )
+  if (handoff.cause !== 'parent' || !context.parentSeatId) return
+  const id = record.sessionId.slice(0, 8)
+  const text = `[baton] The handoff that you asked session ${id} for was cancelled, because the session was compacted.`
+  queue(
+    context,
+    { category: 'compaction', mode: 'sequential', agent_text: text, user_text: null },
+    { seatId: context.parentSeatId, sessionId: null },
   )
 }
 

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { transcriptReaders } from '../../agents/readers.js'
 import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
 import { type HandoffStage, handoffStage, IN_SEAT, insistence, WHOLE_BRIEF } from '../../testing/handoff-stage.js'
-import { requestBrief } from './handoff-calls.js'
+import { readFacts } from '../compaction/read-facts.js'
+import { offerBrief, requestBrief } from './handoff-calls.js'
 
 let app: TestApp
 let s: TestSession
@@ -67,18 +68,39 @@ test('a compaction withdraws an order to clear that was not begun', () => {
   expect(last()).toMatchObject({ state: 'cancelled' })
 })
 
-test('a handoff the user requested survives a compaction, and the agent is asked for its brief again', () => {
+test('a compaction cancels a handoff that the user requested, and the user is told how to ask again', () => {
   s.step(90_000)
   requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
   s.step(91_000)
   expect(last()).toMatchObject({ cause: 'user', state: 'requested' })
   compact()
-  expect(last()).toMatchObject({ state: 'requested' })
+  expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was compacted' })
   s.step(20_000)
-  expect(insistence(s.endsTurn('Done.').answer)).toContain('handoff brief')
-  s.endsTurn(WHOLE_BRIEF)
+  expect(insistence(s.endsTurn('Done.').answer)).not.toContain('handoff brief')
+  const texts = s.messages('compaction').map(({ user_text }) => user_text)
+  expect(texts).toContainEqual(expect.stringMatching(/the handoff that you asked for.*\/handoff/))
+})
+
+/** Gives a brief by file, as the agent or the user, and compacts the session before its turn ends. */
+function compactAfterBrief(caller: string | null): void {
+  s.step(120_000)
+  const read = readFacts(transcriptReaders, 'claude-code', s.transcript, {})
+  offerBrief(app.engine.deps, { sessionId: s.id, caller, reason: null, body: WHOLE_BRIEF, read })
+  expect(last()).toMatchObject({ cause: caller === null ? 'user' : 'agent', state: 'checked' })
+  compact()
+  s.step(20_000)
+  s.endsTurn('Done.')
+}
+
+test('a brief that the agent gave before a compaction does not clear the compacted session', () => {
+  compactAfterBrief(s.id)
+  expect(last()).toMatchObject({ state: 'cancelled' })
+  expect(app.store.brief(last().briefId!)).toMatchObject({ status: 'written', usedBySessionId: null })
+})
+
+test('a brief that the user wrote before a compaction is still handed over at the end of the turn', () => {
+  compactAfterBrief(null)
   expect(last()).toMatchObject({ state: 'waiting' })
-  expect(readFileSync(app.store.brief(last().briefId!)!.path, 'utf8')).toContain('opens on Monday')
 })
 
 test('a compaction blocked for a handoff does not cancel that handoff', () => {

@@ -43,7 +43,7 @@ export const HANDOFF_EVENTS = {
   'fresh-session-prompted': 'the fresh session got its first prompt',
   'fresh-session-worked': 'the fresh session called a tool, ended a turn, reached a level or asks for the next handoff',
   'fresh-session-lost': 'the fresh session ended before it worked, or the client died while it cleared',
-  'conversation-compacted': 'a compaction removed the reason for a request that a level made',
+  'conversation-compacted': 'a compaction removed the reason for the handoff',
   'brief-given-elsewhere': '`baton handoffs use` gave the brief to another session',
   'brief-expired': 'nobody used the brief within 12 hours',
   'handoff-cancelled': 'the user, a later request, a /clear without a brief or `baton off` ends the handoff',
