@@ -1,3 +1,5 @@
+import type { Usage } from './reading.js'
+
 /**
  * When a message reaches the agent.
  * sequential: after the turn. important: at the next step. urgent: at once.
@@ -69,6 +71,13 @@ export interface Crossing extends ResolvedLevel {
    * or the session was resumed. A level with a token limit then starts no handoff.
    */
   climbed: boolean
+  /**
+   * Tokens of the reading that reached the level. Null while that is unknown.
+   * One signal may bring several readings, because the client writes its transcript late.
+   */
+  usedTokens: number | null
+  /** Parts of `usedTokens`. Null when the reading's source reports only the sum. */
+  usage: Usage | null
 }
 
 export function asksForHandoff({ actions }: Pick<Level, 'actions'>): boolean {

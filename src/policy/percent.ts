@@ -13,9 +13,8 @@ export function contextPercentages(
   used: number | null,
   point: number | null,
 ): { contextUsedPercent: number | null; contextRemainingPercent: number | null } {
-  const percent = percentOf(used, point)
-  if (percent === null) return { contextUsedPercent: null, contextRemainingPercent: null }
-  const whole = Math.min(100, Math.round(percent))
+  if (used === null || point === null || point <= 0) return { contextUsedPercent: null, contextRemainingPercent: null }
+  const whole = Math.min(100, Math.max(0, Math.round((used / point) * 100)))
   return { contextUsedPercent: whole, contextRemainingPercent: 100 - whole }
 }
 

@@ -34,7 +34,17 @@ export function sampleLimits(point: number | null, mode: CompactionMode = 'proac
 
 export function sampleLevel(name: string, actions: Action[] = ['user', 'agent'], mode: Mode = 'sequential'): Crossing {
   const level = levelAt(name, { of: 'compaction', percent: 70 })
-  return { ...level, actions, mode, atTokens: 116_900, reachable: true, capped: false, climbed: true }
+  return {
+    ...level,
+    actions,
+    mode,
+    atTokens: 116_900,
+    reachable: true,
+    capped: false,
+    climbed: true,
+    usedTokens: null,
+    usage: null,
+  }
 }
 
 export function levelAt(name: string, at: Position): Level {

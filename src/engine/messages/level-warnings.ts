@@ -65,7 +65,8 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
     }
     queue(context, content, { seatId: context.parentSeatId, sessionId: null })
   }
-  emitWarning(context, crossed, decision.level, messageId)
+  const { used: usedTokens, usage } = record.track
+  emitWarning(context, crossed, decision.level, messageId, { usedTokens, usage })
   if (decision.handoff && context.enabled && record.attended === true && policy.handoff.mode === 'ask')
     offerHandoff(context)
   if (!decision.handoff || !mayHandOver(context)) return
@@ -93,11 +94,12 @@ function offerHandoff(context: SignalContext): void {
 
 /**
  * Emits warning events for levels without a message: those of the preset `tens`, and those in jobs.
+ * Each has the token counts at which its level was reached, as `level_crossed` has.
  */
-function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLevel[]): void {
+function emitWithoutMessage(context: SignalContext, crossed: readonly Crossing[]): void {
   const inJob = context.record.jobId !== null
   for (const level of crossed)
-    if (inJob || (level.emitsWarning && level.actions.length === 0)) emitWarning(context, [level], level, null)
+    if (inJob || (level.emitsWarning && level.actions.length === 0)) emitWarning(context, [level], level, null, level)
 }
 
 /**
@@ -110,21 +112,22 @@ function emitWarning(
   crossed: readonly ResolvedLevel[],
   level: ResolvedLevel,
   messageId: string | null,
+  { usedTokens, usage }: Pick<Crossing, 'usedTokens' | 'usage'>,
 ): void {
   const { record } = context
   const { track } = record
   const data = {
-    ...contextPercentages(track.used, track.limits.point),
-    inputTokens: track.usage?.input ?? null,
-    cacheTokens: track.usage ? track.usage.cacheCreation + track.usage.cacheRead : null,
+    ...contextPercentages(usedTokens, track.limits.point),
+    inputTokens: usage?.input ?? null,
+    cacheTokens: usage ? usage.cacheCreation + usage.cacheRead : null,
     contextWindow: track.limits.window,
     compactionTokens: track.limits.point,
-    usedTokens: track.used,
+    usedTokens,
     level: level.name,
     levels: crossed.map((level) => level.name),
     messageId,
   }
-  if (track.usage === null && track.source !== 'monitor' && record.cursor !== null)
+  if (usage === null && track.source !== 'monitor' && record.cursor !== null)
     record.dueWarnings = [...(record.dueWarnings ?? []), data]
   else emit(context, 'context_warning', data)
 }

@@ -52,3 +52,21 @@ test('a warning whose answer never appears is emitted without its counts', () =>
   s.end()
   expect(warnings()).toHaveLength(2)
 })
+
+test('a warning without a message has the token count that reached its level, even if read with a later one', () => {
+  app.configure((policy) => ({
+    ...policy,
+    levels: policy.levels.map((level) => ({ ...level, actions: [], emitsWarning: true })),
+  }))
+  s.answers(90_000)
+  s.answers(121_000)
+  s.batch()
+  const counts = (type: 'context_warning' | 'level_crossed', key: string) =>
+    s.events(type).map(({ data }) => [data.level, data[key]])
+  expect(counts('level_crossed', 'used_tokens')).toEqual([
+    ['notice', 90_000],
+    ['warning', 121_000],
+  ])
+  expect(counts('context_warning', 'usedTokens')).toEqual(counts('level_crossed', 'used_tokens'))
+  expect(warnings()).toMatchObject([{ contextUsedPercent: 54, cacheTokens: 89_992 }, { contextUsedPercent: 72 }])
+})

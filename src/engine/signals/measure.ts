@@ -38,7 +38,8 @@ export function measure(context: SignalContext, observation: Observation): Measu
     for (const level of result.crossed)
       if (!track.latched.some(({ name }) => name === level.name)) emitCrossing(context, level)
     const climbed = (level: ResolvedLevel): boolean => !met && before !== null && before < level.atTokens!
-    crossed = [...crossed, ...result.crossed.map((level) => ({ ...level, climbed: climbed(level) }))]
+    const figures = { usedTokens: track.used, usage: track.usage }
+    crossed = [...crossed, ...result.crossed.map((level) => ({ ...level, ...figures, climbed: climbed(level) }))]
   }
   const take = (reading: Reading): void => {
     const { track } = context.record
