@@ -41,6 +41,8 @@ export interface PreparedAnswer {
 export interface DeliveredAnswer {
   event: string
   ids: string[]
+  /** When the launcher printed the answer, in milliseconds since 1970. */
+  at: number
   /** Path of the folder that records the delivery of an answer. */
   mark: string
 }

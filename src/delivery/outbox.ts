@@ -69,8 +69,10 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
         if (files === null) continue
         const mark = files.find((file) => file.startsWith('given.'))
         const event = mark?.slice('given.'.length)
-        if (event !== undefined) given.push({ event, ids: idsGiven(folder, event), mark: folder })
-        else if (now().getTime() - (statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) < IN_FLIGHT_MS)
+        if (event !== undefined) {
+          const at = statSync(join(folder, `given.${event}`), { throwIfNoEntry: false })?.mtimeMs ?? 0
+          given.push({ event, ids: idsGiven(folder, event), at, mark: folder })
+        } else if (now().getTime() - (statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) < IN_FLIGHT_MS)
           inFlight.push(...idsIn(folder))
         else rmSync(folder, { recursive: true, force: true })
       }

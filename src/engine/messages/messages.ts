@@ -149,18 +149,26 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
 }
 
 /**
+ * Milliseconds by which the time of a file may lie before the clock: Linux stamps files with the
+ * last tick of the kernel, at most 10 ms old.
+ */
+const FILE_CLOCK_MS = 10
+
+/**
  * Sends messages that were never confirmed again after a restart.
  * Messages that the conversation holds are not repeated.
+ * Neither are messages sent since the restart. A hook of the restarted client may print them, or
+ * its waiter may take them, before this signal is processed.
  */
 export function repeatUnconfirmed(context: SignalContext): void {
   const { deps, record, signal } = context
   if (deps.store.openMessages(record.seatId).length === 0) return
   withdrawAnswers(context, record.sessionId)
+  const restartedAt = new Date(signal.at - FILE_CLOCK_MS).toISOString()
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
     const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
-    const justNow = message.sent_at === context.at && message.via === signal.event
-    if (!elsewhere && !justNow) settleLost(context, message)
+    if (!elsewhere && message.sent_at! < restartedAt) settleLost(context, message)
   }
 }
 

@@ -13,18 +13,19 @@ export function markGiven(
   event: string,
   signalId: string | null = null,
   carries = context.agent.carries(event),
+  sentAt = context.at,
 ): void {
   for (const message of messages) {
     const told: Message =
       carries.user && message.user_text && message.user_told_at === null
-        ? { ...message, user_told_at: context.at }
+        ? { ...message, user_told_at: sentAt }
         : message
     if (message.agent_text === null) {
-      if (told !== message || message.user_text === null) deliver(context, { ...told, sent_at: context.at, via: event })
+      if (told !== message || message.user_text === null) deliver(context, { ...told, sent_at: sentAt, via: event })
     } else if (carries.agent) {
       const sent = {
         status: 'sent',
-        sent_at: context.at,
+        sent_at: sentAt,
         via: event,
         sent_to: context.record.sessionId,
         sent_with: signalId,
@@ -104,10 +105,11 @@ export function withdrawAnswers(context: SessionContext, sessionId: string): str
   const { given, inFlight } = fallbackOnError(context, { given: [], inFlight: [] }, () =>
     deps.outbox.collect(sessionId),
   )
-  for (const { event, ids } of given) {
+  for (const { event, ids, at } of given) {
     const open = queuedFor(deps.store.openMessages(record.seatId), sessionId)
     const told = open.filter((message) => ids.includes(message.message_id) && canCarry(agent, message, event))
-    markGiven(context, told, event)
+    const sentAt = new Date(Math.min(at, Date.parse(context.at))).toISOString()
+    markGiven(context, told, event, null, agent.carries(event), sentAt)
   }
   if (given.length > 0)
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => deps.outbox.forget(given)))

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -36,7 +36,11 @@ function launch(
   const taken = `${out}.taken.${++launchers}`
   renameSync(out, taken)
   const answer = readFileSync(join(taken, event), 'utf8')
-  if (!options.killed) writeFileSync(join(taken, `given.${event}`), '')
+  if (!options.killed) {
+    const mark = join(taken, `given.${event}`)
+    writeFileSync(mark, '')
+    utimesSync(mark, app.now(), app.now())
+  }
   return said(answer)
 }
 
@@ -65,6 +69,26 @@ describe('without a server', () => {
     s.end('other', unserved)
     expect(readdirSync(app.outbox)).toEqual([])
   })
+
+  test.each([
+    ['then', () => {}],
+    ['before', () => s.statusLine(90_000, unserved)],
+  ])(
+    'a warning that a resumed client printed before its start was processed, and found %s, is not repeated',
+    (_, find) => {
+      batch(90_000)
+      // The start waits in the spool while the hook of the first prompt prints the answer.
+      app.wait(10)
+      expect(launch('UserPromptSubmit').agent).toContain('"notice"')
+      find()
+      s.start('resume', { ...unserved, spooled: 6 })
+      s.prompt(unserved)
+      expect(warning()).toMatchObject({ status: 'sent', via: 'UserPromptSubmit', repeated: false })
+      expect(launch('PostToolBatch').agent).toBeNull()
+      s.batch([], unserved)
+      expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
+    },
+  )
 
   test('several events in between store no warning twice', () => {
     batch(90_000)
@@ -121,8 +145,9 @@ describe('without a server', () => {
   test('a warning that the restart’s own hook delivered is not sent again', () => {
     batch(90_000)
     s.end('prompt_input_exit', unserved)
+    app.wait(2)
     expect(launch('SessionStart').agent).toContain('"notice"')
-    s.start('resume', unserved)
+    s.start('resume', { ...unserved, spooled: 2 })
     expect(hasStoredAnswer()).toBe(false)
     expect(warning()).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: false })
     s.prompt(unserved)
