@@ -81,7 +81,7 @@ test('a compaction cancels a handoff that the user requested, and the user is to
   expect(texts).toContainEqual(expect.stringMatching(/the handoff that you asked for.*\/handoff/))
 })
 
-/** Gives a brief by file, as the agent or the user, and compacts the session before its turn ends. */
+/** Gives a brief as the agent or the user, and compacts the session before its turn ends. */
 function compactAfterBrief(caller: string | null): void {
   s.step(120_000)
   const read = readFacts(transcriptReaders, 'claude-code', s.transcript, {})
