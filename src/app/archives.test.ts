@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startTimeLimit } from '../archive/time-limit.js'
 import type { Cli } from '../cli/command.js'
-import { tellUnread } from '../cli/commands/archive-search.js'
+import { reportUnreadTranscripts } from '../cli/commands/archive-search.js'
 import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
@@ -203,7 +203,7 @@ test('transcripts beyond the time limit are listed, planned and left to a backgr
   expect(fresh.unread()).toMatchObject([{ session_id: 's1', archive_id: null }])
   expect(it.isLeft()).toBe(true)
   const notes: string[] = []
-  tellUnread(fresh.unread(), { note: (text: string) => notes.push(text) } as unknown as Cli)
+  reportUnreadTranscripts(fresh.unread(), { note: (text: string) => notes.push(text) } as unknown as Cli)
   expect(notes).toEqual([expect.stringMatching(/5 s were not enough: s1 \(\d+ B\).*baton archive finish/)])
 })
 

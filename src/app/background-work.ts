@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
-import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
+import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { LeftWork } from '../engine/context.js'
 import type { App } from '../engine/open-engine.js'
@@ -193,7 +193,7 @@ export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'n
 export function tidyHomeNow(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
   const { store, home, now } = app
   try {
-    if (tidyDaily(store, placesOf(home), now()))
+    if (tidyDaily(store, tidiedFoldersOf(home), now()))
       for (const { waiter } of Object.values(agents)) waiter?.tidy(home.live, now(), isRunning)
   } catch (error) {
     app.log('warn', 'the home could not be tidied', { reason: reasonOf(error) })

@@ -8,7 +8,7 @@ import type { MessageView } from '../contract/api/messages.js'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/records/message.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { pastePrompt, whyNotNow } from '../delivery/channels/tmux.js'
+import { pastePrompt, whyCannotTypeNow } from '../delivery/channels/tmux.js'
 import {
   beginTypingMessages,
   typable as idleUntold,
@@ -101,7 +101,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
   const target = { sessionId: record.sessionId }
   for (const wait of [0, QUIET_KEYBOARD_MS]) {
     await pause(wait)
-    if ((await whyNotNow(terminal, '[baton]', target)) !== null) return false
+    if ((await whyCannotTypeNow(terminal, '[baton]', target)) !== null) return false
   }
   const prompt = beginTypingMessages(deps, seatId)
   if (prompt === null) return false
@@ -122,7 +122,7 @@ const PASSING = ['busy', 'waiting', 'draft']
 /** Returns whether Baton can type into the terminal of a client, now or later. Types nothing. */
 export async function canTypeInto(agent: string, client: TerminalClient & { sessionId: string }): Promise<boolean> {
   const terminal = terminalOf(agent, client)
-  const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
+  const refused = terminal && (await whyCannotTypeNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))
 }
 

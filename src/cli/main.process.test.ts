@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BATON, REPOSITORY } from '../../test/harness/paths.js'
 import { createTestHome } from '../testing/cli-home.js'
-import { COMMAND_NAMES, loadAll } from './commands.js'
+import { COMMAND_NAMES, loadAllCommands } from './commands.js'
 
 test('--version prints the version of the package and opens no store', async () => {
   const fixture = createTestHome()
@@ -22,7 +22,7 @@ test('--version prints the version of the package and opens no store', async () 
 
 test('every command prints help with usage, examples and the shape of its JSON', async () => {
   const fixture = createTestHome()
-  const commands = await loadAll()
+  const commands = await loadAllCommands()
   expect(commands.map(({ name }) => name)).toEqual(COMMAND_NAMES)
   const all = await fixture.run([])
   expect(all.code).toBe(0)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import type { Cli } from './command.js'
 import { screenOf } from './render/screen.js'
-import { runMain, tellError } from './run-main.js'
+import { formatError, runMain } from './run-main.js'
 
 function environment(): Cli {
   return {
@@ -54,7 +54,7 @@ runMain(args, environment()).then(
     process.exitCode = code
   },
   (error: unknown) => {
-    const { text, exit } = tellError(error, args.includes('--json'), screenOf(process.stderr, process.env).paint)
+    const { text, exit } = formatError(error, args.includes('--json'), screenOf(process.stderr, process.env).paint)
     process.stderr.write(`${text}\n`)
     process.exitCode = exit
     if (!(error instanceof BatonError)) logUnforeseen(error)

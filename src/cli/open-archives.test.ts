@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { progressOn } from './open-archives.js'
+import { terminalProgress } from './open-archives.js'
 
 function drawnBy(stream: { isTTY?: boolean }, shown: boolean, steps: [ms: number, bytes: number][]): string[] {
   const drawn: string[] = []
   let time = 0
-  const progress = progressOn({ ...stream, write: (text) => drawn.push(text) }, shown, () => time)
+  const progress = terminalProgress({ ...stream, write: (text) => drawn.push(text) }, shown, () => time)
   for (const [ms, bytes] of steps) {
     time += ms
     progress.add('kept', bytes)

@@ -4,13 +4,13 @@ import type { Call, Cli } from './command.js'
 import { bytesText } from './render/text.js'
 
 /** Opens the archives for one command and shows progress on a terminal. */
-export function inArchives<T>(
+export function withArchivesOpen<T>(
   call: Call,
   cli: Cli,
   work: (opened: OpenedArchives) => T | Promise<T>,
   options: { finish?: boolean } = {},
 ): Promise<T> {
-  return withOpenArchives(cli, progressOn(process.stderr, !call.json), work, options)
+  return withOpenArchives(cli, terminalProgress(process.stderr, !call.json), work, options)
 }
 
 const QUIET_MS = 400
@@ -20,7 +20,7 @@ const EVERY_MS = 100
  * Draws a progress line on a terminal's standard error for work that takes longer than a moment.
  * Draws nothing without a terminal.
  */
-export function progressOn(
+export function terminalProgress(
   stream: { isTTY?: boolean; write(text: string): unknown },
   shown: boolean,
   now: () => number = () => performance.now(),

@@ -4,7 +4,7 @@ import { nearestName } from '../lib/nearest-name.js'
 import type { Call, Command, Option } from './command.js'
 
 /** Options of every command. */
-export const COMMON: Record<string, Option> = {
+export const COMMON_OPTIONS: Record<string, Option> = {
   json: { type: 'boolean', about: 'print only JSON' },
   help: { type: 'boolean', short: 'h', about: 'print this help' },
 }
@@ -14,7 +14,7 @@ export const COMMON: Record<string, Option> = {
  * Throws a BatonError that names the mistake and the nearest valid name.
  */
 export function parseCall(command: Command, args: readonly string[]): Call | null {
-  const options: Record<string, Option> = { ...command.options, ...COMMON }
+  const options: Record<string, Option> = { ...command.options, ...COMMON_OPTIONS }
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
@@ -33,7 +33,7 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (!option) throw unknownOption(command, token.rawName, Object.keys(options))
     if (option.type === 'boolean') {
-      if (token.value !== undefined) throw wrong(command, `${token.rawName} takes no value.`)
+      if (token.value !== undefined) throw usageError(command, `${token.rawName} takes no value.`)
       flags.add(token.name)
     } else values.set(token.name, [...(values.get(token.name) ?? []), givenValue(command, option, token)])
   }
@@ -49,7 +49,7 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
 }
 
 /** Creates an error of the command line, with the command's own help as the hint. */
-export function wrong(command: Pick<Command, 'name'>, message: string, hint?: string): BatonError {
+export function usageError(command: Pick<Command, 'name'>, message: string, hint?: string): BatonError {
   return new BatonError(message, hint ?? `See baton ${command.name} --help.`, EXIT.usage)
 }
 
@@ -61,15 +61,20 @@ interface ActionForm {
 }
 
 /** Throws when the arguments or options of a call do not belong to its action. */
-export function checkForm(command: Command, call: Call, action: string, { least, most, options }: ActionForm): void {
+export function checkActionForm(
+  command: Command,
+  call: Call,
+  action: string,
+  { least, most, options }: ActionForm,
+): void {
   const given = Math.max(0, call.words.length - 1)
   const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
   const name = `baton ${command.name} ${action}`
-  if (given < least) throw wrong(command, `${name} needs more arguments: baton ${command.name} ${usage}.`)
-  if (given > most) throw wrong(command, `${name} takes no argument "${call.words[most + 1]}".`)
+  if (given < least) throw usageError(command, `${name} needs more arguments: baton ${command.name} ${usage}.`)
+  if (given > most) throw usageError(command, `${name} takes no argument "${call.words[most + 1]}".`)
   for (const [option, { type }] of Object.entries(command.options)) {
     const isGiven = type === 'boolean' ? call.flag(option) : call.value(option) !== null
-    if (isGiven && !options.includes(option)) throw wrong(command, `${name} has no option --${option}.`)
+    if (isGiven && !options.includes(option)) throw usageError(command, `${name} has no option --${option}.`)
   }
 }
 
@@ -80,19 +85,19 @@ function givenValue(
 ): string {
   const { value } = token
   const missing = value === undefined || value === '' || (!token.inlineValue && /^-./.test(value))
-  if (missing) throw wrong(command, `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}.`)
+  if (missing) throw usageError(command, `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}.`)
   if (option.oneOf && !option.oneOf.includes(value)) {
     const nearest = nearestName(value, option.oneOf)
     const valid = `Valid values: ${option.oneOf.join(', ')}.`
     const hint = nearest ? `Did you mean ${nearest}? ${valid}` : valid
-    throw wrong(command, `${token.rawName} cannot be "${value}".`, hint)
+    throw usageError(command, `${token.rawName} cannot be "${value}".`, hint)
   }
   return value
 }
 
 function unknownOption(command: Command, written: string, known: string[]): BatonError {
   const nearest = nearestName(written, known)
-  return wrong(
+  return usageError(
     command,
     `baton ${command.name} has no option ${written}.`,
     nearest ? `Did you mean --${nearest}?` : undefined,
@@ -104,16 +109,16 @@ function checkWords(command: Command, words: readonly string[]): void {
   const mayBeAlone = first === undefined && command.words.min === 0
   if (command.actions && !mayBeAlone && (first === undefined || !command.actions.includes(first))) {
     const valid = command.actions.join(', ')
-    if (first === undefined) throw wrong(command, `baton ${command.name} needs an action: ${valid}.`)
+    if (first === undefined) throw usageError(command, `baton ${command.name} needs an action: ${valid}.`)
     const nearest = nearestName(first, command.actions)
-    throw wrong(
+    throw usageError(
       command,
       `baton ${command.name} has no action "${first}".`,
       nearest ? `Did you mean baton ${command.name} ${nearest}?` : `Valid actions: ${valid}.`,
     )
   }
   if (words.length < command.words.min)
-    throw wrong(command, `baton ${command.name} needs more arguments: baton ${command.name} ${command.usage[0]}.`)
+    throw usageError(command, `baton ${command.name} needs more arguments: baton ${command.name} ${command.usage[0]}.`)
   if (words.length > command.words.max)
-    throw wrong(command, `baton ${command.name} takes no argument "${words[command.words.max]}".`)
+    throw usageError(command, `baton ${command.name} takes no argument "${words[command.words.max]}".`)
 }

@@ -70,7 +70,7 @@ export function parseSince(written: string, now: Date): { afterId: number } | { 
   return { since: new Date(time).toISOString() }
 }
 
-export const PORT = 8420
+export const DEFAULT_PORT = 8420
 
 /**
  * Returns the port of the command line, or of the environment, or the default. 0 is any free port.

@@ -90,7 +90,7 @@ interface ErrorReport {
  * Turns an error into text for the user.
  * With `--json` it is one line of JSON, also on standard error.
  */
-export function tellError(error: unknown, json: boolean, paint: Paint): ErrorReport {
+export function formatError(error: unknown, json: boolean, paint: Paint): ErrorReport {
   const known = error instanceof BatonError ? error : unforeseen(error)
   if (json) {
     return {

@@ -5,12 +5,12 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import type { Call, Cli } from './command.js'
 
 /** True when a user at a terminal can be asked. */
-export function canAsk(call: Call): boolean {
+export function canAskUser(call: Call): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && !call.json
 }
 
 /** Asks a yes-or-no question. False unless the user answers yes; end of input is a no. */
-export async function ask(question: string): Promise<boolean> {
+export async function askYesOrNo(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))

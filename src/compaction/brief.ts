@@ -5,7 +5,7 @@ import { selectStatements } from '../facts/select-statements.js'
 import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
 /** A written text and the facts that it covers. */
-export interface WrittenText {
+export interface BriefFromFacts {
   text: string
   /** Keys of the facts that the text covers. */
   keys: string[]
@@ -111,7 +111,7 @@ const CUT_NOTE_LENGTH = 90
  * Only the user's text is given as it is; text of tools and the agent is marked as a quotation.
  * Empty when there is no fact worth listing.
  */
-export function writeBrief(facts: readonly Fact[], longest: number): WrittenText {
+export function writeBriefFromFacts(facts: readonly Fact[], longest: number): BriefFromFacts {
   const sections = SECTIONS.map((section) => ({
     section,
     all: facts.filter(section.takes),
@@ -173,7 +173,7 @@ function findingsText(facts: readonly Fact[], said: string, room: number): strin
     {
       said,
       room: Math.min(MAX_FINDINGS_LENGTH, room) - heading.length - 1,
-      format: ({ text }) => `- ${quoteAsData(shorten(text, LONGEST_FINDING))}`,
+      format: ({ text }) => `- ${quoteAsData(cutWithEllipsis(text, LONGEST_FINDING))}`,
     },
   )
   return lines.length === 0 ? '' : `${said === '' ? heading.trimStart() : heading}${lines.join('\n')}\n`
@@ -219,7 +219,7 @@ function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: n
   }
   const choice = formatChoice(fact, longest)
   if (choice !== null) return `- ${choice}`
-  const words = shorten(fact.text.slice(0, longest * 4), longest)
+  const words = cutWithEllipsis(fact.text.slice(0, longest * 4), longest)
   return `- ${isOfUser(fact) ? joinLines(sanitizeText(words)) : quoteAsData(words)}${addition(fact)}`
 }
 
@@ -254,7 +254,7 @@ function wholeOrCut(text: string, longest: number): string {
 }
 
 /** Cuts a text to `longest` characters and marks the cut with an ellipsis. */
-export function shorten(text: string, longest: number): string {
+export function cutWithEllipsis(text: string, longest: number): string {
   const trimmed = text.trim()
   return trimmed.length <= longest ? trimmed : `${trimmed.slice(0, longest - 1).trimEnd()}…`
 }

@@ -3,7 +3,7 @@ import type { LossReport } from '../contract/records/compaction.js'
 import { isNamedBy, keyOf } from '../facts/fact-key.js'
 import { prepareText } from '../facts/prepared-text.js'
 import { sanitizeText } from '../lib/quote.js'
-import { type WrittenText, writeBrief } from './brief.js'
+import { type BriefFromFacts, writeBriefFromFacts } from './brief.js'
 
 /** Limits of the steps: one answer may carry both, and the client passes on 10,000 characters. */
 const FIRST_LONGEST = 5_800
@@ -32,13 +32,13 @@ export const SUMMARY_INSTRUCTIONS = '[baton] The summary must cover everything b
 export function firstRecoveryText(
   facts: readonly Fact[],
   where: { brief: RecoveryBrief | null; archived: boolean },
-): WrittenText {
+): BriefFromFacts {
   const { brief } = where
   const said = brief === null || brief.text === '' ? '' : sanitizeText(brief.text)
   const carrier = said === '' ? null : prepareText(said, facts)
   const inBrief = facts.filter((fact) => carrier?.contains(fact))
   const known = new Set(inBrief)
-  const { text, keys } = writeBrief(
+  const { text, keys } = writeBriefFromFacts(
     facts.filter((fact) => !known.has(fact)),
     FIRST_LONGEST - said.length,
   )
@@ -90,10 +90,10 @@ export function secondRecoveryText(
   lost: readonly Fact[],
   said: readonly string[],
   weight: (fact: Fact) => number,
-): WrittenText {
+): BriefFromFacts {
   const known = isNamedBy(said)
   const missing = lost.filter((fact) => !known(fact) && weight(fact) >= WORTH_TELLING)
-  const { text, keys } = writeBrief(missing, SECOND_LONGEST)
+  const { text, keys } = writeBriefFromFacts(missing, SECOND_LONGEST)
   if (text === '') return { text: '', keys: [] }
   return {
     text: `${SECOND_RECOVERY} Code took them from the transcript. ${DATA}\n\n${text}`,
@@ -110,7 +110,7 @@ const INSTRUCTIONS_LONGEST = 4_000
  */
 export function summaryInstructions(mustSurvive: readonly string[], facts: readonly Fact[] | null): string {
   const configured = mustSurvive.map((text) => `- ${sanitizeText(text)}`).join('\n')
-  const { text } = writeBrief(
+  const { text } = writeBriefFromFacts(
     (facts ?? []).filter(({ kind }) => kind !== 'command' && kind !== 'error'),
     INSTRUCTIONS_LONGEST,
   )

@@ -24,7 +24,7 @@ type Entry = Record<string, unknown>
  */
 export function checkLevels(written: unknown, path: KeyPath, reach: KnownNames, hooksRun: boolean): ConfigFinding[] {
   if (!Array.isArray(written) || written.length > MOST_LEVELS) return []
-  const entries = written.map((entry, index) => ({ entry: isEntry(entry) ? entry : {}, path: [...path, index] }))
+  const entries = written.map((entry, index) => ({ entry: isObject(entry) ? entry : {}, path: [...path, index] }))
   return [
     ...entries.flatMap(({ entry, path }) => [
       ...checkWhole(entry, path, reach),
@@ -121,7 +121,7 @@ function checkRising(entries: { entry: Entry; path: KeyPath }[]): ConfigFinding[
   })
 }
 
-export function isEntry(value: unknown): value is Entry {
+export function isObject(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -3,7 +3,7 @@ import { HOOK_PAYLOAD_PATHS, type HookPayloadKind } from '../contract/hook-paylo
 import type { ConfigProblem } from '../contract/policy.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { type KeyPath, MAX_BYTES, parseYaml } from '../lib/yaml-file.js'
-import { checkLevels, isEntry, type KnownNames } from './check-levels.js'
+import { checkLevels, isObject, type KnownNames } from './check-levels.js'
 import { type CompiledConfig, type LayerSource, PRESET_NAMES, type PresetName } from './compiled.js'
 import { type ConfigFinding, problemAt } from './finding.js'
 import { presetLevels } from './presets.js'
@@ -48,7 +48,7 @@ export function checkSettings(
 ): CheckedSource {
   const value = raw ?? {}
   const parsed = v.safeParse(configSchema, value)
-  if (!isEntry(value)) return { findings: (parsed.issues ?? []).map(findingOf), written: null, reach: below }
+  if (!isObject(value)) return { findings: (parsed.issues ?? []).map(findingOf), written: null, reach: below }
   const reach: KnownNames = { levels: levelsIn(value, below.levels), hooks: hooksIn(value, below.hooks) }
   const base: KnownNames = { levels: levelsIn({ ...value, levels: undefined }, below.levels), hooks: reach.hooks }
   const findings = [
@@ -89,7 +89,7 @@ function checkUnavailable({ prices }: Record<string, unknown>): ConfigFinding[] 
 function checkOverrides(overrides: unknown, reach: KnownNames, ignoresMost: boolean): ConfigFinding[] {
   if (!Array.isArray(overrides)) return []
   return overrides.flatMap((override: unknown, index) => {
-    if (!isEntry(override)) return []
+    if (!isObject(override)) return []
     const levels = levelsIn({ presets: override.presets }, reach.levels)
     const says = Object.keys(override).some((key) => key !== 'when' && override[key] !== null)
     const empty: ConfigFinding[] = says
@@ -109,7 +109,7 @@ function checkOverrides(overrides: unknown, reach: KnownNames, ignoresMost: bool
 }
 
 function checkMonitor(monitor: unknown): ConfigFinding[] {
-  if (!isEntry(monitor)) return []
+  if (!isObject(monitor)) return []
   const warning = monitor.warning_percentage ?? 50
   const critical = monitor.critical_percentage ?? 65
   if (typeof warning !== 'number' || typeof critical !== 'number' || warning < critical) return []
@@ -125,8 +125,8 @@ function levelsIn(value: Record<string, unknown>, below: KnownNames['levels']): 
     if (!Array.isArray(value.presets) || !value.presets.every(isPreset)) return null
     names = new Set(presetLevels(value.presets).keys())
   }
-  const own = Array.isArray(value.levels) ? value.levels.filter(isEntry).map(({ name }) => String(name)) : []
-  const monitor = isEntry(value.context_monitor) ? ['warning', 'critical'] : []
+  const own = Array.isArray(value.levels) ? value.levels.filter(isObject).map(({ name }) => String(name)) : []
+  const monitor = isObject(value.context_monitor) ? ['warning', 'critical'] : []
   return names && new Set([...names, ...monitor, ...own])
 }
 
@@ -135,8 +135,8 @@ function isPreset(name: unknown): name is PresetName {
 }
 
 function hooksIn(value: Record<string, unknown>, below: KnownNames['hooks']): KnownNames['hooks'] {
-  const own = isEntry(value.hooks) ? Object.entries(value.hooks) : []
-  return new Map([...below, ...own.map(([name, hook]) => [name, isEntry(hook) ? hook.type : undefined] as const)])
+  const own = isObject(value.hooks) ? Object.entries(value.hooks) : []
+  return new Map([...below, ...own.map(([name, hook]) => [name, isObject(hook) ? hook.type : undefined] as const)])
 }
 
 /** Sorts findings by the order of the file's keys, then by index in a list. */
@@ -186,16 +186,16 @@ function checkAgents(agents: unknown, source: LayerSource, reach: KnownNames): C
       },
     ]
   const each = (key: string | number, entry: unknown) =>
-    isEntry(entry) ? checkAgent(entry, ['agents', key], reach) : []
+    isObject(entry) ? checkAgent(entry, ['agents', key], reach) : []
   if (Array.isArray(agents)) return [...agents.flatMap((entry, index) => each(index, entry)), ...checkListed(agents)]
-  const entries = isEntry(agents) ? Object.entries(agents) : []
+  const entries = isObject(agents) ? Object.entries(agents) : []
   return [...entries.flatMap(([name, entry]) => each(name, entry)), ...checkMapped(entries)]
 }
 
 function checkListed(agents: unknown[]): ConfigFinding[] {
   const seen = new Set<unknown>()
   return agents.flatMap((entry, index): ConfigFinding[] => {
-    if (!isEntry(entry)) return []
+    if (!isObject(entry)) return []
     const { name } = entry
     const path = ['agents', index, 'name']
     if (isNothing(name))
@@ -211,7 +211,7 @@ function checkListed(agents: unknown[]): ConfigFinding[] {
 function checkMapped(entries: [string, unknown][]): ConfigFinding[] {
   return entries.flatMap(([key, entry]) => {
     const path = ['agents', key]
-    const other = isEntry(entry) && typeof entry.name === 'string' && entry.name !== key
+    const other = isObject(entry) && typeof entry.name === 'string' && entry.name !== key
     const twice: ConfigFinding[] = other
       ? [
           {
@@ -236,8 +236,8 @@ function checkAgent(entry: Entry, path: KeyPath, reach: KnownNames): ConfigFindi
     ...onlyOne(entry, 'prompt', 'prompt_file', path),
     ...onlyOne(entry, 'tools', 'allowed_tools', path),
     ...checkLevels(entry.levels, [...path, 'levels'], reach, true),
-    ...(isEntry(entry.hooks) ? checkHooks(entry.hooks, [...path, 'hooks'], reach) : []),
-    ...(isEntry(entry.workspace) ? checkWorkspace(entry.workspace, [...path, 'workspace']) : []),
+    ...(isObject(entry.hooks) ? checkHooks(entry.hooks, [...path, 'hooks'], reach) : []),
+    ...(isObject(entry.workspace) ? checkWorkspace(entry.workspace, [...path, 'workspace']) : []),
   ]
 }
 
@@ -256,7 +256,7 @@ function checkHooks(hooks: Entry, path: KeyPath, reach: KnownNames): ConfigFindi
   return Object.entries(HOOK_LISTS).flatMap(([list, payload]) => {
     const written: unknown[] = Array.isArray(hooks[list]) ? hooks[list] : []
     return written.flatMap((hook, index): ConfigFinding[] => {
-      if (isEntry(hook)) return checkWhen(hook.when, [payload], [...path, list, index, 'when'])
+      if (isObject(hook)) return checkWhen(hook.when, [payload], [...path, list, index, 'when'])
       if (typeof hook !== 'string' || reach.hooks.has(hook)) return []
       const hint = (): string => {
         const nearest = nearestName(hook, [...reach.hooks.keys()])
@@ -281,8 +281,8 @@ function checkWhen(when: unknown, payloads: readonly HookPayloadKind[], path: Ke
 }
 
 function checkNamedHooks(hooks: unknown): ConfigFinding[] {
-  return (isEntry(hooks) ? Object.entries(hooks) : []).flatMap(([name, hook]) =>
-    isEntry(hook) ? checkWhen(hook.when, EVERY_PAYLOAD, ['hooks', name, 'when']) : [],
+  return (isObject(hooks) ? Object.entries(hooks) : []).flatMap(([name, hook]) =>
+    isObject(hook) ? checkWhen(hook.when, EVERY_PAYLOAD, ['hooks', name, 'when']) : [],
   )
 }
 

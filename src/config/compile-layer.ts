@@ -1,7 +1,7 @@
 import type { Action } from '../contract/level.js'
-import type { CompiledConfig, Hook, Layer, LevelChange, OverrideWhen, Settings } from './compiled.js'
+import type { CompiledConfig, ConfigLayer, HookSettings, LayerSettings, LevelChange, OverrideWhen } from './compiled.js'
 import type { WrittenLevel } from './level-schema.js'
-import { targetOf } from './notify-schema.js'
+import { toNotifyTarget } from './notify-schema.js'
 import { parsePosition } from './position.js'
 import type { WrittenConfig, WrittenPolicy } from './schema.js'
 
@@ -12,7 +12,7 @@ import type { WrittenConfig, WrittenPolicy } from './schema.js'
 export function addLayer(
   config: CompiledConfig,
   written: WrittenConfig,
-  { source, from }: Pick<Layer, 'source' | 'from'>,
+  { source, from }: Pick<ConfigLayer, 'source' | 'from'>,
   userHome: string,
 ): CompiledConfig {
   const overrides = (written.overrides ?? []).map(({ when, ...policy }) => ({
@@ -26,7 +26,7 @@ export function addLayer(
     budgets: { ...config.budgets, ...withoutEmpty(written.budgets) },
     limits: { ...config.limits, ...withoutEmpty(written.limits) },
     prices: { ...config.prices, ...mapValues(written.prices, withoutEmpty) },
-    hooks: { ...config.hooks, ...mapValues(written.hooks, (hook) => withoutEmpty(hook) as Hook) },
+    hooks: { ...config.hooks, ...mapValues(written.hooks, (hook) => withoutEmpty(hook) as HookSettings) },
     agents: { ...config.agents, ...agentsByName(written.agents) },
   }
 }
@@ -35,7 +35,7 @@ function agentsByName(agents: WrittenConfig['agents']): CompiledConfig['agents']
   return Array.isArray(agents) ? Object.fromEntries(agents.map((agent) => [agent.name, agent])) : (agents ?? {})
 }
 
-function settingsOf(written: WrittenPolicy): Settings {
+function settingsOf(written: WrittenPolicy): LayerSettings {
   const { handoff, guards, archive, status_line: statusLine } = written
   return withoutEmpty({
     enabled: written.enabled,
@@ -70,7 +70,7 @@ function settingsOf(written: WrittenPolicy): Settings {
       ...withoutEmpty({ segments: statusLine.segments, style: statusLine.style }),
       ...(statusLine.width === undefined ? {} : { width: statusLine.width }),
     },
-    notify: written.notify?.map(targetOf),
+    notify: written.notify?.map(toNotifyTarget),
   })
 }
 
@@ -81,7 +81,7 @@ function changeOf({ name, at, actions, mode }: WrittenLevel, key: string): Level
 }
 
 /** Applies `context_monitor`: the preset `sm` with other percentages, below the file's own keys. */
-function withMonitor(set: Settings, monitor: WrittenConfig['context_monitor']): Settings {
+function withMonitor(set: LayerSettings, monitor: WrittenConfig['context_monitor']): LayerSettings {
   if (!monitor) return set
   const presets = set.presets ?? []
   const figures = [

@@ -33,13 +33,13 @@ export interface CompiledCopy {
 /** Reads the compiled copy. Null when there is none or it is damaged; it is then compiled again. */
 export function readCompiled(folder: string, paths: readonly string[]): CompiledCopy | null {
   try {
-    const copy = JSON.parse(readFileSync(copyPath(folder, paths), 'utf8')) as CompiledCopy
+    const copy = JSON.parse(readFileSync(compiledCopyPath(folder, paths), 'utf8')) as CompiledCopy
     const usable =
       copy.version === 4 &&
       copy.config?.version === 1 &&
       Array.isArray(copy.config.layers) &&
       Array.isArray(copy.problems)
-    return usable && copy.mark.startsWith(namesMark(paths)) ? copy : null
+    return usable && copy.mark.startsWith(fileListKey(paths)) ? copy : null
   } catch {
     return null
   }
@@ -47,7 +47,7 @@ export function readCompiled(folder: string, paths: readonly string[]): Compiled
 
 /** Stores the compiled copy. False in a read-only home, where every process compiles for itself. */
 export function writeCompiled(folder: string, paths: readonly string[], copy: CompiledCopy): boolean {
-  const path = copyPath(folder, paths)
+  const path = compiledCopyPath(folder, paths)
   const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}`
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -69,11 +69,11 @@ function removeQuietly(path: string): void {
 }
 
 /** Identifies the files by name, because two projects with the same hash must not share a copy. */
-export function namesMark(paths: readonly string[]): string {
+export function fileListKey(paths: readonly string[]): string {
   return `${JSON.stringify(paths)}|`
 }
 
-export function copyPath(folder: string, paths: readonly string[]): string {
+export function compiledCopyPath(folder: string, paths: readonly string[]): string {
   return join(folder, `${nameHash(paths.join('\0'))}.json`)
 }
 

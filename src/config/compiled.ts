@@ -5,8 +5,8 @@ import type { WrittenAgent } from './agent-schema.js'
 export const PRESET_NAMES = ['default', 'full-window', 'sm', 'mpm', 'tens', 'quiet'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
-export const LAYERS = ['user', 'project', 'environment', 'flags'] as const
-export type LayerSource = (typeof LAYERS)[number]
+export const LAYER_SOURCES = ['user', 'project', 'environment', 'flags'] as const
+export type LayerSource = (typeof LAYER_SOURCES)[number]
 
 /** An entry of `levels`. Keys that it omits are inherited from the level of that name. */
 export interface LevelChange {
@@ -21,7 +21,7 @@ export interface LevelChange {
 }
 
 /** The checked settings of one source. An absent key was not written. */
-export interface Settings {
+export interface LayerSettings {
   enabled?: boolean
   presets?: PresetName[]
   levels?: LevelChange[]
@@ -45,19 +45,19 @@ export interface OverrideWhen {
 /** Settings for the sessions that match `when`. */
 interface Override {
   when: OverrideWhen
-  set: Settings
+  set: LayerSettings
 }
 
 /** The settings of one source with its overrides. */
-export interface Layer {
+export interface ConfigLayer {
   source: LayerSource
   /** Description for users: `user file ~/.config/baton/config.yaml`. */
   from: string
-  set: Settings
+  set: LayerSettings
   overrides: Override[]
 }
 
-export interface Hook {
+export interface HookSettings {
   type: 'shell' | 'webhook' | 'slack' | 'discord'
   [key: string]: unknown
 }
@@ -76,19 +76,19 @@ interface Price {
  */
 export interface CompiledConfig {
   version: 1
-  layers: Layer[]
+  layers: ConfigLayer[]
   /** Null when there is no limit. */
   budgets: { usd: number | null; tokens: number | null; turns: number | null; minutes: number | null }
   limits: { jobs: number | null; jobs_per_agent: number | null }
   /** Prices by model pattern. */
   prices: Record<string, Price>
-  hooks: Record<string, Hook>
+  hooks: Record<string, HookSettings>
   /** Agents by name, as written. `resolve-agent.ts` turns one into a job. */
   agents: Record<string, WrittenAgent>
 }
 
 /** A remark about a written key that does not have its full effect yet. */
-export interface Note {
+export interface KeyNote {
   key: string
   file: string
   text: string

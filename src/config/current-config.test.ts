@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createConfigHome, trustFile } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
-import { type CompiledCopy, copyPath, readCompiled, writeCompiled } from './compiled-copy.js'
+import { type CompiledCopy, compiledCopyPath, readCompiled, writeCompiled } from './compiled-copy.js'
 import { policyFor } from './policy-for.js'
 
 let fixture: ReturnType<typeof createConfigHome>
@@ -238,14 +238,14 @@ describe('the compiled copy', () => {
 
   test('a compiled copy of other files is not used, even under the same name', () => {
     writeCompiled(fixture.home.compiled, ['/a', '/b'], copy)
-    const other = copyPath(fixture.home.compiled, ['/a', '/c'])
-    writeFileSync(other, readFileSync(copyPath(fixture.home.compiled, ['/a', '/b'])))
+    const other = compiledCopyPath(fixture.home.compiled, ['/a', '/c'])
+    writeFileSync(other, readFileSync(compiledCopyPath(fixture.home.compiled, ['/a', '/b'])))
     expect(readCompiled(fixture.home.compiled, ['/a', '/c'])).toBeNull()
   })
 
   test('every set of files has its own name for the compiled copy', () => {
     const names = Array.from({ length: 2_000 }, (_, i) =>
-      copyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]),
+      compiledCopyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]),
     )
     expect(new Set(names).size).toBe(2_000)
   })

@@ -2,9 +2,9 @@ import { homedir } from 'node:os'
 import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { Home } from '../lib/home.js'
 import { type CompiledConfig, emptyConfig } from './compiled.js'
-import { type CompiledCopy, namesMark, readCompiled, writeCompiled } from './compiled-copy.js'
+import { type CompiledCopy, fileListKey, readCompiled, writeCompiled } from './compiled-copy.js'
 import { type Env, withEnvironment } from './environment.js'
-import { findProjectFile, stampOf } from './find-project.js'
+import { fileStampOf, findProjectFile } from './find-project.js'
 import type { LoadedConfig, LoadOptions } from './load-config.js'
 import { acceptedHash, realFolderOf } from './trust.js'
 
@@ -53,8 +53,8 @@ interface CurrentConfig {
 export function currentConfig({ home, project, env, load, memory }: CurrentOptions): CurrentConfig {
   const projectFile = project === null ? null : findProjectFile(project, env.HOME || homedir())
   const paths = projectFile === null ? [home.config] : [home.config, projectFile]
-  const stamps = paths.map(stampOf)
-  const names = namesMark(paths)
+  const stamps = paths.map(fileStampOf)
+  const names = fileListKey(paths)
   const accepted = projectFile === null ? null : acceptedIn(home.trust, projectFile)
   const mark = `${names}${stamps.map((stamp) => stamp.mark).join('|')}${accepted === null ? '' : `|${accepted}`}`
   if (!stamps.some(({ exists }) => exists))
@@ -68,7 +68,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
   }
   // The copy holds only the files; each session adds its own environment.
   const userPaths = [home.config]
-  const userNames = namesMark(userPaths)
+  const userNames = fileListKey(userPaths)
   const user = projectFile === null ? kept : (readCompiled(home.compiled, userPaths) ?? memory?.get(userNames))
   const lastGoodUser = user?.good === true ? user.config : null
   const loaded = load({ home, project, env: { HOME: env.HOME }, lastGoodUser })

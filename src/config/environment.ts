@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../contract/policy.js'
 import { nearestName } from '../lib/nearest-name.js'
-import { type CompiledConfig, type Layer, PRESET_NAMES, type PresetName, type Settings } from './compiled.js'
+import { type CompiledConfig, type ConfigLayer, type LayerSettings, PRESET_NAMES, type PresetName } from './compiled.js'
 
 export type Env = Record<string, string | undefined>
 
@@ -15,16 +15,16 @@ export function withEnvironment(
   config: CompiledConfig,
   env: Env,
 ): { config: CompiledConfig; problems: ConfigProblem[] } {
-  const set: Settings = {}
+  const set: LayerSettings = {}
   const problems: ConfigProblem[] = []
   readEnabled(env.BATON_ENABLED, set, problems)
   readPresets(env.BATON_PRESETS, set, problems)
   if (Object.keys(set).length === 0) return { config, problems }
-  const layer: Layer = { source: 'environment', from: 'environment', set, overrides: [] }
+  const layer: ConfigLayer = { source: 'environment', from: 'environment', set, overrides: [] }
   return { config: { ...config, layers: [...config.layers, layer] }, problems }
 }
 
-function readEnabled(written: string | undefined, set: Settings, problems: ConfigProblem[]): void {
+function readEnabled(written: string | undefined, set: LayerSettings, problems: ConfigProblem[]): void {
   const word = written?.trim().toLowerCase()
   if (!word) return
   if (ON.includes(word)) set.enabled = true
@@ -35,7 +35,7 @@ function readEnabled(written: string | undefined, set: Settings, problems: Confi
     )
 }
 
-function readPresets(written: string | undefined, set: Settings, problems: ConfigProblem[]): void {
+function readPresets(written: string | undefined, set: LayerSettings, problems: ConfigProblem[]): void {
   if (!written?.trim()) return
   const names = written.split(',').map((name) => name.trim())
   if (names.length === 1 && names[0] === 'none') {

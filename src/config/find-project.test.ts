@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findProjectFile, stampOf } from './find-project.js'
+import { fileStampOf, findProjectFile } from './find-project.js'
 
 let folder: string
 let me: string
@@ -66,25 +66,25 @@ describe('findProjectFile', () => {
   })
 })
 
-describe('stampOf', () => {
+describe('fileStampOf', () => {
   test('the stamp changes when a file is replaced by one of the same size and time', () => {
     const file = put('a.yaml')
     utimesSync(file, 1_000, 1_000)
-    const before = stampOf(file)
+    const before = fileStampOf(file)
     const other = put('b.yaml')
     utimesSync(other, 1_000, 1_000)
     renameSync(other, file)
-    const after = stampOf(file)
+    const after = fileStampOf(file)
     expect(after).toMatchObject({ exists: true, size: before.size, mtimeMs: before.mtimeMs })
     expect(after.mark).not.toBe(before.mark)
   })
 
   test('the stamp of an unreadable path differs from that of a missing file', () => {
-    expect(stampOf(join(folder, 'none'))).toMatchObject({ exists: false, mtimeMs: 0, size: 0 })
-    expect(stampOf(join(put('file'), 'below'))).toMatchObject({ exists: false })
-    expect(stampOf(join(folder, 'x'.repeat(300)))).toMatchObject({ exists: false })
-    expect(stampOf(join(folder, 'a\0b'))).toMatchObject({ exists: false })
+    expect(fileStampOf(join(folder, 'none'))).toMatchObject({ exists: false, mtimeMs: 0, size: 0 })
+    expect(fileStampOf(join(put('file'), 'below'))).toMatchObject({ exists: false })
+    expect(fileStampOf(join(folder, 'x'.repeat(300)))).toMatchObject({ exists: false })
+    expect(fileStampOf(join(folder, 'a\0b'))).toMatchObject({ exists: false })
     symlinkSync('loop', join(folder, 'loop'))
-    expect(stampOf(join(folder, 'loop'))).toMatchObject({ exists: true, mark: 'error:ELOOP' })
+    expect(fileStampOf(join(folder, 'loop'))).toMatchObject({ exists: true, mark: 'error:ELOOP' })
   })
 })

@@ -17,7 +17,7 @@ export function findProjectFile(start: string, userHome: string): string | null 
   if (!isAbsolute(start) || start.length > LONGEST_PATH) return null
   for (const folder of foldersToSearch(resolve(start), userHome)) {
     const path = join(folder, PROJECT_FILE)
-    if (stampOf(path).exists) return path
+    if (fileStampOf(path).exists) return path
   }
   return null
 }
@@ -25,7 +25,7 @@ export function findProjectFile(start: string, userHome: string): string | null 
 function foldersToSearch(start: string, userHome: string): string[] {
   const upward = [start]
   for (let folder = start; dirname(folder) !== folder; folder = dirname(folder)) upward.push(dirname(folder))
-  const gitRoot = upward.findIndex((folder) => stampOf(join(folder, '.git')).exists)
+  const gitRoot = upward.findIndex((folder) => fileStampOf(join(folder, '.git')).exists)
   if (gitRoot >= 0) return upward.slice(0, gitRoot + 1)
   const below = relative(userHome, start)
   return below === '' || below.startsWith('..') ? [start] : upward.slice(0, below.split('/').length)
@@ -49,7 +49,7 @@ const IMPOSSIBLE = ['ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
  * Returns the state of a file.
  * An unreadable path counts as existing, so that reading it reports what is wrong.
  */
-export function stampOf(path: string): Stamp {
+export function fileStampOf(path: string): Stamp {
   try {
     const stat = statSync(path, { throwIfNoEntry: false })
     if (!stat) return absent(path)

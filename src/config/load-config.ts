@@ -13,12 +13,12 @@ import {
   type CompiledConfig,
   emptyConfig,
   type FileStamp,
+  type KeyNote,
   type LayerSource,
   type LevelChange,
-  type Note,
 } from './compiled.js'
 import { type Env, withEnvironment } from './environment.js'
-import { findProjectFile, PROJECT_FILE, stampOf } from './find-project.js'
+import { fileStampOf, findProjectFile, PROJECT_FILE } from './find-project.js'
 import { keyText, problemAt, type SourcePlace } from './finding.js'
 import { policyFor } from './policy-for.js'
 import { comparePositions } from './position.js'
@@ -50,7 +50,7 @@ export interface LoadedConfig {
   /** False when a source has a problem. `config` then omits every source with a problem. */
   ok: boolean
   problems: ConfigProblem[]
-  notes: Note[]
+  notes: KeyNote[]
   files: FileStamp[]
   config: CompiledConfig
   /** The settings of the user's file alone. Null when the file is refused. */
@@ -99,7 +99,7 @@ export function loadConfig({ home, project, cwd, env, flags, lastGoodUser = null
   }
   const sources: Source[] = []
   for (const [source, path] of paths) {
-    const { exists, mtimeMs, size } = stampOf(path)
+    const { exists, mtimeMs, size } = fileStampOf(path)
     loaded.files.push({ path, exists, mtimeMs, size })
     if (!exists) loaded.notes.push(...notesOnOtherName(path))
     else sources.push(...readSource(source, path, userHome, home.trust, loaded))
@@ -201,7 +201,7 @@ const ignoredText = (reason: string): string =>
   `ignored (${reason}): the file is not trusted; run \`baton trust\` to accept it`
 
 /** Notes a file that users may take for the configuration, but that is never read. */
-function notesOnOtherName(path: string): Note[] {
+function notesOnOtherName(path: string): KeyNote[] {
   const other = path.replace(/\.yaml$/, '.yml')
   return other !== path && existsSync(other)
     ? [{ key: '', file: other, text: `not read: rename it to ${basename(path)}` }]
@@ -216,7 +216,7 @@ const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
 const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
 
 /** Notes about written keys that do not have their full effect. Keys of presets are never noted. */
-function notesOn(written: WrittenConfig, file: string): Note[] {
+function notesOn(written: WrittenConfig, file: string): KeyNote[] {
   return [
     ...notesOnPolicy(written, ''),
     ...(written.overrides ?? []).flatMap((override, index) => notesOnPolicy(override, `overrides[${index}].`)),
@@ -224,7 +224,7 @@ function notesOn(written: WrittenConfig, file: string): Note[] {
   ].map((note) => ({ ...note, file }))
 }
 
-function notesOnAgents(agents: WrittenConfig['agents']): Omit<Note, 'file'>[] {
+function notesOnAgents(agents: WrittenConfig['agents']): Omit<KeyNote, 'file'>[] {
   const entries = Array.isArray(agents)
     ? agents.map((agent, index) => [`agents[${index}]`, agent] as const)
     : Object.entries(agents ?? {}).map(([name, agent]) => [keyText(['agents', name]), agent] as const)
@@ -263,8 +263,8 @@ function notesOnAgents(agents: WrittenConfig['agents']): Omit<Note, 'file'>[] {
   })
 }
 
-function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
-  const notes: Omit<Note, 'file'>[] = []
+function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<KeyNote, 'file'>[] {
+  const notes: Omit<KeyNote, 'file'>[] = []
   if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
     notes.push({
       key: `${prefix}must_survive`,
@@ -285,7 +285,7 @@ function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file
 }
 
 /** Notes levels that a file moved past each other: allowed, but seldom intended. */
-function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: string): Note[] {
+function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: string): KeyNote[] {
   const presets = config.layers.findLast(({ set }) => set.presets)?.set.presets ?? ['default']
   const intended = [...presetLevels(presets).values()]
   const base = { ...config, layers: config.layers.map((layer) => ({ ...layer, overrides: [] })) }

@@ -84,7 +84,7 @@ export const notify = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     const values: unknown[] = dataset.value
-    const keys = values.map((value) => JSON.stringify(targetOf(value)))
+    const keys = values.map((value) => JSON.stringify(toNotifyTarget(value)))
     keys.forEach((key, index) => {
       const first = keys.indexOf(key)
       if (first === index) return
@@ -105,7 +105,7 @@ interface WrittenEntry {
 }
 
 /** Returns a checked entry with its defaults. Forms without `via` are those of earlier versions. */
-export function targetOf(written: unknown): NotifyTarget {
+export function toNotifyTarget(written: unknown): NotifyTarget {
   const entry = entryFrom(written as 'bell' | 'desktop' | { command: string } | { webhook: string } | WrittenEntry)
   return {
     via: entry.via,

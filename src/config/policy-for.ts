@@ -1,7 +1,7 @@
 import type { Level, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { PolicySubject } from '../contract/policy-subject.js'
-import type { CompiledConfig, LevelChange, OverrideWhen, Settings } from './compiled.js'
+import type { CompiledConfig, LayerSettings, LevelChange, OverrideWhen } from './compiled.js'
 import { presetLevels } from './presets.js'
 
 /**
@@ -48,7 +48,7 @@ function defaultPolicy(): Policy {
  * Applies one set of settings. Presets replace all levels.
  * `must_survive` and `redact` are united, so that no project can remove a line of the user.
  */
-function apply(policy: Policy, levels: Map<string, Level>, set: Settings, place: string): Map<string, Level> {
+function apply(policy: Policy, levels: Map<string, Level>, set: LayerSettings, place: string): Map<string, Level> {
   const { redact, ...archive } = set.archive ?? {}
   if (set.enabled !== undefined) policy.enabled = set.enabled
   if (set.compaction !== undefined) policy.compaction = set.compaction

@@ -2,11 +2,11 @@ import type { ProjectFile } from '../contract/policy.js'
 import { addLayer } from './compile-layer.js'
 import {
   type CompiledConfig,
+  type ConfigLayer,
   emptyConfig,
-  type Layer,
+  type LayerSettings,
   type LevelChange,
   PRESET_NAMES,
-  type Settings,
 } from './compiled.js'
 import { keyText } from './finding.js'
 import { presetLevels } from './presets.js'
@@ -31,7 +31,7 @@ const MOST_LEVELS = 16
 export function addUntrusted(
   config: CompiledConfig,
   written: WrittenConfig,
-  from: Layer['from'],
+  from: ConfigLayer['from'],
   userHome: string,
 ): { config: CompiledConfig; ignored: Ignored[] } {
   const ignored = [...ignoredKeys(written, ''), ...ignoredInOverrides(written)]
@@ -43,7 +43,7 @@ export function addUntrusted(
   const [layer] = addLayer(emptyConfig(), readable, { source: 'project', from }, userHome).layers
   const reserved = reservedNames(config)
   let room = MOST_LEVELS
-  const keep = (set: Settings, prefix: string): Settings => {
+  const keep = (set: LayerSettings, prefix: string): LayerSettings => {
     const levels = (set.levels ?? []).flatMap((change): LevelChange[] => {
       const key = `${prefix}${change.key}`
       const reason = whyNoLevel(change, reserved) ?? (room === 0 ? `more than ${MOST_LEVELS} levels` : null)
@@ -61,7 +61,7 @@ export function addUntrusted(
     const { statusLine } = set
     return { ...(levels.length > 0 ? { levels } : {}), ...(statusLine ? { statusLine } : {}) }
   }
-  const kept: Layer = {
+  const kept: ConfigLayer = {
     ...layer!,
     set: keep(layer!.set, ''),
     overrides: layer!.overrides.map(({ when, set }, index) => ({ when, set: keep(set, `overrides[${index}].`) })),

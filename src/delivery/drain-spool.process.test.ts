@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../testing/engine-session.js'
-import { answerOne, drainSpool } from './drain-spool.js'
+import { answerWaitingHook, drainSpool } from './drain-spool.js'
 import { readSpooled } from './spool.js'
 
 let app: TestApp
@@ -35,18 +35,18 @@ function spoolToolBatch(used: number): string {
 test('an engine does not withdraw a message when it finds a signal that another engine has answered', () => {
   const id = spoolToolBatch(90_000)
   const held = readSpooled(spool, id)!
-  expect(said(answerOne(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
+  expect(said(answerWaitingHook(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
   app.secondEngine().take(held.raw, { deliver: 'outbox', signalId: id, unserved: true })
   expect(s.messages('context').map((message) => message.status)).toEqual(['sent'])
   expect(existsSync(join(app.outbox, s.id))).toBe(false)
-  expect(said(answerOne(app.engine, spool, spoolToolBatch(91_000))).agent).toBeNull()
+  expect(said(answerWaitingHook(app.engine, spool, spoolToolBatch(91_000))).agent).toBeNull()
   expect(readdirSync(spool)).toEqual([])
 })
 
 test('a hook whose signal another engine processed first finds its message in the outbox', () => {
   const id = spoolToolBatch(90_000)
   drainSpool(app.secondEngine(), spool)
-  expect(answerOne(app.engine, spool, id)).toBe('')
+  expect(answerWaitingHook(app.engine, spool, id)).toBe('')
   expect(existsSync(join(app.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
 
@@ -91,12 +91,12 @@ test('a compaction whose hook waits is left to that hook, and later signals of t
   const begins = leaveCompaction('PreCompact', process.pid)
   expect(drainSpool(app.engine, spool)).toBe(0)
   expect(readdirSync(spool)).toEqual([begins])
-  answerOne(app.engine, spool, begins)
+  answerWaitingHook(app.engine, spool, begins)
   expect(readdirSync(spool)).toEqual([])
   expect(s.record().state).toBe('compacting')
   const goesOn = leaveCompaction('SessionStart-compact', process.pid)
   expect(drainSpool(app.engine, spool)).toBe(0)
-  expect(said(answerOne(app.engine, spool, goesOn)).agent).toMatch(/This conversation was just compacted/)
+  expect(said(answerWaitingHook(app.engine, spool, goesOn)).agent).toMatch(/This conversation was just compacted/)
   expect(readdirSync(spool)).toEqual([])
 })
 
@@ -114,7 +114,7 @@ test('a hook that waits for the answer to any event keeps its signal from other 
   const waits = (pid: number) => `${session}.${Math.floor(Date.now() / 1000)}.${micros}.${pid}.${kind}-now`
   renameSync(join(spool, id), join(spool, waits(process.pid)))
   expect(drainSpool(app.secondEngine(), spool)).toBe(0)
-  expect(said(answerOne(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
+  expect(said(answerWaitingHook(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
   renameSync(join(spool, spoolToolBatch(91_000)), join(spool, waits(nobody())))
   expect(drainSpool(app.engine, spool)).toBe(1)
 })

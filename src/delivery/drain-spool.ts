@@ -3,7 +3,15 @@ import type { RawSignal } from '../contract/signal.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { scaleTimeout } from '../lib/patience.js'
-import { dropSpooled, isAwaited, listSpool, putAside, readSpooled, type Spooled, sessionOf } from './spool.js'
+import {
+  dropSpooled,
+  isHookWaiting,
+  listSpool,
+  moveSignalAside,
+  readSpooled,
+  type SpooledSignal,
+  sessionOfSpooled,
+} from './spool.js'
 
 const LIFE_MS = 30_000
 const SETTLE_MS = 250
@@ -34,14 +42,14 @@ export function drainSpool(engine: SignalTaker, spool: string, options: DrainOpt
   for (;;) {
     const before = taken
     const ids = listSpool(spool, new Date(), options.youngestMs)
-    const held = new Set(ids.filter((id) => isAwaited(id, new Date())).map(sessionOf))
-    const lastOf = new Map(ids.map((id) => [sessionOf(id), id]))
+    const held = new Set(ids.filter((id) => isHookWaiting(id, new Date())).map(sessionOfSpooled))
+    const lastOf = new Map(ids.map((id) => [sessionOfSpooled(id), id]))
     for (const id of ids) {
       if (Date.now() > end) return taken
-      if (held.has(sessionOf(id))) continue
+      if (held.has(sessionOfSpooled(id))) continue
       const signal = readSpooled(spool, id)
       if (!signal) continue
-      if (options.wait && lastOf.get(sessionOf(id)) === id) settle(engine, signal)
+      if (options.wait && lastOf.get(sessionOfSpooled(id)) === id) settle(engine, signal)
       takeSpooled(engine, signal, 'outbox')
       taken++
     }
@@ -49,7 +57,7 @@ export function drainSpool(engine: SignalTaker, spool: string, options: DrainOpt
   }
 }
 
-function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | 'outbox'): string {
+function takeSpooled(engine: SignalTaker, signal: SpooledSignal, deliver: 'answer' | 'outbox'): string {
   try {
     // Only the engine that answers a hook was started by that hook.
     const origin = deliver === 'answer' ? 'hook' : 'user'
@@ -64,7 +72,7 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
       id: signal.id,
       reason: reasonOf(error),
     })
-    putAside(signal.path)
+    moveSignalAside(signal.path)
     return ''
   }
 }
@@ -73,7 +81,7 @@ function takeSpooled(engine: SignalTaker, signal: Spooled, deliver: 'answer' | '
  * Waits until the transcript is complete.
  * The client writes it shortly after its events, and no client waits for this process.
  */
-function settle(engine: SignalTaker, signal: Spooled): void {
+function settle(engine: SignalTaker, signal: SpooledSignal): void {
   const end = Date.now() + scaleTimeout(SETTLE_MS)
   while (!engine.settled(signal.raw) && Date.now() < end) pause(STEP_MS)
 }
@@ -84,8 +92,8 @@ function pause(ms: number): void {
 
 /** Processes earlier signals of a session: its start comes before its first status line. */
 export function drainSession(engine: SignalTaker, spool: string, session: string): void {
-  for (const id of listSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
-    if (isAwaited(id, new Date())) return
+  for (const id of listSpool(spool, new Date()).filter((one) => sessionOfSpooled(one) === session)) {
+    if (isHookWaiting(id, new Date())) return
     const signal = readSpooled(spool, id)
     if (signal) takeSpooled(engine, signal, 'outbox')
   }
@@ -94,11 +102,11 @@ export function drainSession(engine: SignalTaker, spool: string, session: string
 /**
  * Processes earlier signals of the session and then the one whose hook waits. Returns its answer.
  */
-export function answerOne(engine: SignalTaker, spool: string, id: string): string {
-  const session = sessionOf(id)
+export function answerWaitingHook(engine: SignalTaker, spool: string, id: string): string {
+  const session = sessionOfSpooled(id)
   for (const other of listSpool(spool, new Date())) {
-    if (other === id || sessionOf(other) !== session) continue
-    if (isAwaited(other, new Date())) break
+    if (other === id || sessionOfSpooled(other) !== session) continue
+    if (isHookWaiting(other, new Date())) break
     const signal = readSpooled(spool, other)
     if (signal) takeSpooled(engine, signal, 'outbox')
   }
@@ -117,7 +125,7 @@ export function drainUnderLock(engine: SignalTaker, spool: string, lock: string)
   for (;;) {
     drainSpool(engine, spool, { wait: true })
     rmSync(lock, { force: true })
-    if (!listSpool(spool, new Date()).some((id) => !isAwaited(id, new Date()) && readSpooled(spool, id) !== null))
+    if (!listSpool(spool, new Date()).some((id) => !isHookWaiting(id, new Date()) && readSpooled(spool, id) !== null))
       return
     try {
       writeFileSync(lock, `${process.pid} ${Math.floor(Date.now() / 1000) + 35}\n`, { flag: 'wx', mode: 0o600 })

@@ -6,7 +6,7 @@ import { readNamedText } from '../lib/named-file.js'
 import { isRunning } from '../lib/process-info.js'
 
 /** A signal that is stored in a file until the store has it. */
-export interface Spooled {
+export interface SpooledSignal {
   id: string
   path: string
   raw: RawSignal
@@ -18,7 +18,7 @@ const LARGEST_SIGNAL = 256 * 1024 * 1024
 /** Lists the ids of spooled signals, oldest first, without those younger than `youngestMs`. */
 export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
   if (!existsSync(dir)) return []
-  const ids = readdirSync(dir).sort(bySequence)
+  const ids = readdirSync(dir).sort(compareByTime)
   return youngestMs === 0
     ? ids
     : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
@@ -35,15 +35,15 @@ const AWAITED_MS = 30_000
  * summariser or the session after it.
  * The names come from `launcher.sh`.
  */
-export function isSaidNow(id: string): boolean {
+export function needsImmediateAnswer(id: string): boolean {
   return /\.(PreCompact|SessionStart-(compact|clear))$/.test(id)
 }
 
 /** Returns whether the hook of this signal still waits for the answer of its own engine. */
-export function isAwaited(id: string, now: Date): boolean {
+export function isHookWaiting(id: string, now: Date): boolean {
   const [, seconds, , pid] = id.split('.')
   return (
-    (isSaidNow(id) || id.endsWith('-now')) &&
+    (needsImmediateAnswer(id) || id.endsWith('-now')) &&
     now.getTime() - Number(seconds) * 1000 < AWAITED_MS &&
     isRunning(Number(pid))
   )
@@ -54,7 +54,7 @@ export function isAwaited(id: string, now: Date): boolean {
  * Null when the signal is gone or incomplete, or the id is no signal's name.
  * A signal torn by a kill is deleted after 15 seconds.
  */
-export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
+export function readSpooled(dir: string, id: string, now = new Date()): SpooledSignal | null {
   if (!/^[\w.-]+$/.test(id)) return null
   const path = join(dir, id)
   const text = readIfThere(path)
@@ -66,7 +66,7 @@ export function readSpooled(dir: string, id: string, now = new Date()): Spooled 
 }
 
 /** Returns the session id with which a spooled signal's name begins. */
-export function sessionOf(id: string): string {
+export function sessionOfSpooled(id: string): string {
   return id.split('.', 1)[0]!
 }
 
@@ -82,7 +82,7 @@ function momentOf(id: string): number | null {
 }
 
 /** Moves a signal that can never be processed into the folder `aside`, where it can be examined. */
-export function putAside(path: string): void {
+export function moveSignalAside(path: string): void {
   const aside = join(dirname(dirname(path)), 'aside')
   mkdirSync(aside, { recursive: true, mode: 0o700 })
   renameSync(path, join(aside, basename(path)))
@@ -97,7 +97,7 @@ export function dropSpooled(path: string): void {
 }
 
 /** Orders `<session>.<seconds>.<micros>.<pid>.<kind>` by time over all sessions. */
-export function bySequence(a: string, b: string): number {
+export function compareByTime(a: string, b: string): number {
   const [, as = '', au = ''] = a.split('.')
   const [, bs = '', bu = ''] = b.split('.')
   return `${as}.${au}` < `${bs}.${bu}` ? -1 : 1

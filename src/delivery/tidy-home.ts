@@ -6,7 +6,12 @@ const DAY_MS = 24 * 3_600_000
 const KEEP_MS = 7 * DAY_MS
 
 /** Returns the folders of a home that are tidied. */
-export function placesOf({ root, live, outbox, facts }: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): Places {
+export function tidiedFoldersOf({
+  root,
+  live,
+  outbox,
+  facts,
+}: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): TidiedFolders {
   return {
     live,
     outbox,
@@ -17,7 +22,7 @@ export function placesOf({ root, live, outbox, facts }: Pick<Home, 'root' | 'liv
   }
 }
 
-export interface Places {
+export interface TidiedFolders {
   live: string
   outbox: string
   code: string
@@ -32,7 +37,7 @@ export interface Places {
  * Deletes old readings, old session files, unprocessable signals and code of other builds.
  * False when it already ran today.
  */
-export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: Places, now: Date): boolean {
+export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: TidiedFolders, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (now.getTime() - last < DAY_MS) return false
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })

@@ -1,10 +1,10 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
-import { bySequence } from './spool.js'
+import { compareByTime } from './spool.js'
 
 /** Signals that hooks spooled for the server without waiting for an answer. */
-export interface LeftSignals {
+export interface UnansweredSignals {
   /** Returns new ids since the last call, oldest first. Some may be gone or incomplete. */
   take(): string[]
   close(): void
@@ -18,7 +18,7 @@ const GATHER_MS = 10
  * Returns null where a folder cannot be watched.
  * A signal whose end is not yet written is seen again when it is.
  */
-export function watchSpool(dir: string, log: Log, arrived: () => void): LeftSignals | null {
+export function watchSpool(dir: string, log: Log, arrived: () => void): UnansweredSignals | null {
   const seen = new Set<string>()
   let timer: NodeJS.Timeout | null = null
   const stopWaiting = (): void => {
@@ -45,7 +45,7 @@ export function watchSpool(dir: string, log: Log, arrived: () => void): LeftSign
   return {
     take() {
       stopWaiting()
-      const ids = [...seen].sort(bySequence)
+      const ids = [...seen].sort(compareByTime)
       seen.clear()
       return ids
     },

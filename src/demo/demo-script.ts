@@ -9,17 +9,17 @@ export const DEMO_SEAT = 'offers'
 /**
  * A reason that only the first agent knows. In the second session it proves that the brief arrived.
  */
-export const WHY = 'because the shop opens on Monday'
-export const LAST_WORDS = 'All offers are written.'
+export const DEMO_REASON = 'because the shop opens on Monday'
+export const LAST_ANSWER = 'All offers are written.'
 
 /** A decision of the first agent that the scripted brief leaves out. */
-export const DECISION = 'I decided on one offer a line rather than a table, because the shop reads them so.'
+export const OFFERS_DECISION = 'I decided on one offer a line rather than a table, because the shop reads them so.'
 
 /** A typical brief: good, but it leaves out what the agent takes for granted. */
 const BRIEF = `# Handoff brief
 
 ## Goal and why
-An offer for each item of the list in offers.txt, ${WHY}.
+An offer for each item of the list in offers.txt, ${DEMO_REASON}.
 
 ## State
 Offers 1 to 4 of 6 stand in offers.txt, the number of them in plan.txt. Nothing is broken, nothing half done.
@@ -66,7 +66,7 @@ export const DEMO_SCRIPT: ScriptInput = {
     {
       when: 'Write an offer',
       steps: [
-        { text: DECISION, ...offer(1, 60_008) },
+        { text: OFFERS_DECISION, ...offer(1, 60_008) },
         { ...offer(2, 105_008), bash: 'echo "offer 2" >> offers.txt; echo "six offers in all" > plan.txt' },
         offer(3, 146_008),
         offer(4, 149_008),
@@ -75,14 +75,14 @@ export const DEMO_SCRIPT: ScriptInput = {
     },
     {
       when: 'Continue the work',
-      steps: [offer(5, 21_008), offer(6, 22_008), { text: LAST_WORDS, used: 22_508, delay_ms: 250 }],
+      steps: [offer(5, 21_008), offer(6, 22_008), { text: LAST_ANSWER, used: 22_508, delay_ms: 250 }],
     },
   ],
 }
 
 export const JOB_AGENT = 'clerk'
 export const JOB_PROMPT = `Write the shop's report into report.md: six parts, and a list of contents. ${DEMO_RULE}.`
-export const PARTS = 6
+export const REPORT_PARTS = 6
 /**
  * A decision in the first session that its brief leaves out.
  * In the second session it proves that Baton added it.
@@ -90,7 +90,7 @@ export const PARTS = 6
 export const JOB_DECISION =
   'I decided on one sentence a part rather than a page, because the owner reads it on a phone.'
 /** Output of the check that fails first. */
-export const COMPLAINT = 'report.md has no list of contents'
+export const FAILED_CHECK_OUTPUT = 'report.md has no list of contents'
 const JOB_LAST_WORDS = 'Now the list of contents is there too.'
 
 /** Configuration of the job, as a user would write it. */
@@ -101,9 +101,9 @@ export const JOB_CONFIG = `agents:
     allowed_tools: [Bash]
     checks:
       - name: six parts
-        command: test "$(grep -c '^## Part' report.md)" = ${PARTS}
+        command: test "$(grep -c '^## Part' report.md)" = ${REPORT_PARTS}
       - name: a list of contents
-        command: grep -q '^# Contents' report.md || { echo "${COMPLAINT}"; exit 1; }
+        command: grep -q '^# Contents' report.md || { echo "${FAILED_CHECK_OUTPUT}"; exit 1; }
 `
 
 const brief = (done: string, next: number): string => `# Handoff brief
@@ -112,7 +112,7 @@ const brief = (done: string, next: number): string => `# Handoff brief
 The shop's report in report.md: six parts, and a list of contents.
 
 ## State
-${done} of ${PARTS} stand in report.md. Nothing is broken, nothing half done.
+${done} of ${REPORT_PARTS} stand in report.md. Nothing is broken, nothing half done.
 
 ## Next exact step
 Part ${next} comes next.

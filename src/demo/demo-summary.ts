@@ -9,21 +9,21 @@ import { viewJob } from '../jobs/view-job.js'
 import { copies, type LogEntry } from '../model/log.js'
 import type { Model } from '../model/model.js'
 import {
-  COMPLAINT,
-  DECISION,
   DEMO_MODEL,
+  DEMO_REASON,
   DEMO_RULE,
   DEMO_SEAT,
+  FAILED_CHECK_OUTPUT,
   JOB_DECISION,
   JOB_PROMPT,
-  LAST_WORDS,
-  PARTS,
-  WHY,
+  LAST_ANSWER,
+  OFFERS_DECISION,
+  REPORT_PARTS,
 } from './demo-script.js'
-import type { Story } from './story.js'
+import type { DemoStory } from './story.js'
 
-export interface Handoff {
-  handoff: HandedOver | null
+export interface HandoffSummary {
+  handoff: HandoffProof | null
   /** The reason why no handoff was shown. Null when one was. */
   skipped: string | null
 }
@@ -32,9 +32,9 @@ export interface Handoff {
 export function summarise(
   app: App,
   model: Model,
-  story: Story,
-  handoff: Handoff,
-  job: Carried | null,
+  story: DemoStory,
+  handoff: HandoffSummary,
+  job: JobProof | null,
   durationMs: number,
 ) {
   const session =
@@ -60,7 +60,7 @@ export function summarise(
     countReported(1) === 4 ? null : 'the agent was not warned of every level of the first cycle',
     countReported(2) > 0 ? null : 'the agent was not warned in the second cycle',
     story.compactions === 1 ? null : 'there was not exactly one compaction',
-    isInstructed(model) ? null : 'the summariser was not told what must survive',
+    wasSummaryInstructed(model) ? null : 'the summariser was not told what must survive',
     archives.some(({ status }) => status === 'kept') ? null : 'the transcript was not archived',
     losses.some(({ lost }) => lost.some(({ text }) => text.includes(DEMO_RULE)))
       ? null
@@ -103,7 +103,7 @@ export type Summary = ReturnType<typeof summarise>
 /**
  * Returns the first request that contains the level's message, counted from 1. Null when none does.
  */
-function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): number | null {
+function toldIn(requests: readonly LogEntry[], level: DemoStory['levels'][number]): number | null {
   const index = requests.findIndex(
     (entry) => entry.cycle === level.cycle - 1 && copies(entry, `[baton] Context level "${level.name}"`) > 0,
   )
@@ -111,7 +111,7 @@ function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): 
 }
 
 /** True when a summary request contains the facts that must survive, exactly once. */
-export function isInstructed(model: Pick<Model, 'log'>): boolean {
+export function wasSummaryInstructed(model: Pick<Model, 'log'>): boolean {
   return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, SUMMARY_INSTRUCTIONS) === 1)
 }
 
@@ -144,10 +144,10 @@ function backAgain(requests: readonly LogEntry[]): boolean {
 }
 
 /** The decision without its surrounding words, which an extracted fact may leave out. */
-const DECIDED = DECISION.slice('I decided on '.length, DECISION.indexOf(','))
+const DECIDED = OFFERS_DECISION.slice('I decided on '.length, OFFERS_DECISION.indexOf(','))
 
 /** Summarises the handoff, with the model's log as proof. Null when none was seen. */
-export function handedOver(app: App, model: Model) {
+export function summariseHandoff(app: App, model: Model) {
   const done = app.store.handoffs().at(-1)
   const seat = done && app.store.seat(done.seatId)
   if (!done || !seat) return null
@@ -170,18 +170,18 @@ export function handedOver(app: App, model: Model) {
     tokens_before: done.usedTokens,
     tokens_after: firstReading(app, done.newSessionId),
     /** True when the fresh session's first request contains the brief. */
-    brief_in_first_request: first !== undefined && copies(first, WHY) > 0,
+    brief_in_first_request: first !== undefined && copies(first, DEMO_REASON) > 0,
     added_in_first_request: first !== undefined && copies(first, DECIDED) > 0,
     requests_after: fresh.length,
-    worked_on: fresh.some(({ answer }) => answer?.text === LAST_WORDS),
+    worked_on: fresh.some(({ answer }) => answer?.text === LAST_ANSWER),
     duration_ms: Date.parse(done.stateAt) - Date.parse(done.requestedAt),
   }
 }
 
-export type HandedOver = NonNullable<ReturnType<typeof handedOver>>
+export type HandoffProof = NonNullable<ReturnType<typeof summariseHandoff>>
 
 /** Lists the expected parts of the handoff that did not happen. */
-function missingIn(it: HandedOver | null): string[] {
+function missingIn(it: HandoffProof | null): string[] {
   if (it === null) return ['no handoff was started']
   return [
     it.asked_in_request === null ? 'the agent was not asked for its brief' : null,
@@ -194,7 +194,7 @@ function missingIn(it: HandedOver | null): string[] {
   ].filter((one) => one !== null)
 }
 
-const lacked = (coverage: HandedOver['coverage']): boolean =>
+const lacked = (coverage: HandoffProof['coverage']): boolean =>
   coverage?.missing.some(({ text }) => text.includes(DECIDED)) ?? false
 
 function firstReading(app: App, sessionId: string | null): number | null {
@@ -219,7 +219,7 @@ const BRIEF = "The shop's report in report.md"
  * Summarises the job, with the model's log and the agent's file as proof.
  * Null when none was started.
  */
-export function carried(app: App, model: Model) {
+export function summariseJob(app: App, model: Model) {
   const job = app.store.jobs().at(-1)
   if (!job) return null
   const view = viewJob(job, app.store.attempts(job.jobId))
@@ -239,7 +239,7 @@ export function carried(app: App, model: Model) {
     }
   })
   const last = requestsOf(model, view.session_id)
-  const failed = last.findIndex((entry) => copies(entry, COMPLAINT) > 0)
+  const failed = last.findIndex((entry) => copies(entry, FAILED_CHECK_OUTPUT) > 0)
   return {
     job_id: view.job_id,
     agent: view.agent,
@@ -262,13 +262,13 @@ export function carried(app: App, model: Model) {
   }
 }
 
-export type Carried = NonNullable<ReturnType<typeof carried>>
+export type JobProof = NonNullable<ReturnType<typeof summariseJob>>
 
 /** Lists the expected parts of the job that did not happen. */
-function missingInJob(it: Carried | null): string[] {
+function missingInJob(it: JobProof | null): string[] {
   if (it === null) return ['no job was started']
   const [first, ...later] = it.sessions
-  const once = Array.from({ length: PARTS }, (_, index) => index + 1).join()
+  const once = Array.from({ length: REPORT_PARTS }, (_, index) => index + 1).join()
   return [
     it.status === 'completed' ? null : `the job is ${it.status}${it.detail ? `: ${it.detail}` : ''}`,
     it.sessions.length === 3 && it.handoffs === 2

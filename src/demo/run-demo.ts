@@ -9,10 +9,17 @@ import { scaleTimeout } from '../lib/patience.js'
 import { isAlive } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
 import { type Model, startModel } from '../model/model.js'
-import { DEMO_PROMPT, DEMO_SCRIPT, JOB_CONVERSATIONS, JOB_PROMPT, LAST_WORDS, OFFERS_PROMPT } from './demo-script.js'
-import { carried, type Handoff, handedOver, isInstructed, type Summary, summarise } from './demo-summary.js'
-import { findClient, type Stage, setStage } from './stage.js'
-import { advanceStory, JOB_OPENING, OPENING, type Story } from './story.js'
+import { DEMO_PROMPT, DEMO_SCRIPT, JOB_CONVERSATIONS, JOB_PROMPT, LAST_ANSWER, OFFERS_PROMPT } from './demo-script.js'
+import {
+  type HandoffSummary,
+  type Summary,
+  summarise,
+  summariseHandoff,
+  summariseJob,
+  wasSummaryInstructed,
+} from './demo-summary.js'
+import { createDemoHome, type DemoHome, findClient } from './stage.js'
+import { advanceStory, type DemoStory, INITIAL_JOB_STORY, INITIAL_STORY } from './story.js'
 
 /** Shows the demo to the user. */
 export interface DemoView {
@@ -21,12 +28,12 @@ export interface DemoView {
    * Shows an event. `story` is the state before it.
    * Its `session` is null unless the act is a job.
    */
-  event(story: Story, event: Event, about: { app: App; isInstructed(): boolean }): void
+  event(story: DemoStory, event: Event, about: { app: App; isInstructed(): boolean }): void
   /** Shows the checks of a job, of which those of `round` are new. */
   checks(checks: readonly CheckResult[], round: number): void
   skipped(reason: string): void
   /** Draws the current state. Called several times a second. */
-  gauge(story: Story): void
+  gauge(story: DemoStory): void
   /** Shows the result. The demo's home is deleted when the promise is fulfilled. */
   end(summary: Summary, env: Record<string, string>): Promise<void>
 }
@@ -39,7 +46,7 @@ const SCRIPT = { ...DEMO_SCRIPT, conversations: [...JOB_CONVERSATIONS, ...(DEMO_
 
 /** An open demo: its home, its model and the user who watches. */
 interface Performance {
-  stage: Stage
+  stage: DemoHome
   app: App
   model: Model
   /** Path of the real client. */
@@ -55,17 +62,17 @@ interface Performance {
 export async function runDemo(context: ProgramContext, view: DemoView, stopped: Promise<void>): Promise<Summary> {
   const client = findClient(context.env, context.program)
   const began = Date.now()
-  const stage = setStage(context)
+  const stage = createDemoHome(context)
   const model = await startModel({ script: SCRIPT })
   const app = openApp({ env: stage.env, loadConfig, rareWork: () => rareWork })
   const on: Performance = { stage, app, model, client, view, stopped }
   try {
     view.beginAct(1, 'A session compacts, and Baton puts lost facts back', DEMO_PROMPT)
     const child = stage.start(client, model.url)
-    const story = await play({ child, awaited: ['session_ended', 'archive_created'] }, on)
+    const story = await playAct({ child, awaited: ['session_ended', 'archive_created'] }, on)
     const handoff = await handOver(on)
     await carryJob(on)
-    const summary = summarise(app, model, story, handoff, carried(app, model), Date.now() - began)
+    const summary = summarise(app, model, story, handoff, summariseJob(app, model), Date.now() - began)
     await view.end(summary, stage.env)
     return summary
   } finally {
@@ -76,7 +83,7 @@ export async function runDemo(context: ProgramContext, view: DemoView, stopped: 
 }
 
 /** Runs the second act: a user's session in a hidden terminal. */
-async function handOver(on: Performance): Promise<Handoff> {
+async function handOver(on: Performance): Promise<HandoffSummary> {
   const { app, model, view } = on
   view.beginAct(2, 'A session hands off to a fresh one before it compacts', OFFERS_PROMPT)
   const child = on.stage.startInTerminal(on.client, model.url)
@@ -86,15 +93,15 @@ async function handOver(on: Performance): Promise<Handoff> {
     return { handoff: null, skipped }
   }
   const isOver = (): boolean =>
-    model.log().some(({ answer, ended_at: at }) => at !== null && answer?.text === LAST_WORDS)
-  await play({ child, isOver, awaited: ['handoff_completed', 'session_ended'] }, on)
-  return { handoff: handedOver(app, model), skipped: null }
+    model.log().some(({ answer, ended_at: at }) => at !== null && answer?.text === LAST_ANSWER)
+  await playAct({ child, isOver, awaited: ['handoff_completed', 'session_ended'] }, on)
+  return { handoff: summariseHandoff(app, model), skipped: null }
 }
 
 /** Runs the third act: a job, started by the command that a user would type. */
 async function carryJob(on: Performance): Promise<void> {
   on.view.beginAct(3, 'A job runs through three sessions until its checks pass', JOB_PROMPT)
-  await play({ child: on.stage.startJob(on.client, on.model.url), opening: JOB_OPENING, awaited: [] }, on)
+  await playAct({ child: on.stage.startJob(on.client, on.model.url), opening: INITIAL_JOB_STORY, awaited: [] }, on)
 }
 
 const LONGEST_MS = 180_000
@@ -104,10 +111,10 @@ const LEAVE_MS = 4_000
 const STOP_MS = 6_000
 
 /** An act of the demo: a client, or a command that runs clients, from its start to its end. */
-export interface Act {
+export interface DemoAct {
   child: ChildProcess
   /** Initial state of its story. Absent for a session. */
-  opening?: Story
+  opening?: DemoStory
   /**
    * True when the act is complete, so that the client is exited as a user would.
    * Absent when it ends by itself.
@@ -121,14 +128,14 @@ export interface Act {
  * Runs the client and shows Baton's own events as they arrive.
  * Ctrl-C ends the client and cleans up.
  */
-export async function play(
-  act: Act,
+export async function playAct(
+  act: DemoAct,
   { app, model, view, stopped }: Omit<Performance, 'stage' | 'client'>,
-): Promise<Story> {
+): Promise<DemoStory> {
   const { child } = act
   const before = app.store.events().at(-1)?.id ?? 0
-  const about = { app, isInstructed: () => isInstructed(model) }
-  let story = act.opening ?? OPENING
+  const about = { app, isInstructed: () => wasSummaryInstructed(model) }
+  let story = act.opening ?? INITIAL_STORY
   let seen = before
   let round = 0
   let left = false

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { findProgram } from '../lib/find-program.js'
-import { inTerminal } from './stage.js'
+import { wrapInTerminal } from './stage.js'
 
 const here = { PATH: process.env.PATH }
 
@@ -30,7 +30,7 @@ test.each(['script', 'python3'].filter((name) => findProgram(name, here) !== nul
     const program = join(folder, 'a program')
     writeFileSync(program, '#!/bin/sh\ntest -t 0 && test -t 1 && echo "[$(stty size)] <$1> <$2>"\nexit 7\n')
     chmodSync(program, 0o755)
-    const line = inTerminal({ program, args: ["it's $HOME", ''] }, only(name))!
+    const line = wrapInTerminal({ program, args: ["it's $HOME", ''] }, only(name))!
     const { code, said } = await ran(line.program, line.args)
     expect(said.trim()).toBe("[40 120] <it's $HOME> <>")
     expect(code).toBe(7)
@@ -38,5 +38,5 @@ test.each(['script', 'python3'].filter((name) => findProgram(name, here) !== nul
 )
 
 test('without script and python3 no terminal can be created', () => {
-  expect(inTerminal({ program: '/bin/true', args: [] }, () => null)).toBeNull()
+  expect(wrapInTerminal({ program: '/bin/true', args: [] }, () => null)).toBeNull()
 })

@@ -23,7 +23,7 @@ import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, JOB_AGENT, JOB_CONFIG, OFFERS_PROMP
  * A temporary home for the demo.
  * The user's files are not read or written, and only loopback is contacted.
  */
-export interface Stage {
+export interface DemoHome {
   home: Home
   env: Record<string, string>
   project: string
@@ -36,7 +36,7 @@ export interface Stage {
   strike(): Promise<void>
 }
 
-export function setStage(context: ProgramContext): Stage {
+export function createDemoHome(context: ProgramContext): DemoHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')))
   const user = join(root, 'home')
   const project = join(root, 'project')
@@ -79,7 +79,7 @@ export function setStage(context: ProgramContext): Stage {
       }),
     startInTerminal: (client, url) => {
       const asked = { program: client, args: demo.interactive(OFFERS_PROMPT, DEMO_MODEL) }
-      const line = inTerminal(asked, (name) => findProgram(name, context.env))
+      const line = wrapInTerminal(asked, (name) => findProgram(name, context.env))
       if (line === null) return null
       return spawn(line.program, line.args, {
         cwd: project,
@@ -134,7 +134,7 @@ const PYTHON = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spaw
  * `script` creates one, which Linux and macOS include, or else Python does.
  * Null when neither is installed.
  */
-export function inTerminal(
+export function wrapInTerminal(
   { program, args }: CommandLine,
   find: (name: string) => string | null,
   platform: NodeJS.Platform = process.platform,

@@ -9,9 +9,9 @@ import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { startModel } from '../model/model.js'
 import { JOB_CONVERSATIONS } from './demo-script.js'
-import { type DemoView, play } from './run-demo.js'
-import { findClient, setStage } from './stage.js'
-import { JOB_OPENING } from './story.js'
+import { type DemoView, playAct } from './run-demo.js'
+import { createDemoHome, findClient } from './stage.js'
+import { INITIAL_JOB_STORY } from './story.js'
 
 function commandOf(pid: number): string {
   try {
@@ -34,7 +34,7 @@ test('stopping the demo during its job ends the command, its client and its tool
   }
   const hangs = JOB_CONVERSATIONS.map((one) => ({ ...one, steps: [{ bash: 'tail -f /dev/null', used: 20_008 }] }))
   const model = await startModel({ script: { steps: [], conversations: hangs } })
-  const stage = setStage(context)
+  const stage = createDemoHome(context)
   const app = openApp({ env: stage.env, loadConfig, rareWork: () => rareWork })
   onTestFinished(async () => {
     app.close()
@@ -47,8 +47,8 @@ test('stopping the demo during its job ends the command, its client and its tool
     () => all().some((pid) => commandOf(pid).startsWith('tail\0')),
   ).then(() => {})
   const child = stage.startJob(findClient(context.env, context.program), model.url)
-  const act = { child, opening: JOB_OPENING, awaited: [] }
-  await expect(play(act, { app, model, view, stopped })).rejects.toThrow('The demo was stopped.')
+  const act = { child, opening: INITIAL_JOB_STORY, awaited: [] }
+  await expect(playAct(act, { app, model, view, stopped })).rejects.toThrow('The demo was stopped.')
   await until('all has ended', () => all().length === 0)
   expect(app.store.jobs()).toMatchObject([{ state: 'cancelled' }])
   expect(shown.filter((type) => type === 'session_started')).toHaveLength(1)

@@ -1,7 +1,7 @@
 import type { Event } from '../contract/records/event.js'
 
 /** The state of one act of the demo, folded from Baton's own events. */
-export interface Story {
+export interface DemoStory {
   /** The first session of the act. Null before it has started. */
   sessionId: string | null
   used: number | null
@@ -20,7 +20,7 @@ export interface Story {
   forAgent: readonly string[]
 }
 
-export const OPENING: Story = {
+export const INITIAL_STORY: DemoStory = {
   sessionId: null,
   used: null,
   point: null,
@@ -36,10 +36,10 @@ export const OPENING: Story = {
 }
 
 /** Initial story of a job, before its first session. */
-export const JOB_OPENING: Story = { ...OPENING, session: 0 }
+export const INITIAL_JOB_STORY: DemoStory = { ...INITIAL_STORY, session: 0 }
 
 /** Applies an event to the story of an act. */
-export function advanceStory(story: Story, { type, data, session_id: sessionId }: Event): Story {
+export function advanceStory(story: DemoStory, { type, data, session_id: sessionId }: Event): DemoStory {
   switch (type) {
     case 'session_started':
       if (story.session !== null) {
@@ -75,6 +75,6 @@ export function advanceStory(story: Story, { type, data, session_id: sessionId }
 }
 
 /** True when a delivered message was one for the agent, not only for the user. */
-export function isToAgent({ forAgent }: Story, data: Record<string, unknown>): boolean {
+export function isToAgent({ forAgent }: DemoStory, data: Record<string, unknown>): boolean {
   return forAgent.includes(String(data.message_id))
 }

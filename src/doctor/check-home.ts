@@ -24,7 +24,7 @@ import { isFileSystemRoot, judgeHome } from '../lib/home-safety.js'
 import { isRunning } from '../lib/process-info.js'
 import { quoteForShell } from '../lib/shell-words.js'
 import { type DoctorContext, openForCheck } from './context.js'
-import { byInstall, launcherParts } from './targets.js'
+import { faultFixedByInstall, launcherParts } from './targets.js'
 
 /** Returns the command that makes room for a file or folder of Baton. */
 const moveAway = (path: string): string => `mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)}`
@@ -166,7 +166,7 @@ export function checkLog({ home, now }: DoctorContext): Finding {
       repair: () => chmodSync(home.log, 0o600),
     })
   const older = statSync(`${home.log}.1`, { throwIfNoEntry: false })?.size ?? 0
-  const error = lastError(tailOf(home.log), now())
+  const error = lastError(lastLogLines(home.log), now())
   return { summary: `${home.log}, ${bytesText(stat.size + older)}.${error ? ` ${error}` : ''}`, faults }
 }
 
@@ -183,7 +183,7 @@ export function lastError(lines: readonly string[], now: Date): string | null {
   return null
 }
 
-export function tailOf(path: string): string[] {
+export function lastLogLines(path: string): string[] {
   const fd = openSync(path, 'r')
   try {
     const { size } = fstatSync(fd)
@@ -202,7 +202,7 @@ export function checkLauncher(context: DoctorContext): Finding {
   const { launcher: path } = context.home
   const text = lookAtLauncher(path)
   const wrong = (detail: string, purpose = REWRITE): Finding => {
-    const fault = byInstall(context, detail, purpose)
+    const fault = faultFixedByInstall(context, detail, purpose)
     const { repair } = fault
     // Install does not replace a read-only file of the user.
     // The launcher belongs to Baton, so make it writable.

@@ -9,7 +9,7 @@ import { lookAtLauncher } from '../install/look.js'
 import { findProgram } from '../lib/find-program.js'
 import { bytesText, type Fault, type Finding, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import { type DoctorContext, withApp } from './context.js'
-import { byInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from './targets.js'
+import { faultFixedByInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from './targets.js'
 
 /** The oldest supported Node version. */
 const OLDEST_NODE = [20, 19] as const
@@ -29,17 +29,18 @@ export function checkPlatform({ platform = process.platform }: DoctorContext): F
 export async function checkNode(context: DoctorContext): Promise<Finding> {
   const own = { node: process.execPath, version: process.versions.node }
   const node = installedParts(context)?.node ?? own.node
-  const faults: Fault[] = isNewEnough(own.version) ? [] : [{ ...tooOld(own.node, own.version), fix: NEWER_NODE }]
+  const faults: Fault[] = isSupportedNode(own.version) ? [] : [{ ...tooOld(own.node, own.version), fix: NEWER_NODE }]
   if (!canRun(node)) {
     const other = findProgram('node', context.env)
     const instead = other ? `hooks use ${other} instead` : 'hooks measure nothing'
-    faults.push(byInstall(context, `The launcher starts ${node}, which does not exist: ${instead}.`, AGAIN))
+    faults.push(faultFixedByInstall(context, `The launcher starts ${node}, which does not exist: ${instead}.`, AGAIN))
     return { summary: '', faults }
   }
   const version = node === own.node ? own.version : await versionOf(node)
-  if (version === null) faults.push(byInstall(context, `The launcher starts ${node}, which does not run.`, AGAIN))
-  else if (node !== own.node && !isNewEnough(version))
-    faults.push(byInstall(context, tooOld(node, version).detail, AGAIN))
+  if (version === null)
+    faults.push(faultFixedByInstall(context, `The launcher starts ${node}, which does not run.`, AGAIN))
+  else if (node !== own.node && !isSupportedNode(version))
+    faults.push(faultFixedByInstall(context, tooOld(node, version).detail, AGAIN))
   return { summary: `Hooks run Node ${version} (${node}).`, faults }
 }
 
@@ -48,7 +49,10 @@ export function checkBash(context: DoctorContext, here = findProgram('bash', con
   const bash = installedParts(context)?.bash ?? here
   if (bash !== null && canRun(bash)) return noFaults(`Hooks run ${bash}.`)
   if (here === null) return oneFault('Hooks need bash, which was not found.', 'Install bash, then run baton install.')
-  return { summary: '', faults: [byInstall(context, `The launcher needs ${bash}, which does not exist.`, AGAIN)] }
+  return {
+    summary: '',
+    faults: [faultFixedByInstall(context, `The launcher needs ${bash}, which does not exist.`, AGAIN)],
+  }
 }
 
 export function checkEngine(context: DoctorContext): Finding {
@@ -59,7 +63,7 @@ export function checkEngine(context: DoctorContext): Finding {
   if (missing.length === 0) return noFaults(`Hooks start ${engine}.${npxWarning(engine)}`)
   const detail = `Hooks measure nothing, because their program is incomplete: ${missing.join(' and ')} is missing.`
   if (engine === own) return oneFault(detail, INSTALL_PACKAGE)
-  return { summary: '', faults: [byInstall(context, detail, `make the launcher start ${own}`)] }
+  return { summary: '', faults: [faultFixedByInstall(context, detail, `make the launcher start ${own}`)] }
 }
 
 /**
@@ -83,7 +87,7 @@ export function installedParts({ home }: DoctorContext): LauncherParts | null {
   }
 }
 
-export function isNewEnough(version: string): boolean {
+export function isSupportedNode(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])
 }

@@ -12,11 +12,11 @@ import { reasonOf } from '../lib/errors.js'
 import { agoText, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
 import { scaleTimeout } from '../lib/patience.js'
 import { isServerLocked, lockServer } from '../store/server-lock.js'
-import { lastError, tailOf } from './check-home.js'
+import { lastError, lastLogLines } from './check-home.js'
 import { installedParts } from './check-machine.js'
 import { type DoctorContext, type Env, openForCheck } from './context.js'
-import { awaitEngine, inTemporaryHome, run } from './isolated-run.js'
-import { recognise, targetsOf } from './targets.js'
+import { awaitEngine, inTemporaryHome, runAsClient } from './isolated-run.js'
+import { programRecognition, targetsOf } from './targets.js'
 
 const PORT = 8420
 const NOT_NEEDED = 'No server runs. Hooks work without one.'
@@ -171,7 +171,12 @@ function askThroughLauncher({ agent, home, env }: DoctorContext, announced: Buff
     mkdirSync(join(probeHome, 'run'), { mode: 0o700 })
     writeFileSync(join(probeHome, 'run', 'server'), announced, { mode: 0o600 })
     symlinkSync(join(dirname(home.server), 'alive'), join(probeHome, 'run', 'alive'))
-    const { ms } = await run(hookCommand(home.launcher, agentInstallers[agent]!.startEvent), '{}', probeEnv, probeHome)
+    const { ms } = await runAsClient(
+      hookCommand(home.launcher, agentInstallers[agent]!.startEvent),
+      '{}',
+      probeEnv,
+      probeHome,
+    )
     return readdirSync(probeHome).includes('spool') ? null : ms
   })
 }
@@ -195,7 +200,7 @@ export async function checkSignal(context: DoctorContext): Promise<Finding> {
 async function send(context: DoctorContext, home: string, env: Env, sample: SampleSignals): Promise<Finding> {
   const commands = commandsOf(context)
   const startedMs = performance.now()
-  const start = await run(commands.hook, sample.sessionStart, env, home)
+  const start = await runAsClient(commands.hook, sample.sessionStart, env, home)
   if (start.code !== 0)
     return oneFault(
       `The command of the hook exits with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`,
@@ -203,7 +208,7 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
     )
   await awaitEngine(home)
   const stored = Math.round(performance.now() - startedMs)
-  const line = await run(commands.line, sample.statusLine, env, home)
+  const line = await runAsClient(commands.line, sample.statusLine, env, home)
   const missing = look(env, sample)
   if (missing)
     return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), NEXT_STEP)
@@ -219,7 +224,7 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
  * Missing ones are reported by another check.
  */
 function commandsOf(context: DoctorContext): { hook: string; line: string } {
-  const by = recognise(context)
+  const by = programRecognition(context)
   const installer = agentInstallers[context.agent]!
   const { launcher } = context.home
   const commands = {
@@ -272,12 +277,12 @@ function look(env: Env, sample: SampleSignals): string | null {
  */
 async function reason(context: DoctorContext, home: string, sample: SampleSignals, env: Env): Promise<string> {
   const log = join(home, 'baton.log')
-  const logged = existsSync(log) ? lastError(tailOf(log), new Date()) : null
+  const logged = existsSync(log) ? lastError(lastLogLines(log), new Date()) : null
   if (logged) return logged
   const parts = installedParts(context)
   if (!parts || !existsSync(parts.engine)) return 'The engine is missing.'
   const words = [parts.node, parts.engine, 'status-line'].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
-  const { stderr } = await run(`exec ${words.join(' ')}`, sample.statusLine, env, home)
+  const { stderr } = await runAsClient(`exec ${words.join(' ')}`, sample.statusLine, env, home)
   const said = stderr.split('\n').find((one) => /error|cannot|not found/i.test(one))
   return said ? `The engine reports: ${said.trim().slice(0, 300)}` : ''
 }

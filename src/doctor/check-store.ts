@@ -260,7 +260,7 @@ export function checkHandoffs(context: DoctorContext): Finding {
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
     return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('No handoffs and no briefs.')
   const { open, briefs, bad } = found
-  const late = judgeOpen(open, context.now().getTime(), lacksDriver, () => look(context))
+  const late = judgeOpenHandoffs(open, context.now().getTime(), lacksDriver, () => look(context))
   const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   return { summary: `${many(open.length, 'handoff')} in progress, ${many(briefs.length, 'brief')} stored.`, faults }
@@ -287,7 +287,7 @@ function look(context: DoctorContext): void {
   withApp(context, (app) => app.drain())
 }
 
-export function judgeOpen(
+export function judgeOpenHandoffs(
   open: readonly HandoffRecord[],
   now: number,
   isUndriven: (handoff: HandoffRecord) => boolean,

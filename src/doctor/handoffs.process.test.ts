@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
-import { judgeBriefs, judgeOpen } from './check-store.js'
+import { judgeBriefs, judgeOpenHandoffs } from './check-store.js'
 import { createDoctorHome } from './fixtures/doctor-home.js'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
@@ -20,7 +20,7 @@ const handoff = (over: Partial<HandoffRecord>): HandoffRecord =>
     ...over,
   }) as HandoffRecord
 const judge = (open: HandoffRecord[], undriven = false) =>
-  judgeOpen(
+  judgeOpenHandoffs(
     open,
     NOW,
     () => undriven,

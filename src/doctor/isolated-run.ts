@@ -35,7 +35,7 @@ interface Ran {
 }
 
 /** Runs a command like the client does. */
-export function run(command: string, stdin: string, env: Env, cwd: string): Promise<Ran> {
+export function runAsClient(command: string, stdin: string, env: Env, cwd: string): Promise<Ran> {
   const startedMs = performance.now()
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { targetOf } from '../config/notify-schema.js'
+import { toNotifyTarget } from '../config/notify-schema.js'
 import { sampleNotice } from '../store/samples.cases.js'
 import { createDoctorHome } from './fixtures/doctor-home.js'
 
@@ -19,7 +19,7 @@ test('a notify target whose last delivery failed is reported until it works or i
     const subject = { agent: 'claude-code', project: fixture.project, model: null, seat: null }
     const trouble = state === 'failed' ? 'answered 404' : null
     store.addNotice(
-      sampleNotice(noticeId, { state, trouble, subject, target: targetOf(entry), claimedAt, dueAt: null }),
+      sampleNotice(noticeId, { state, trouble, subject, target: toNotifyTarget(entry), claimedAt, dueAt: null }),
     )
   }
   over('n1', 'failed', 600)

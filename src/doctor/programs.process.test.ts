@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import { checkBash, isNewEnough } from './check-machine.js'
+import { checkBash, isSupportedNode } from './check-machine.js'
 import { createDoctorHome, writeProgram } from './fixtures/doctor-home.js'
 
 const installed = () => {
@@ -46,7 +46,7 @@ test.each([
   ['20.19.0', true],
   ['22.1.0', true],
   ['18.99.0', false],
-])('Node %s is new enough: %s', (version, enough) => expect(isNewEnough(version)).toBe(enough))
+])('Node %s is new enough: %s', (version, enough) => expect(isSupportedNode(version)).toBe(enough))
 
 test('a launcher whose bash is gone is reported and repaired', async () => {
   const fixture = installed()

@@ -35,13 +35,13 @@ export function targetsOf(context: DoctorContext): Target[] {
     if (record?.agent === agent && (record.path === here || isThere(record.scope, record.path)))
       add(record.scope, record.path)
   }
-  const by = recognise(context)
+  const by = programRecognition(context)
   if (installer.callsBaton(textOf(here), by)) add('user', here)
   if (installer.callsBaton(textOf(local), by)) add('project', local)
   return [...found.values()]
 }
 
-export function recognise({ home, env }: DoctorContext): ProgramRecognition {
+export function programRecognition({ home, env }: DoctorContext): ProgramRecognition {
   return { identify: launcherIdentity(home.launcher), env: { ...env, HOME: env.HOME ?? homedir() } }
 }
 
@@ -55,10 +55,10 @@ export function checkContext(context: DoctorContext): CheckContext {
     client,
     ...(managed ? { managed } : {}),
     now,
-    recognise: recognise(context),
+    recognise: programRecognition(context),
     targets: () => targetsOf(context),
     rehearse: (target) => rehearse(context, target),
-    byInstall: (detail, purpose, target) => byInstall(context, detail, purpose, target),
+    byInstall: (detail, purpose, target) => faultFixedByInstall(context, detail, purpose, target),
     readSettings: (path) => lookAtSettings(path).bytes,
     keyOf,
     formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
@@ -87,7 +87,7 @@ function reinstall(context: DoctorContext, target: Target): void {
 export const INSTALL_PACKAGE = 'Run npm install -g baton-cli to install the package again, then baton install.'
 
 /** Returns a fault that another install fixes: by `--fix` after an install, else by the user. */
-export function byInstall(
+export function faultFixedByInstall(
   context: DoctorContext,
   detail: string,
   purpose: string,

@@ -2,7 +2,7 @@ import { agents } from '../agents/index.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { sourcesKey } from '../archive/plan-archive.js'
 import { currentConfig } from '../config/current-config.js'
-import { stampOf } from '../config/find-project.js'
+import { fileStampOf } from '../config/find-project.js'
 import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { policyFor as policyOfConfig } from '../config/policy-for.js'
 import type { Session } from '../contract/api/session-view.js'
@@ -243,9 +243,10 @@ function cachedConfig(
     const freshMs = store.inTransaction() ? Math.max(trustMs, LOCKED_MS) : trustMs
     // Without a project file there is nothing to trust, so most signals skip this check.
     const isCurrent = (known: Kept): boolean =>
-      Date.now() - known.at < freshMs && (known.current.project === null || known.trust === stampOf(home.trust).mark)
+      Date.now() - known.at < freshMs &&
+      (known.current.project === null || known.trust === fileStampOf(home.trust).mark)
     const read = (): Kept => {
-      const trust = stampOf(home.trust).mark
+      const trust = fileStampOf(home.trust).mark
       if (kept.size > 500) kept.clear()
       const current = currentConfig({
         home,

@@ -4,9 +4,9 @@ import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import { answerOne, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
-import { dropSpooled, isSaidNow, readSpooled } from '../delivery/spool.js'
-import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
+import { answerWaitingHook, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
+import { dropSpooled, needsImmediateAnswer, readSpooled } from '../delivery/spool.js'
+import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { LeftWork } from '../engine/context.js'
 import type { RareWork } from '../engine/load-rare-work.js'
@@ -98,7 +98,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: scaleTimeout(4_000), configMs: 1_000 })
   drainUnderLock(app.engine, app.home.spool, join(app.home.root, 'run', 'drain'))
-  if (tidyDaily(app.store, placesOf(app.home), app.now()))
+  if (tidyDaily(app.store, tidiedFoldersOf(app.home), app.now()))
     for (const { waiter } of Object.values(agents)) waiter?.tidy(app.home.live, app.now(), isRunning)
   keep(app)
 }
@@ -162,9 +162,9 @@ function startWorker(mode: 'drive' | 'notify'): void {
 
 function answer(env: Record<string, string | undefined>, id: string): string {
   // When many sessions compact at once, each waits for its turn, so that every hook gets an answer.
-  const busyMs = scaleTimeout(isSaidNow(id) ? 5_000 : 900)
+  const busyMs = scaleTimeout(needsImmediateAnswer(id) ? 5_000 : 900)
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs, configMs: 1_000 })
-  return answerOne(app.engine, app.home.spool, id)
+  return answerWaitingHook(app.engine, app.home.spool, id)
 }
 
 function statusLine(env: Record<string, string | undefined>): string {

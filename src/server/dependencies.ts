@@ -3,7 +3,7 @@ import type { Session } from '../contract/api/session-view.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { RawSignal } from '../contract/signal.js'
-import type { LeftSignals } from '../delivery/watch-spool.js'
+import type { UnansweredSignals } from '../delivery/watch-spool.js'
 import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
@@ -35,7 +35,7 @@ export interface ServerDependencies {
    * Null when the system cannot watch.
    * Without this function, hooks wait for every answer.
    */
-  watchSpool?(arrived: () => void): LeftSignals | null
+  watchSpool?(arrived: () => void): UnansweredSignals | null
   /** Use cases that routes call. */
   useCases: UseCases
   /** Folder of the page's files. Null when there is no page. */

@@ -11,7 +11,7 @@ import { trustProject } from '../../test/harness/trust.js'
 import { longPatience, until } from '../../test/harness/wait.js'
 import type { Cli } from '../cli/command.js'
 import { plain, screenOf } from '../cli/render/screen.js'
-import { runMain, tellError } from '../cli/run-main.js'
+import { formatError, runMain } from '../cli/run-main.js'
 import { loadConfig } from '../config/load-config.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
@@ -197,7 +197,7 @@ async function runHere(
   try {
     return new Ran(await runMain(args, cli), out.join(''), err.join(''))
   } catch (error) {
-    const { text, exit } = tellError(error, args.includes('--json'), plain)
+    const { text, exit } = formatError(error, args.includes('--json'), plain)
     return new Ran(exit, out.join(''), `${err.join('')}${text}\n`)
   } finally {
     restore()

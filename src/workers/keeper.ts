@@ -6,7 +6,7 @@ import { agents } from '../agents/index.js'
 import { archivesOf, finishArchives, retainArchives } from '../app/archives.js'
 import { startTimeLimit } from '../archive/time-limit.js'
 import { sameTarget } from '../contract/records/notice.js'
-import { watchChanges } from '../delivery/channels/changes.js'
+import { watchFolders } from '../delivery/channels/changes.js'
 import { sendNotices } from '../delivery/notify/send-notices.js'
 import type { App } from '../engine/open-engine.js'
 import { findServer } from '../lib/announced-server.js'
@@ -73,7 +73,7 @@ function sweep(app: App): boolean {
 /** Sends notices to the user outside the client, in a background process. */
 export async function sendStoredNotices(app: App): Promise<void> {
   const { store, now, log, policyOf } = app
-  const changes = watchChanges([dirname(app.home.store)])
+  const changes = watchFolders([dirname(app.home.store)])
   const sessionOf = (sessionId: string | null) => (sessionId === null ? null : store.session(sessionId))
   try {
     await sendNotices({

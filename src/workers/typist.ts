@@ -2,15 +2,15 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { QUIET_KEYBOARD_MS, terminalOf } from '../app/client-terminals.js'
 import type { Terminal } from '../contract/terminal.js'
-import { type Changes, watchChanges } from '../delivery/channels/changes.js'
+import { type FolderWatch, watchFolders } from '../delivery/channels/changes.js'
 import {
   pastePrompt,
-  type Refused,
-  removeStanding,
-  type Typed,
+  type RefusedTyping,
+  removeLeftText,
+  type TypingResult,
   type TypingTarget,
   typeCommand,
-  whyNotNow,
+  whyCannotTypeNow,
 } from '../delivery/channels/tmux.js'
 import { claimForks } from '../engine/handoff/drive-fork.js'
 import {
@@ -36,7 +36,7 @@ const PROMPT_MS = 10_000
 const AGAIN_MS = 500
 
 /** Reasons not to type that the user can resolve, by the names that session rows show. */
-const HINDRANCES: Partial<Record<Refused['why'], string>> = { busy: 'turn', waiting: 'dialog', draft: 'draft' }
+const HINDRANCES: Partial<Record<RefusedTyping['why'], string>> = { busy: 'turn', waiting: 'dialog', draft: 'draft' }
 
 /** Longest sleep in milliseconds unless the store changes. */
 const LOOK_MS = 1_000
@@ -58,7 +58,7 @@ export async function driveHandoffs(app: App): Promise<void> {
   const driven = new Map<string, Promise<void>>()
   const failed = new Set<string>()
   const ended = new Map<string, number>()
-  const changes = watchChanges([dirname(app.home.store)])
+  const changes = watchFolders([dirname(app.home.store)])
   let changed: Promise<void> | null = null
   /** Starts work once per `key`, because one handoff may need both typing and a fork. */
   const begin = (id: string, key: string, what: string, work: typeof drive): void => {
@@ -98,7 +98,7 @@ export async function driveHandoffs(app: App): Promise<void> {
 
 async function drive(app: App, self: ProcessIdentity, id: string): Promise<void> {
   const { deps } = app.engine
-  let changes: Changes | null = null
+  let changes: FolderWatch | null = null
   let began: number | null = null
   let looked = 0
   let refused = ''
@@ -115,7 +115,7 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
         })
         return giveUpTyping(deps, self, id, isGone)
       }
-      changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(app.home.store)])
+      changes ??= watchFolders([join(step.client.configDir, 'sessions'), dirname(app.home.store)])
       if (step.do === 'ready') {
         faultPoint('DRIVER_READY')
         if (Date.now() - looked >= READY_EVERY_MS) {
@@ -165,12 +165,12 @@ async function tryToType(
   step: DriveStep,
   type: ToType,
   quiet: Quiet,
-): Promise<Typed | null> {
+): Promise<TypingResult | null> {
   const { deps } = app.engine
   const terminal = terminalOf(step.agent, step.client)
   if (!terminal) return null
   const target = { sessionId: type.sessionId, mayStand: type.mayStand }
-  if (type.remains !== null && (await removeStanding(terminal, type.remains, target)))
+  if (type.remains !== null && (await removeLeftText(terminal, type.remains, target)))
     app.log('info', "Baton's text was removed from the composer", { handoff: id })
   const not =
     (await checkComposer(terminal, type.text, target, quiet)) ??
@@ -190,9 +190,9 @@ async function checkComposer(
   text: string,
   target: TypingTarget,
   quiet: Quiet,
-): Promise<Refused | null> {
+): Promise<RefusedTyping | null> {
   const began = Date.now()
-  const not = await whyNotNow(terminal, text, target)
+  const not = await whyCannotTypeNow(terminal, text, target)
   if (not === null || not.why === 'busy') quiet.since ??= began
   else if (not.why !== 'screen') quiet.since = null
   return not
@@ -203,7 +203,7 @@ async function checkComposerAfterQuiet(
   text: string,
   target: TypingTarget,
   quiet: Quiet,
-): Promise<Refused | null> {
+): Promise<RefusedTyping | null> {
   const left = quiet.since === null ? QUIET_KEYBOARD_MS : quiet.since + QUIET_KEYBOARD_MS - Date.now()
   if (left <= 0) return null
   await sleep(left)

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
 import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
-import { pastePrompt, removeStanding, typeCommand, whyNotNow } from '../../src/delivery/channels/tmux.js'
+import { pastePrompt, removeLeftText, typeCommand, whyCannotTypeNow } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
 import { textsOf } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
@@ -33,8 +33,8 @@ test('only text that a killed driver left in the composer is submitted or remove
 
   await tui.type('/clear it')
   await shows('/clear it')
-  expect(await whyNotNow(at, '/clear', target)).toMatchObject({ why: 'draft', detail: '/clear it' })
-  expect(await removeStanding(at, '/clear', target)).toBe(false)
+  expect(await whyCannotTypeNow(at, '/clear', target)).toMatchObject({ why: 'draft', detail: '/clear it' })
+  expect(await removeLeftText(at, '/clear', target)).toBe(false)
   expect(await typeCommand(at, '/clear', target)).toMatchObject({ sent: false, why: 'draft' })
   expect(await composer()).toBe('/clear it')
   await tui.key('C-u')
@@ -42,10 +42,10 @@ test('only text that a killed driver left in the composer is submitted or remove
 
   await tui.type('/clear')
   await shows('/clear')
-  expect(await whyNotNow(at, '/clear', { sessionId: session })).toMatchObject({ why: 'draft' })
-  expect(await removeStanding(at, '/clear', target)).toBe(true)
+  expect(await whyCannotTypeNow(at, '/clear', { sessionId: session })).toMatchObject({ why: 'draft' })
+  expect(await removeLeftText(at, '/clear', target)).toBe(true)
   await shows('empty')
-  expect(await removeStanding(at, '/clear', target)).toBe(false)
+  expect(await removeLeftText(at, '/clear', target)).toBe(false)
 
   // Simulate a client that draws the composer in an unknown way.
   expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', target)).toMatchObject({
@@ -57,7 +57,7 @@ test('only text that a killed driver left in the composer is submitted or remove
 
   await tui.type('[baton] go on')
   await shows('[baton] go on')
-  expect(await whyNotNow(at, '[baton] go on', target)).toBeNull()
+  expect(await whyCannotTypeNow(at, '[baton] go on', target)).toBeNull()
   const pastedAt = Date.now()
   expect(await pastePrompt(at, '[baton] go on', target)).toEqual({ sent: true })
   await model.waitFor((entry) => entry.kind === 'main')

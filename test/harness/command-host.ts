@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { plain } from '../../src/cli/render/screen.js'
-import { runMain, tellError } from '../../src/cli/run-main.js'
+import { formatError, runMain } from '../../src/cli/run-main.js'
 
 /** A command that a test wants to be run. */
 export interface HostedCall {
@@ -52,7 +52,7 @@ async function run({ id, args, env, cwd, program }: HostedCall): Promise<HostedE
       now: () => new Date(),
     })
   } catch (error) {
-    const { text, exit } = tellError(error, args.includes('--json'), plain)
+    const { text, exit } = formatError(error, args.includes('--json'), plain)
     end.code = exit
     note(text)
   }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMAND_NAMES, loadAll, loadCommand } from '../../src/cli/commands.js'
-import { COMMON } from '../../src/cli/parse-call.js'
+import { COMMAND_NAMES, loadAllCommands, loadCommand } from '../../src/cli/commands.js'
+import { COMMON_OPTIONS } from '../../src/cli/parse-call.js'
 import { configSchema } from '../../src/config/schema.js'
 import { EVENT_DATA } from '../../src/contract/api/event-data.js'
 import { ROUTES } from '../../src/contract/api/routes.js'
@@ -74,7 +74,7 @@ test('every baton command, action and option that a page names in its text exist
       const actions = /^[a-z|]+$/.test(word) ? word.split('|') : []
       for (const action of actions)
         if (command.actions && !command.actions.includes(action)) wrong.push(`${file}: baton ${code}: no ${action}`)
-      const known = { ...command.options, ...COMMON }
+      const known = { ...command.options, ...COMMON_OPTIONS }
       for (const [, option] of code!.replace(/'[^']*'|"[^"]*"/g, '').matchAll(/(?<![\w-])--([a-z][\w-]*)/g))
         if (!(option! in known)) wrong.push(`${file}: baton ${code}: no option --${option}`)
     }
@@ -85,7 +85,7 @@ test('every baton command, action and option that a page names in its text exist
 describe('the reference', () => {
   test('commands.md has a section for each command, with its actions and options', async () => {
     const missing: string[] = []
-    for (const command of await loadAll()) {
+    for (const command of await loadAllCommands()) {
       const section = sectionOf(pageAt('docs/reference/commands.md'), command.name)
       const named = namesOn(section)
       if (section === '') missing.push(command.name)

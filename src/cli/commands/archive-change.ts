@@ -10,8 +10,8 @@ import { formatCount } from '../../lib/counted.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli } from '../command.js'
-import { inArchives } from '../open-archives.js'
-import { wrong } from '../parse-call.js'
+import { withArchivesOpen } from '../open-archives.js'
+import { usageError } from '../parse-call.js'
 import { parseAge, parseSize } from '../parse-values.js'
 import { bytesText, wrap } from '../render/text.js'
 import { archiveTable } from './archive.js'
@@ -20,28 +20,28 @@ import { archiveTable } from './archive.js'
  * Writes an archived transcript to a file: `restore` exactly as it was,
  * `export` for sharing, with secrets replaced by `--redact`.
  */
-export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
+export async function restoreOrExportCommand(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
   const written = call.value('to')
   if (written === null)
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       `baton archive ${action} needs a file to write.`,
       `Name it: baton archive ${action} ${call.words[1]} --to FILE.`,
     )
   if (written === '-')
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       '--to cannot be standard output, because transcripts can be very large.',
       'Give a file name. A file named - is ./-.',
     )
   if (written.endsWith('/'))
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       `${written} names a folder.`,
       `Name the file to write, such as ${written}transcript.jsonl.`,
     )
   const to = resolve(cli.cwd, written)
-  return inArchives(call, cli, (opened) => {
+  return withArchivesOpen(call, cli, (opened) => {
     const redacting = call.flag('redact')
     const { record, part, removed } = takeOutArchive(opened, cli.env, {
       archive: call.words[1]!,
@@ -80,8 +80,8 @@ const PROGRESS_LABELS = { check: 'checking archives:', index: 'indexing archives
  * Adds archives on the disk that the store does not know to the store.
  * Exits with 1 when a file had to be skipped.
  */
-export async function adopt(call: Call, cli: Cli): Promise<number> {
-  return inArchives(call, cli, ({ archives, progress }) => {
+export async function adoptArchivesCommand(call: Call, cli: Cli): Promise<number> {
+  return withArchivesOpen(call, cli, ({ archives, progress }) => {
     const dryRun = call.flag('dry-run')
     const { adopted, skipped } = archives.adopt({
       dryRun,
@@ -130,15 +130,15 @@ function summary(archives: number, sessions: number, bytes: number, dryRun: bool
 }
 
 /** Archives a session's transcript now. */
-export async function keep(call: Call, cli: Cli): Promise<number> {
+export async function createArchiveCommand(call: Call, cli: Cli): Promise<number> {
   const id = call.words[1] ?? callingSession(cli.env)
   if (!id)
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       'baton archive keep needs a session.',
       'Name it: baton archive keep <session>. baton status lists the sessions.',
     )
-  return inArchives(call, cli, async (opened) => {
+  return withArchivesOpen(call, cli, async (opened) => {
     const session = sessionNamed(opened.app, id)
     const { archive, problem } = await archiveSessionAndWait(opened, session, () =>
       cli.note('Waiting for another process that is archiving this session …'),
@@ -159,8 +159,8 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
  * and removes what exceeds the configured limits.
  * Runs in a background process.
  */
-export async function finish(call: Call, cli: Cli): Promise<number> {
-  return inArchives(
+export async function finishArchivesCommand(call: Call, cli: Cli): Promise<number> {
+  return withArchivesOpen(
     call,
     cli,
     (opened) => {
@@ -184,29 +184,29 @@ export async function finish(call: Call, cli: Cli): Promise<number> {
 }
 
 /** Removes archives beyond the given limits, or else beyond the configured ones. */
-export async function prune(call: Call, cli: Cli): Promise<number> {
+export async function pruneArchivesCommand(call: Call, cli: Cli): Promise<number> {
   const [age, size] = [call.value('older-than'), call.value('max-size')]
   const retention = {
     olderThan: age === null ? null : parseAge(age, cli.now()),
     mostBytes: size === null ? null : parseSize(size),
   }
-  return inArchives(call, cli, ({ app, archives }) => {
+  return withArchivesOpen(call, cli, ({ app, archives }) => {
     const chosen = age === null && size === null ? configuredPrune(app, archives) : archives.chooseToDelete(retention)
     return drop(call, cli, archives, chosen, 'prune')
   })
 }
 
 /** Removes all stored data of a session or a project. */
-export async function forget(call: Call, cli: Cli): Promise<number> {
+export async function forgetSessionsCommand(call: Call, cli: Cli): Promise<number> {
   const session = call.words[1]
   const project = call.value('project')
   if ((session === undefined) === (project === null))
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       'baton archive forget needs either a session, an archive or --project.',
       'Give one: baton archive forget <session|id>, or baton archive forget --project DIR.',
     )
-  return inArchives(
+  return withArchivesOpen(
     call,
     cli,
     ({ app, archives }) => {

@@ -13,26 +13,26 @@ import { isPutBack } from '../../facts/fact-key.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { inArchives } from '../open-archives.js'
-import { wrong } from '../parse-call.js'
+import { withArchivesOpen } from '../open-archives.js'
+import { usageError } from '../parse-call.js'
 import { parseLimit } from '../parse-values.js'
 import { factLines } from '../render/briefs.js'
 import type { Paint } from '../render/screen.js'
-import { keptLine, kindsText, whyNoReport } from '../render/session-page.js'
-import { bytesText, cut, projectName, stamp, wrap } from '../render/text.js'
+import { keptFactsLine, kindsText, whyNoReport } from '../render/session-page.js'
+import { bytesText, cutToWidth, localTimestamp, projectName, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
 /** Time limit for reading the query from standard input, because nobody may be writing to it. */
 const INPUT_MS = 5_000
 
-export async function search(call: Call, cli: Cli): Promise<number> {
+export async function searchArchivesCommand(call: Call, cli: Cli): Promise<number> {
   const words = call.words.slice(1).join(' ')
   const query = words === '-' ? await readInput(process.stdin, INPUT_MS, INPUT_MS) : words
   const limit = parseLimit(call.value('limit'), 20)
   refuseEmpty(query)
   const work = (opened: OpenedArchives): number => {
     const { app, archives } = opened
-    const wanted = among(call, cli, app)
+    const wanted = archiveFilterOf(call, cli, app)
     const fresh = archiveNewText(opened)
     const lost = new Set<string>()
     const unreadable = (id: string): void => void lost.add(id)
@@ -44,11 +44,11 @@ export async function search(call: Call, cli: Cli): Promise<number> {
       cli.print(nothing(app.store.archives().length, query, cli.screen.columns))
     else if (hits.length > 0) cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
     tellUnreadable(lost, cli)
-    tellUnread(unread, cli)
+    reportUnreadTranscripts(unread, cli)
     if (hits.length === limit) cli.note(`These are the best ${limit} hits. --limit N shows more.`)
     return hits.length === 0 && lost.size > 0 ? EXIT.failed : EXIT.done
   }
-  return inArchives(call, cli, work, { finish: false })
+  return withArchivesOpen(call, cli, work, { finish: false })
 }
 
 /** Reports matches whose archive file is missing or damaged. */
@@ -60,7 +60,7 @@ function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
 
 function refuseEmpty(query: string): void {
   if (query.trim() === '')
-    throw wrong(
+    throw usageError(
       { name: 'archive' },
       'The query is empty.',
       'Give words, "a phrase", or the beginning of a word with a star (deploy*).',
@@ -81,7 +81,7 @@ function nothing(archives: number, query: string, columns: number): string {
  * Returns the filter of `--session` and `--project`. Null when both are absent.
  * Throws when they match nothing.
  */
-export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) => boolean) | null {
+export function archiveFilterOf(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) => boolean) | null {
   const session = call.value('session')
   const project = call.value('project')
   if (session === null && project === null) return null
@@ -90,7 +90,7 @@ export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) 
 
 const MOST_NAMED = 3
 
-export function tellUnread(unread: readonly UnreadTranscript[], cli: Cli): void {
+export function reportUnreadTranscripts(unread: readonly UnreadTranscript[], cli: Cli): void {
   if (unread.length === 0) return
   const bytes = unread.reduce((sum, one) => sum + one.bytes, 0)
   const sessions = [...new Set(unread.map((one) => replaceControls(one.session_id.slice(0, 8))))]
@@ -144,7 +144,7 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
   const query = call.words.join(' ')
   const limit = parseLimit(call.value('limit'), 5)
   if (call.words.length === 0)
-    throw wrong(
+    throw usageError(
       recallCommand,
       'baton recall needs a query.',
       'Give words: baton recall <query>. baton recall --lost lists what the last compaction dropped.',
@@ -163,14 +163,14 @@ async function runRecall(call: Call, cli: Cli): Promise<number> {
     const { hits, scope } = look(opened, asked, call.value('session'), callingSession(cli.env))
     const unread = fresh.unread()
     tellUnreadable(lost, cli)
-    tellUnread(unread, cli)
+    reportUnreadTranscripts(unread, cli)
     if (call.json) cli.print(JSON.stringify({ hits, scope, unreadable: [...lost], unread }))
     else if (hits.length === 0 && lost.size > 0) return EXIT.failed
     else if (hits.length === 0) cli.print(nothing(opened.app.store.archives().length, query, cli.screen.columns))
     else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
     return EXIT.done
   }
-  return inArchives(call, cli, work, { finish: false })
+  return withArchivesOpen(call, cli, work, { finish: false })
 }
 
 function look(
@@ -274,7 +274,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
   const { columns, paint } = screen
   const note = unreported
     ? wrap(
-        paint(`The compaction at ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'),
+        paint(`The compaction at ${localTimestamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'),
         columns,
         0,
       )
@@ -291,11 +291,11 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
     ...note,
     ...wrap(
       `Session ${paint(replaceControls(found.sessionId.slice(0, 8)), 'bold')} compacted at ` +
-        `${stamp(found.startedAt)}${place}`,
+        `${localTimestamp(found.startedAt)}${place}`,
       columns,
       0,
     ),
-    ...wrap(keptLine(found.loss, paint), columns, 0),
+    ...wrap(keptFactsLine(found.loss, paint), columns, 0),
     ...wrap(paint(kindsText(found.loss), 'dim'), columns, 0),
     '',
     ...(matching === 0 ? [nothing] : shown.flatMap((fact) => factLines(fact, back(fact), columns, paint))),
@@ -328,9 +328,9 @@ function head(hit: Hit, { screen, env }: On): string {
     hit.kind,
     replaceControls(hit.session_id.slice(0, 8)),
     projectName(hit.project, env.HOME),
-    ...(hit.at === null ? [] : [stamp(hit.at)]),
+    ...(hit.at === null ? [] : [localTimestamp(hit.at)]),
   ]
-  return cut(`${paint(place, 'cyan')}  ${paint(about.join('  '), 'dim')}`, columns)
+  return cutToWidth(`${paint(place, 'cyan')}  ${paint(about.join('  '), 'dim')}`, columns)
 }
 
 /** Highlights the searched words where they appear as typed. */

@@ -6,11 +6,11 @@ import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import type { ActionHelp, Call, Cli, Command, Option } from '../command.js'
-import { inArchives } from '../open-archives.js'
-import { checkForm, wrong } from '../parse-call.js'
+import { withArchivesOpen } from '../open-archives.js'
+import { checkActionForm, usageError } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
-import { age, bytesText, padEnd, projectName, stamp, wrap } from '../render/text.js'
-import { among } from './archive-search.js'
+import { ageText, bytesText, localTimestamp, padEnd, projectName, wrap } from '../render/text.js'
+import { archiveFilterOf } from './archive-search.js'
 
 const ACTIONS = [
   'list',
@@ -109,7 +109,7 @@ const FORMS: Record<Action, ActionHelp & { least: number; most: number; options:
   finish: { summary: 'finish the archives that hooks planned', least: 0, most: 0, options: [] },
 }
 
-export const command: Command = {
+export const archiveCommand: Command = {
   name: 'archive',
   summary: 'list, search, restore and delete archived transcripts',
   usage: [
@@ -160,37 +160,37 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const action = call.words[0] as Action
-  checkForm(command, call, action, FORMS[action])
+  checkActionForm(archiveCommand, call, action, FORMS[action])
   if (call.flag('emails') && !call.flag('redact'))
-    throw wrong(command, '--emails has no effect without --redact.', 'Add --redact.')
+    throw usageError(archiveCommand, '--emails has no effect without --redact.', 'Add --redact.')
   switch (action) {
     case 'list':
-      return list(call, cli)
+      return listArchivesCommand(call, cli)
     case 'show':
-      return show(call, cli)
+      return showArchiveCommand(call, cli)
     case 'restore':
     case 'export':
-      return (await import('./archive-change.js')).takeOut(call, cli, action)
+      return (await import('./archive-change.js')).restoreOrExportCommand(call, cli, action)
     case 'search':
-      return (await import('./archive-search.js')).search(call, cli)
+      return (await import('./archive-search.js')).searchArchivesCommand(call, cli)
     case 'verify':
-      return verify(call, cli)
+      return verifyArchivesCommand(call, cli)
     case 'adopt':
-      return (await import('./archive-change.js')).adopt(call, cli)
+      return (await import('./archive-change.js')).adoptArchivesCommand(call, cli)
     case 'prune':
-      return (await import('./archive-change.js')).prune(call, cli)
+      return (await import('./archive-change.js')).pruneArchivesCommand(call, cli)
     case 'forget':
-      return (await import('./archive-change.js')).forget(call, cli)
+      return (await import('./archive-change.js')).forgetSessionsCommand(call, cli)
     case 'keep':
-      return (await import('./archive-change.js')).keep(call, cli)
+      return (await import('./archive-change.js')).createArchiveCommand(call, cli)
     case 'finish':
-      return (await import('./archive-change.js')).finish(call, cli)
+      return (await import('./archive-change.js')).finishArchivesCommand(call, cli)
   }
 }
 
-export async function list(call: Call, cli: Cli): Promise<number> {
-  return inArchives(call, cli, ({ app, archives }) => {
-    const wanted = among(call, cli, app)
+export async function listArchivesCommand(call: Call, cli: Cli): Promise<number> {
+  return withArchivesOpen(call, cli, ({ app, archives }) => {
+    const wanted = archiveFilterOf(call, cli, app)
     const records = app.store.archives()
     const shown = archives.view(wanted ? records.filter(wanted) : records).reverse()
     const sizes = archives.sizes()
@@ -243,8 +243,8 @@ function limitText(days: number, setBy: string): string {
 export function archiveTable(archives: readonly Archive[], cli: Cli): string[] {
   const { screen, env } = cli
   const created: Column<Archive> = screen.terminal
-    ? { title: 'AGE', dropAt: 4, align: 'right', cell: (a) => age(a.created_at, cli.now()) }
-    : { title: 'CREATED', dropAt: 4, cell: (a) => stamp(a.created_at) }
+    ? { title: 'AGE', dropAt: 4, align: 'right', cell: (a) => ageText(a.created_at, cli.now()) }
+    : { title: 'CREATED', dropAt: 4, cell: (a) => localTimestamp(a.created_at) }
   const columns: Column<Archive>[] = [
     { title: 'ARCHIVE', dropAt: 0, cell: (a) => a.archive_id },
     created,
@@ -272,8 +272,8 @@ export function archiveTable(archives: readonly Archive[], cli: Cli): string[] {
 
 const NAME_WIDTH = 12
 
-export async function show(call: Call, cli: Cli): Promise<number> {
-  return inArchives(call, cli, ({ archives }) => {
+export async function showArchiveCommand(call: Call, cli: Cli): Promise<number> {
+  return withArchivesOpen(call, cli, ({ archives }) => {
     const record = archives.find(call.words[1]!)
     const archive = archives.view([record])[0]!
     const segments = record.parts.flatMap(({ streamId, bytes }) =>
@@ -298,14 +298,14 @@ function page(
     ['session', archive.session_id],
     ['project', archive.project === null ? null : shortenHome(archive.project, cli.env.HOME)],
     ['title', archive.title],
-    ['created', `${stamp(archive.created_at)}, ${archiveTriggerText(archive.trigger)}`],
+    ['created', `${localTimestamp(archive.created_at)}, ${archiveTriggerText(archive.trigger)}`],
     ['transcript', record.parts[0]?.path ? shortenHome(record.parts[0].path, cli.env.HOME) : null],
     ['size', archive.status === 'failed' ? null : `${bytesText(archive.bytes)} (${archive.bytes} bytes)`],
     ['stored', archive.status === 'kept' ? storedText(archive.stored_bytes, segments) : null],
     ['sha256', archive.sha256],
     ['searchable', archive.status === 'kept' ? (archive.indexed ? 'yes' : 'not yet') : null],
     ['reason', archive.reason],
-    ['retry', record.status === 'failed' && record.retryAt !== null ? `after ${stamp(record.retryAt)}` : null],
+    ['retry', record.status === 'failed' && record.retryAt !== null ? `after ${localTimestamp(record.retryAt)}` : null],
     ...archive.subagents.map(({ name, bytes, trouble }): [string, string] => [
       'subagent',
       `${name}  ${trouble ?? bytesText(bytes)}`,
@@ -344,8 +344,8 @@ function factLines(name: string, value: string, width: number): string[] {
  * Verifies all archives. Exits with 1 when one is damaged.
  * Archives that were never written are reported only.
  */
-export async function verify(call: Call, cli: Cli): Promise<number> {
-  return inArchives(call, cli, ({ app, archives, progress }) => {
+export async function verifyArchivesCommand(call: Call, cli: Cli): Promise<number> {
+  return withArchivesOpen(call, cli, ({ app, archives, progress }) => {
     const id = call.words[1]
     const records = id === undefined ? app.store.archives() : [archives.find(id)]
     const found = archives.verify(records, (bytes) => progress.add('checking:', bytes))

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { createTestHome } from '../../testing/cli-home.js'
-import { COMMAND_NAMES, loadAll } from '../commands.js'
+import { COMMAND_NAMES, loadAllCommands } from '../commands.js'
 import { completionScript } from './help.js'
 
 /** Returns what bash offers after these words; the last one is still being typed. */
@@ -30,7 +30,7 @@ test('bash completes commands, actions, options and their values', () => {
 })
 
 test('the completion script of every shell contains every command and option', async () => {
-  const commands = await loadAll()
+  const commands = await loadAllCommands()
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
     const script = completionScript(shell, commands)
     for (const { name, options } of commands) {

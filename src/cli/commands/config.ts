@@ -1,7 +1,7 @@
 import { withOpenApp } from '../../app/open-app.js'
 import { type ExplainedConfig, explainConfig } from '../../app/settings.js'
 import { createUserConfig, editUserConfig, setUserConfigKey } from '../../app/user-config.js'
-import type { Note } from '../../config/compiled.js'
+import type { KeyNote } from '../../config/compiled.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Settings } from '../../contract/api/settings.js'
 import { asksForHandoff, type ResolvedLevel } from '../../contract/level.js'
@@ -13,7 +13,7 @@ import { batonHome } from '../../lib/home.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { ActionHelp, Call, Cli, Command } from '../command.js'
-import { checkForm } from '../parse-call.js'
+import { checkActionForm } from '../parse-call.js'
 import { DELIVERY_MODES } from '../render/event-line.js'
 import type { Screen } from '../render/screen.js'
 import { type Column, table } from '../render/table.js'
@@ -60,7 +60,7 @@ const FORMS: Record<Action, ActionHelp & { least: number; most: number }> = {
   },
 }
 
-export const command: Command = {
+export const configCommand: Command = {
   name: 'config',
   summary: 'check, explain and change the configuration',
   usage: ['check', 'explain [session]', 'init', 'set <key> <value>', 'edit'],
@@ -89,7 +89,7 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const [action, ...words] = call.words as [Action, ...string[]]
-  checkForm(command, call, action, FORMS[action])
+  checkActionForm(configCommand, call, action, FORMS[action])
   switch (action) {
     case 'check':
       return check(call, cli)
@@ -117,7 +117,7 @@ function check(call: Call, cli: Cli): number {
 
 function report(
   problems: ConfigProblem[],
-  notes: Note[],
+  notes: KeyNote[],
   files: { path: string; exists: boolean }[],
   cli: Cli,
 ): string[] {
@@ -151,7 +151,7 @@ function report(
   ]
 }
 
-function noteText({ key, text }: Note, place: string): string {
+function noteText({ key, text }: KeyNote, place: string): string {
   return replaceControls(key === '' ? `${place}: ${text}` : `${key} (${place}): ${text}`)
 }
 

@@ -1,12 +1,12 @@
 import { type DemoView, runDemo } from '../../demo/run-demo.js'
-import type { Story } from '../../demo/story.js'
+import type { DemoStory } from '../../demo/story.js'
 import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
 import { checkLines, gaugeLine, jobLine, nextCommands, reportLines, sessionLine } from '../render/demo-lines.js'
-import { cut, wrap } from '../render/text.js'
+import { cutToWidth, wrap } from '../render/text.js'
 import { untilStopped } from '../terminal.js'
 
-export const command: Command = {
+export const demoCommand: Command = {
   name: 'demo',
   summary: 'watch Baton at work with the real agent and a scripted model (needs no key)',
   usage: ['[--exit]'],
@@ -101,11 +101,11 @@ class Display {
     this.cli.print(wrap(text, this.cli.screen.columns, 2).join('\n'))
   }
 
-  gauge(story: Story): void {
+  gauge(story: DemoStory): void {
     if (this.silent || !this.cli.screen.terminal) return
     const { paint, columns } = this.cli.screen
     const beat = FRAMES[this.frame++ % FRAMES.length]!
-    process.stdout.write(`\r\u001b[2K${cut(`${paint(beat, 'cyan')} ${gaugeLine(story, paint)}`, columns - 1)}`)
+    process.stdout.write(`\r\u001b[2K${cutToWidth(`${paint(beat, 'cyan')} ${gaugeLine(story, paint)}`, columns - 1)}`)
     this.drawn = true
   }
 

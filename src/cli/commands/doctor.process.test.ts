@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createTestHome, type TestHome } from '../../testing/cli-home.js'
 import { plain } from '../render/screen.js'
-import { checkLines, verdict } from './doctor.js'
+import { checkLines, verdictLine } from './doctor.js'
 
 /** Creates a machine with a client that only reports its version. */
 function withClient(): TestHome {
@@ -63,5 +63,5 @@ test('a doctor check shows its remedy below it, and long sentences are wrapped',
     '                 ~/.baton/bin/hook.',
     '                 Run baton install.',
   ])
-  expect(verdict([{ ...check, ok: true, fixed: true }], plain)).toMatch(/^All 1 .*1 problem/)
+  expect(verdictLine([{ ...check, ok: true, fixed: true }], plain)).toMatch(/^All 1 .*1 problem/)
 })

@@ -6,7 +6,7 @@ import type { Call, Cli, Command } from '../command.js'
 import type { Paint, Screen } from '../render/screen.js'
 import { padEnd, wrap } from '../render/text.js'
 
-export const command: Command = {
+export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'check that Baton works; --fix repairs problems',
   usage: ['[--fix]'],
@@ -27,7 +27,7 @@ export const command: Command = {
 async function run(call: Call, cli: Cli): Promise<number> {
   const tell = (result: CheckResult): void => cli.print(checkLines(result, cli.screen, cli.env.HOME).join('\n'))
   const report = await examineInstallation(cli, { fix: call.flag('fix'), ...(call.json ? {} : { tell }) })
-  cli.print(call.json ? JSON.stringify(report) : `\n${verdict(report.checks, cli.screen.paint)}`)
+  cli.print(call.json ? JSON.stringify(report) : `\n${verdictLine(report.checks, cli.screen.paint)}`)
   return report.ok ? EXIT.done : EXIT.failed
 }
 
@@ -59,7 +59,7 @@ export function checkLines(
   return [...lines, ...wrap(`${' '.repeat(indent)}${shown(fix)}`, columns, indent).map((line) => paint(line, 'bold'))]
 }
 
-export function verdict(checks: readonly Checked[], paint: Paint): string {
+export function verdictLine(checks: readonly Checked[], paint: Paint): string {
   const failed = checks.filter(({ ok }) => !ok).length
   const fixed = checks.filter((check) => check.fixed).length
   const repaired = fixed === 0 ? '' : ` ${formatCount(fixed, 'problem')} ${fixed === 1 ? 'was' : 'were'} repaired.`

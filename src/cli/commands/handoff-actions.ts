@@ -34,9 +34,9 @@ import { briefPage, briefTable, coverageLines, handoffText, scoreText } from '..
 import { kindsText } from '../render/session-page.js'
 import { wrap } from '../render/text.js'
 import { openEditor } from '../terminal.js'
-import { bodyIn, callerOf, textOf, whatNext } from './handoffs.js'
+import { callingAgent, describeNextStep, readOfferedBrief, readOfferedBriefBody } from './handoffs.js'
 
-export async function list(call: Call, cli: Cli): Promise<number> {
+export async function listHandoffsCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const listed = listHandoffs(app, { seat: call.value('seat'), all: call.flag('all') })
     const briefs = listed.briefs.map(viewBrief)
@@ -66,7 +66,7 @@ function none(all: number): string {
 
 const LONGEST = 64_000
 
-export async function show(call: Call, cli: Cli): Promise<number> {
+export async function showBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = briefNamed(app, call.words[1]!)
     const { verdict, body, text, origin, addenda } = readBriefFiles(app, record)
@@ -103,10 +103,10 @@ function spelled(origin: BriefOrigin): Record<string, unknown> {
   return Object.fromEntries(Object.entries(origin).map(([key, value]) => [snake(key), value]))
 }
 
-export async function check(call: Call, cli: Cli): Promise<number> {
+export async function checkBriefCommand(call: Call, cli: Cli): Promise<number> {
   const bar = barOf(call.value('bar'))
   return withOpenApp(cli, (app) => {
-    const text = textOf(cli, call.words[1]!)
+    const text = readOfferedBrief(cli, call.words[1]!)
     const record = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestProjectSession(app, cli.cwd)
     const { coverage, verdict } = checkBriefText(app, record, text)
     const passed = bar === null || coverage.score >= bar
@@ -144,12 +144,12 @@ function barOf(written: string | null): number | null {
   throw new BatonError(`--bar cannot be "${written}".`, 'Give a number from 0 to 1, such as 0.8.', EXIT.usage)
 }
 
-export async function request(call: Call, cli: Cli): Promise<number> {
+export async function requestHandoffCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, async (app) => {
     const record = sessionNamed(app, call.words[1]!)
-    const handoff = requestHandoff(app, record, { caller: callerOf(cli), reason: call.value('reason') })
+    const handoff = requestHandoff(app, record, { caller: callingAgent(cli), reason: call.value('reason') })
     await typeMessages(app, handoff.seatId)
-    const next = whatNext(app, cli, { handoff })
+    const next = describeNextStep(app, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
     else {
       const who = `session ${record.sessionId.slice(0, 8)} of seat ${seatName(app, handoff.seatId)}`
@@ -159,10 +159,10 @@ export async function request(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-export async function approve(call: Call, cli: Cli): Promise<number> {
+export async function approveBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const { brief, handoff } = approveNamedBrief(app, call.words[1]!, callerOf(cli))
-    const next = whatNext(app, cli, { handoff })
+    const { brief, handoff } = approveNamedBrief(app, call.words[1]!, callingAgent(cli))
+    const next = describeNextStep(app, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), handoff: viewHandoff(handoff), next }))
     else cli.print(wrap(`${brief.briefId} is approved. ${next}`, cli.screen.columns, 2).join('\n'))
     return EXIT.done
@@ -170,9 +170,9 @@ export async function approve(call: Call, cli: Cli): Promise<number> {
 }
 
 /** Cancels a handoff, named by its brief or by its seat. */
-export async function cancel(call: Call, cli: Cli): Promise<number> {
+export async function cancelHandoffCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const caller = callerOf(cli)
+    const caller = callingAgent(cli)
     const { brief, handoff } = cancelNamedHandoff(app, call.words[1]!, caller)
     if (call.json) {
       const told = { handoff: handoff ? viewHandoff(handoff) : null, brief: brief ? viewBrief(brief) : null }
@@ -188,12 +188,12 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-export async function edit(call: Call, cli: Cli): Promise<number> {
+export async function editBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const old = briefNamed(app, call.words[1]!)
-    const text = editableText(app, callerOf(cli), old)
+    const text = editableText(app, callingAgent(cli), old)
     const file = call.value('file')
-    if (file !== null) return keep(app, call, cli, old, text, bodyIn(app, cli, file))
+    if (file !== null) return keep(app, call, cli, old, text, readOfferedBriefBody(app, cli, file))
     const folder = mkdtempSync(join(tmpdir(), 'baton-edit-'))
     const copy = join(folder, `${old.briefId}.md`)
     writeFileSync(copy, text, { mode: 0o600 })
@@ -203,7 +203,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     try {
       const instead = 'give the new text with --file FILE'
       openEditor(cli, copy, { json: call.json, unchanged: 'the brief', instead })
-      const code = keep(app, call, cli, old, text, bodyIn(app, cli, copy))
+      const code = keep(app, call, cli, old, text, readOfferedBriefBody(app, cli, copy))
       kept = true
       return code
     } finally {
@@ -216,13 +216,13 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
 }
 
 function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
-  const { brief, handoff, changed } = replaceBriefText(app, callerOf(cli), old, before, body)
+  const { brief, handoff, changed } = replaceBriefText(app, callingAgent(cli), old, before, body)
   if (!changed) {
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed, handoff: null, next: null }))
     else cli.print(`${old.briefId} is unchanged.`)
     return EXIT.done
   }
-  const next = handoff && whatNext(app, cli, { handoff })
+  const next = handoff && describeNextStep(app, cli, { handoff })
   if (call.json)
     cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))
   else {
@@ -240,10 +240,10 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
 }
 
 /** Writes a brief without a model, for a running or ended session. */
-export async function write(call: Call, cli: Cli): Promise<number> {
+export async function writeBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestProjectSession(app, cli.cwd)
-    const asked = { caller: callerOf(cli), reason: 'It was asked for by a command.', mayBeEmpty: false }
+    const asked = { caller: callingAgent(cli), reason: 'It was asked for by a command.', mayBeEmpty: false }
     const brief = writeBriefOnRequest(app, record, asked)
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
@@ -260,10 +260,10 @@ export async function write(call: Call, cli: Cli): Promise<number> {
 }
 
 /** Gives an existing brief to a running session. */
-export async function use(call: Call, cli: Cli): Promise<number> {
+export async function useBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const target = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestRunningSession(app, cli.cwd)
-    const brief = giveBrief(app, call.words[1]!, target, callerOf(cli))
+    const brief = giveBrief(app, call.words[1]!, target, callingAgent(cli))
     const next = 'The agent gets it with its next request.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))
     else

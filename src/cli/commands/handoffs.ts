@@ -12,8 +12,8 @@ import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
 import { shortenHome } from '../../lib/shown-text.js'
 import { type ActionHelp, type Call, type Cli, type Command, type Option, SEAT_HELP } from '../command.js'
-import { checkForm, wrong } from '../parse-call.js'
-import { coverageLines, nextText, scoreText } from '../render/briefs.js'
+import { checkActionForm, usageError } from '../parse-call.js'
+import { coverageLines, nextStepText, scoreText } from '../render/briefs.js'
 import { wrap } from '../render/text.js'
 
 const ACTIONS = ['list', 'show', 'check', 'request', 'write', 'use', 'edit', 'approve', 'cancel'] as const
@@ -119,26 +119,26 @@ export const handoffsCommand: Command = {
 
 async function runHandoffs(call: Call, cli: Cli): Promise<number> {
   const action = (call.words[0] ?? 'list') as Action
-  checkForm(handoffsCommand, call, action, FORMS[action])
+  checkActionForm(handoffsCommand, call, action, FORMS[action])
   switch (action) {
     case 'list':
-      return (await import('./handoff-actions.js')).list(call, cli)
+      return (await import('./handoff-actions.js')).listHandoffsCommand(call, cli)
     case 'show':
-      return (await import('./handoff-actions.js')).show(call, cli)
+      return (await import('./handoff-actions.js')).showBriefCommand(call, cli)
     case 'check':
-      return (await import('./handoff-actions.js')).check(call, cli)
+      return (await import('./handoff-actions.js')).checkBriefCommand(call, cli)
     case 'request':
-      return (await import('./handoff-actions.js')).request(call, cli)
+      return (await import('./handoff-actions.js')).requestHandoffCommand(call, cli)
     case 'write':
-      return (await import('./handoff-actions.js')).write(call, cli)
+      return (await import('./handoff-actions.js')).writeBriefCommand(call, cli)
     case 'use':
-      return (await import('./handoff-actions.js')).use(call, cli)
+      return (await import('./handoff-actions.js')).useBriefCommand(call, cli)
     case 'edit':
-      return (await import('./handoff-actions.js')).edit(call, cli)
+      return (await import('./handoff-actions.js')).editBriefCommand(call, cli)
     case 'approve':
-      return (await import('./handoff-actions.js')).approve(call, cli)
+      return (await import('./handoff-actions.js')).approveBriefCommand(call, cli)
     case 'cancel':
-      return (await import('./handoff-actions.js')).cancel(call, cli)
+      return (await import('./handoff-actions.js')).cancelHandoffCommand(call, cli)
   }
 }
 
@@ -173,15 +173,15 @@ async function runHandoff(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const target = namedOrCurrentSession(app, cli.env, call.value('session'))
     if (target === null)
-      throw wrong(
+      throw usageError(
         handoffCommand,
         'It is not clear which session to hand off.',
         'Name it: baton handoff <file> --session ID. baton status lists the sessions.',
       )
-    const asked = { caller: callerOf(cli), reason: call.value('reason') }
-    const body = bodyIn(app, cli, call.words[0]!)
+    const asked = { caller: callingAgent(cli), reason: call.value('reason') }
+    const body = readOfferedBriefBody(app, cli, call.words[0]!)
     const offered = submitBrief(app, target, body, asked)
-    const next = whatNext(app, cli, offered)
+    const next = describeNextStep(app, cli, offered)
     if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))
     else cli.print(lines(app, cli, offered, next).join('\n'))
     return EXIT.done
@@ -204,8 +204,8 @@ function view({ brief, handoff }: Offered) {
 }
 
 /** Describes what happens to the handoff of a brief that was just given or changed. */
-export function whatNext(app: App, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
-  return nextText(handoffOutlook(app, handoff, callerOf(cli)))
+export function describeNextStep(app: App, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
+  return nextStepText(handoffOutlook(app, handoff, callingAgent(cli)))
 }
 
 function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
@@ -232,7 +232,7 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
 }
 
 /** Returns the session this command runs in. Null in a user's own terminal. */
-export const callerOf = ({ env }: Cli): Caller => callingSession(env) ?? null
+export const callingAgent = ({ env }: Cli): Caller => callingSession(env) ?? null
 
 const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' | 'unreadable', ExitCode> = {
   missing: EXIT.notFound,
@@ -244,7 +244,7 @@ const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' 
 }
 
 /** Reads the text of a file that is meant as a brief. Throws when it cannot be one. */
-export function textOf(cli: Cli, file: string): string {
+export function readOfferedBrief(cli: Cli, file: string): string {
   const path = resolve(cli.cwd, file)
   const accepted = readOfferedFile(path)
   if ('text' in accepted) return accepted.text
@@ -256,6 +256,6 @@ export function textOf(cli: Cli, file: string): string {
 }
 
 /** Reads the text without its front matter. Throws when that was tampered with. */
-export function bodyIn(app: App, cli: Cli, file: string): string {
-  return briefBodyOf(app, resolve(cli.cwd, file), textOf(cli, file))
+export function readOfferedBriefBody(app: App, cli: Cli, file: string): string {
+  return briefBodyOf(app, resolve(cli.cwd, file), readOfferedBrief(cli, file))
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Command } from '../command.js'
-import { COMMAND_NAMES, loadAll } from '../commands.js'
+import { COMMAND_NAMES, loadAllCommands } from '../commands.js'
 import { plain, type Screen } from '../render/screen.js'
 import { widthOf } from '../render/text.js'
-import { commandHelp, GROUPS, overview } from './help.js'
+import { commandHelp, GROUPS, helpOverview } from './help.js'
 
 const screen = { columns: 100, paint: plain } as Screen
 
 /** Returns the help of every command and action, by the words after `baton`. */
 async function allHelp(on = screen): Promise<Map<string, string>> {
-  const commands = await loadAll()
+  const commands = await loadAllCommands()
   const texts = commands.flatMap((command): [string, string][] => [
     [command.name, commandHelp(command, on)],
     ...(command.actions ?? []).map((action): [string, string] => [
@@ -17,7 +17,7 @@ async function allHelp(on = screen): Promise<Map<string, string>> {
       commandHelp(command, on, action),
     ]),
   ])
-  return new Map([['', overview(commands, on)], ...texts])
+  return new Map([['', helpOverview(commands, on)], ...texts])
 }
 
 /** Returns the names of the options under the title Options. */
@@ -34,7 +34,7 @@ test('every command is in exactly one group of the help overview', () => {
 })
 
 test('every command and action has a summary, a usage line and an example in its help', async () => {
-  for (const command of await loadAll()) {
+  for (const command of await loadAllCommands()) {
     const { name, actions, forms, usage } = command
     expect(Object.keys(forms ?? {}), name).toEqual(actions ?? [])
     for (const action of [undefined, ...(actions ?? [])]) {
@@ -54,7 +54,7 @@ test('every command and action has a summary, a usage line and an example in its
 })
 
 test('the help of an action shows only its own usage, options and examples', async () => {
-  for (const command of await loadAll())
+  for (const command of await loadAllCommands())
     for (const action of command.actions ?? []) {
       const call = `baton ${command.name} ${action}`
       const help = commandHelp(command, screen, action)
@@ -65,7 +65,7 @@ test('the help of an action shows only its own usage, options and examples', asy
 })
 
 test('the help of a command documents every option, and each option of an action is one of them', async () => {
-  for (const command of await loadAll()) {
+  for (const command of await loadAllCommands()) {
     const { name, options, forms, usage } = command
     expect(optionsIn(commandHelp(command, screen)), name).toEqual([...Object.keys(options), 'json', 'help'])
     for (const { about } of Object.values(options)) expect(about, name).toMatch(/\S.*[^.]$/)
@@ -95,20 +95,20 @@ const UNCLEAR = new RegExp(
 )
 
 test('the help uses no word that only the code knows', async () => {
-  for (const command of await loadAll()) {
+  for (const command of await loadAllCommands()) {
     for (const text of textsOf(command)) expect(text, command.name).not.toMatch(UNCLEAR)
   }
 })
 
 test('a help text that mentions a delivery mode says when the agent reads the message', async () => {
-  const command = (await loadAll()).find(({ name }) => name === 'send')!
+  const command = (await loadAllCommands()).find(({ name }) => name === 'send')!
   for (const meaning of ['after the turn (sequential)', '(important)', 'now']) expect(command.about).toContain(meaning)
-  const others = (await loadAll()).filter(({ name }) => name !== 'send').flatMap(textsOf)
+  const others = (await loadAllCommands()).filter(({ name }) => name !== 'send').flatMap(textsOf)
   for (const text of others) expect(text).not.toMatch(/\b(sequential|important|urgent)\b/)
 })
 
 test('every command whose arguments include a seat explains what a seat is', async () => {
-  const commands = (await loadAll()).filter(({ usage }) => usage.some((form) => /\bseat\b|--seat/.test(form)))
+  const commands = (await loadAllCommands()).filter(({ usage }) => usage.some((form) => /\bseat\b|--seat/.test(form)))
   expect(commands.length).toBeGreaterThan(4)
   for (const { name, about } of commands) expect(about, name).toMatch(/seat is the place .* a terminal or a job/)
 })
@@ -120,7 +120,7 @@ function textsOf({ summary, about, options, forms, examples, json }: Command): s
 }
 
 test('the help of an action shows only the part of a shared text that is about it', async () => {
-  const handoffs = (await loadAll()).find(({ name }) => name === 'handoffs')!
+  const handoffs = (await loadAllCommands()).find(({ name }) => name === 'handoffs')!
   const [check, use] = [commandHelp(handoffs, screen, 'check'), commandHelp(handoffs, screen, 'use')]
   expect(check).toMatch(/^ {2}\{score, missing: \[\{kind, text\}\], unsupported/m)
   expect(check).not.toContain('newest running one')

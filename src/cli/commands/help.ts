@@ -1,8 +1,8 @@
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import type { Call, Cli, Command, Option } from '../command.js'
-import { COMMAND_NAMES, loadAll, loadCommand } from '../commands.js'
-import { COMMON } from '../parse-call.js'
+import { COMMAND_NAMES, loadAllCommands, loadCommand } from '../commands.js'
+import { COMMON_OPTIONS } from '../parse-call.js'
 import type { Screen } from '../render/screen.js'
 import { wrap } from '../render/text.js'
 
@@ -27,8 +27,8 @@ export const helpCommand: Command = {
 async function runHelp(call: Call, cli: Cli): Promise<number> {
   const [name, action] = call.words
   if (name === undefined) {
-    const all = await loadAll()
-    cli.print(call.json ? JSON.stringify({ commands: all.map(described) }) : overview(all, cli.screen))
+    const all = await loadAllCommands()
+    cli.print(call.json ? JSON.stringify({ commands: all.map(described) }) : helpOverview(all, cli.screen))
     return EXIT.done
   }
   const found = await loadCommand(name)
@@ -78,7 +78,7 @@ export const completionCommand: Command = {
 
 async function runCompletion(call: Call, cli: Cli): Promise<number> {
   const shell = call.words[0] as Shell
-  const script = completionScript(shell, await loadAll())
+  const script = completionScript(shell, await loadAllCommands())
   cli.print(call.json ? JSON.stringify({ shell, script }) : script)
   return EXIT.done
 }
@@ -99,7 +99,7 @@ export const GROUPS: readonly (readonly [title: string, names: readonly string[]
   ['More', ['completion', 'help']],
 ]
 
-export function overview(commands: readonly Command[], { paint, columns }: Screen): string {
+export function helpOverview(commands: readonly Command[], { paint, columns }: Screen): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
   const lines = GROUPS.flatMap(([title, names]) => {
     const found = names.flatMap((name) => commands.find((command) => command.name === name) ?? [])
@@ -126,7 +126,7 @@ export function overview(commands: readonly Command[], { paint, columns }: Scree
 /** Renders the help of a command or, if `action` is one of its actions, of that action. */
 export function commandHelp(whole: Command, { paint, columns }: Screen, action?: string): string {
   const command = ofAction(whole, action)
-  const options = { ...command.options, ...COMMON }
+  const options = { ...command.options, ...COMMON_OPTIONS }
   const left = Object.entries(options).map(([name, option]) => optionText(name, option))
   const width = Math.max(...left.map((text) => text.length))
   const room = Math.min(columns, ROOM)
@@ -242,7 +242,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
   return { bash, zsh, fish }[shell](commands)
 }
 
-const optionsOf = (command: Command): [string, Option][] => Object.entries({ ...command.options, ...COMMON })
+const optionsOf = (command: Command): [string, Option][] => Object.entries({ ...command.options, ...COMMON_OPTIONS })
 const namesOf = (commands: readonly Command[]): string => commands.map(({ name }) => name).join(' ')
 const flagsOf = (command: Command): string =>
   optionsOf(command)

@@ -5,7 +5,7 @@ import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { shortenTokens } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { usageError } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
 import { projectName, wrap } from '../render/text.js'
 
@@ -14,7 +14,7 @@ const MOST = 400
 /** Label for usage whose session record has no project or model. */
 const NOT_KNOWN = 'unknown'
 
-export const command: Command = {
+export const historyCommand: Command = {
   name: 'history',
   summary: 'show usage and cost by day, project and model',
   usage: ['[--days N] [--timezone Z]'],
@@ -59,7 +59,7 @@ function daysOf(written: string | null): number {
   if (written === null) return USUAL
   const days = Number(written)
   if (/^\d+$/.test(written) && days >= 1 && days <= MOST) return days
-  throw wrong(command, `--days cannot be "${written}".`, `Give a whole number from 1 to ${MOST}.`)
+  throw usageError(historyCommand, `--days cannot be "${written}".`, `Give a whole number from 1 to ${MOST}.`)
 }
 
 function page(history: History, cli: Cli): string[] {

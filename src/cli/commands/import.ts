@@ -12,10 +12,10 @@ import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { inArchives } from '../open-archives.js'
+import { withArchivesOpen } from '../open-archives.js'
 import { bytesText, wrap } from '../render/text.js'
 
-export const command: Command = {
+export const importCommand: Command = {
   name: 'import',
   summary: 'archive the transcripts that are already on this disk',
   usage: ['[--from DIR] [--headless] [--dry-run]'],
@@ -47,7 +47,7 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const from = folderOf(call.value('from'), cli)
-  return inArchives(
+  return withArchivesOpen(
     call,
     cli,
     async (opened) => {
@@ -142,7 +142,7 @@ export async function offerImport(
 ): Promise<void> {
   // Do not create a store when there is no transcript to import.
   if (!hasStoredTranscripts(cli.env)) return
-  await inArchives(
+  await withArchivesOpen(
     call,
     cli,
     async (opened) => {

@@ -8,10 +8,10 @@ import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { usageError } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'
 import { bytesText, padEnd, wrapLines } from '../render/text.js'
-import { ask, canAsk } from '../terminal.js'
+import { askYesOrNo, canAskUser } from '../terminal.js'
 import { offerImport } from './import.js'
 
 export const installCommand: Command = {
@@ -79,7 +79,7 @@ async function runInstall(call: Call, cli: Cli): Promise<number> {
  */
 async function offerSafely(call: Call, cli: Cli): Promise<void> {
   try {
-    await offerImport(call, cli, canAsk(call) ? ask : null)
+    await offerImport(call, cli, canAskUser(call) ? askYesOrNo : null)
   } catch (error) {
     cli.note(`Existing transcripts could not be read: ${reasonOf(error)}. Run baton doctor.`)
   }
@@ -162,16 +162,16 @@ async function runUninstall(call: Call, cli: Cli): Promise<number> {
   const [purge, dryRun] = [call.flag('purge'), call.flag('dry-run')]
   const scope = call.value('scope')
   if (purge && call.flag('keep-data'))
-    throw wrong(uninstallCommand, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
+    throw usageError(uninstallCommand, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
   if (purge && scope !== null)
-    throw wrong(
+    throw usageError(
       uninstallCommand,
       '--purge does not work with --scope, because both scopes use the stored data.',
       'Leave --scope out.',
     )
   const { left, linked, installed, ...done } = await uninstallHere(cli, {
     purge,
-    confirm: call.flag('yes') || !canAsk(call) ? null : () => confirmPurge(home, cli),
+    confirm: call.flag('yes') || !canAskUser(call) ? null : () => confirmPurge(home, cli),
     dryRun,
     scope: scope as 'user' | 'project' | null,
   })
@@ -199,7 +199,7 @@ async function confirmPurge(home: Home, cli: Cli): Promise<void> {
       cli.screen.columns,
     ).join('\n'),
   )
-  if (await ask('Delete it? [y/N] ')) return
+  if (await askYesOrNo('Delete it? [y/N] ')) return
   throw new BatonError(
     'Nothing was deleted, and Baton is still installed.',
     'baton uninstall without --purge keeps the data.',

@@ -19,7 +19,7 @@ import { jobPage, jobTable } from '../render/job-page.js'
 import { bytesText } from '../render/text.js'
 import { untilStopped } from '../terminal.js'
 
-export async function list(call: Call, cli: Cli): Promise<number> {
+export async function listJobsCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const views = listRecentJobs(app.store, call.flag('all'), app.now())
     if (call.json) cli.print(JSON.stringify({ jobs: views }))
@@ -34,7 +34,7 @@ export async function list(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-export async function show(call: Call, cli: Cli): Promise<number> {
+export async function showJobCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const job = findJob(app.store, call.words[1]!)
     const view = viewJobDetail(job, app.store.attempts(job.jobId), jobFolder(app, job.jobId))
@@ -45,7 +45,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
 
 const EVERY_MS = 250
 
-export async function logs(call: Call, cli: Cli): Promise<number> {
+export async function showJobLogCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, async (app) => {
     const { jobId, spec } = findJob(app.store, call.words[1]!)
     const path = jobLogPath(jobFolder(app, jobId))
@@ -84,8 +84,8 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
 /** Imports the runner lazily, because listing jobs does not need it. */
 const runJobs = () => import('../../app/run-jobs.js')
 
-export const cancel = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'cancel')
-export const pause = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'pause')
+export const cancelJobCommand = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'cancel')
+export const pauseJobCommand = (call: Call, cli: Cli): Promise<number> => stop(call, cli, 'pause')
 
 async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<number> {
   const { RUNNER_APP_OPTIONS, stopJob } = await runJobs()
@@ -102,12 +102,14 @@ async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<numb
 }
 
 /** Resumes one job, or all jobs whose process died. */
-export async function resume(call: Call, cli: Cli, command: Command): Promise<number> {
+export async function resumeJobCommand(call: Call, cli: Cli, command: Command): Promise<number> {
   const { RUNNER_APP_OPTIONS, jobsToResume } = await runJobs()
-  const { budgetsOf, figureOf, runHere, tellDetached, warnOfDenials } = await import('./run-jobs.js')
+  const { parseBudgets, parseBudget, runJobsInForeground, startDetachedJobs, warnOfDenials } = await import(
+    './run-jobs.js'
+  )
   const changes = {
-    budgets: budgetsOf(call, command),
-    maxHandoffs: figureOf(call, command, 'max-handoffs'),
+    budgets: parseBudgets(call, command),
+    maxHandoffs: parseBudget(call, command, 'max-handoffs'),
     permissionMode: call.value('permission-mode'),
   }
   return withOpenApp(
@@ -119,7 +121,9 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
       for (const { spec } of jobs) warnOfDenials(spec, cli)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
-        return call.flag('detach') ? tellDetached(app, cli, call, jobIds) : runHere(app, cli, call, jobIds)
+        return call.flag('detach')
+          ? startDetachedJobs(app, cli, call, jobIds)
+          : runJobsInForeground(app, cli, call, jobIds)
       if (!call.json)
         cli.print(
           'No job was interrupted. To resume a paused job, name it: baton jobs resume <id> (see baton jobs list).',
@@ -130,12 +134,12 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
   )
 }
 
-export async function forget(call: Call, cli: Cli): Promise<number> {
+export async function forgetJobCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => tell(cli, call, [forgetNamedJob(app, call.words[1]!)], false))
 }
 
 /** Forgets all jobs that ended before a time. */
-export async function prune(call: Call, cli: Cli): Promise<number> {
+export async function pruneJobsCommand(call: Call, cli: Cli): Promise<number> {
   const written = call.value('older-than')
   if (written === null)
     throw new BatonError(

@@ -1,6 +1,6 @@
 import { PERMISSION_MODES, RUNTIMES } from '../../contract/records/job.js'
 import type { ActionHelp, Call, Cli, Command, Option } from '../command.js'
-import { checkForm } from '../parse-call.js'
+import { checkActionForm } from '../parse-call.js'
 
 const ACTIONS = ['list', 'show', 'logs', 'pause', 'cancel', 'resume', 'forget', 'prune'] as const
 type Action = (typeof ACTIONS)[number]
@@ -117,24 +117,24 @@ export const jobsCommand: Command = {
 
 async function runJobs(call: Call, cli: Cli): Promise<number> {
   const action = (call.words[0] ?? 'list') as Action
-  checkForm(jobsCommand, call, action, FORMS[action])
+  checkActionForm(jobsCommand, call, action, FORMS[action])
   switch (action) {
     case 'list':
-      return (await import('./job-actions.js')).list(call, cli)
+      return (await import('./job-actions.js')).listJobsCommand(call, cli)
     case 'show':
-      return (await import('./job-actions.js')).show(call, cli)
+      return (await import('./job-actions.js')).showJobCommand(call, cli)
     case 'logs':
-      return (await import('./job-actions.js')).logs(call, cli)
+      return (await import('./job-actions.js')).showJobLogCommand(call, cli)
     case 'pause':
-      return (await import('./job-actions.js')).pause(call, cli)
+      return (await import('./job-actions.js')).pauseJobCommand(call, cli)
     case 'cancel':
-      return (await import('./job-actions.js')).cancel(call, cli)
+      return (await import('./job-actions.js')).cancelJobCommand(call, cli)
     case 'resume':
-      return (await import('./job-actions.js')).resume(call, cli, jobsCommand)
+      return (await import('./job-actions.js')).resumeJobCommand(call, cli, jobsCommand)
     case 'forget':
-      return (await import('./job-actions.js')).forget(call, cli)
+      return (await import('./job-actions.js')).forgetJobCommand(call, cli)
     case 'prune':
-      return (await import('./job-actions.js')).prune(call, cli)
+      return (await import('./job-actions.js')).pruneJobsCommand(call, cli)
   }
 }
 
@@ -225,5 +225,5 @@ export const runCommand: Command = {
 }
 
 async function startRun(call: Call, cli: Cli): Promise<number> {
-  return (await import('./run-jobs.js')).run(call, cli, runCommand)
+  return (await import('./run-jobs.js')).runJobsCommand(call, cli, runCommand)
 }

@@ -9,10 +9,10 @@ import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
-import { checkForm, wrong } from '../parse-call.js'
+import { checkActionForm, usageError } from '../parse-call.js'
 import { DELIVERY_MODES } from '../render/event-line.js'
 import { type Column, table } from '../render/table.js'
-import { age, cut, stamp, wrap } from '../render/text.js'
+import { ageText, cutToWidth, localTimestamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
 const MODES = ['sequential', 'important', 'urgent'] as const
@@ -49,9 +49,9 @@ async function runSend(call: Call, cli: Cli): Promise<number> {
   const [to, word] = call.words as [string, string]
   const text = word === '-' ? await readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS) : word
   if (text.trim() === '')
-    throw wrong(sendCommand, 'The text is empty.', 'Give the message: baton send <seat|session> <text>.')
+    throw usageError(sendCommand, 'The text is empty.', 'Give the message: baton send <seat|session> <text>.')
   if (Buffer.byteLength(text) > LARGEST_TEXT)
-    throw wrong(sendCommand, 'The text is longer than 1 MB.', 'Write it to a file and send the path of the file.')
+    throw usageError(sendCommand, 'The text is longer than 1 MB.', 'Write it to a file and send the path of the file.')
   const named = call.value('from')
   if (named !== null) checkName(named)
   return withOpenApp(cli, async (app) => {
@@ -78,13 +78,13 @@ function sentence(app: App, id: string): string {
 
 function checkName(name: string): void {
   if (name !== replaceControls(name) || /[\r\n]/.test(name) || name.trim() === '' || name.length > LONGEST_NAME)
-    throw wrong(
+    throw usageError(
       sendCommand,
-      `--from cannot be "${cut(replaceControls(name), LONGEST_NAME)}".`,
+      `--from cannot be "${cutToWidth(replaceControls(name), LONGEST_NAME)}".`,
       `Give one line of at most ${LONGEST_NAME} characters.`,
     )
   if (/^baton$/i.test(name))
-    throw wrong(sendCommand, '--from cannot be "baton", the name of Baton itself.', 'Give another name.')
+    throw usageError(sendCommand, '--from cannot be "baton", the name of Baton itself.', 'Give another name.')
 }
 
 /** Help, number of arguments and options of each action. */
@@ -133,7 +133,7 @@ const LONGEST_SHOWN = 160
 async function runMessages(call: Call, cli: Cli): Promise<number> {
   const [action, id] = call.words
   if (action !== undefined) {
-    checkForm(messagesCommand, call, action, FORMS.cancel)
+    checkActionForm(messagesCommand, call, action, FORMS.cancel)
     return cancel(id!, call, cli)
   }
   return withOpenApp(cli, (app) => {
@@ -201,8 +201,8 @@ function columns(
 ): Column<Message>[] {
   const reason: Column<Message> = { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' }
   const queued: Column<Message> = cli.screen.terminal
-    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (m) => age(m.queued_at, cli.now()) }
-    : { title: 'QUEUED', dropAt: 3, cell: (m) => stamp(m.queued_at) }
+    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (m) => ageText(m.queued_at, cli.now()) }
+    : { title: 'QUEUED', dropAt: 3, cell: (m) => localTimestamp(m.queued_at) }
   return [
     queued,
     {
@@ -221,7 +221,7 @@ function columns(
       title: 'TEXT',
       dropAt: 1,
       shrinkTo: 20,
-      cell: (m) => cut(replaceControls(wordsOf(m)), LONGEST_SHOWN),
+      cell: (m) => cutToWidth(replaceControls(wordsOf(m)), LONGEST_SHOWN),
     },
     { title: 'ID', dropAt: 0, cell: (m) => m.message_id },
   ]

@@ -4,11 +4,11 @@ import { type Model, startModel } from '../../model/model.js'
 import { parseScript, ScriptError } from '../../model/parse-script.js'
 import type { Script } from '../../model/script.js'
 import type { Call, Cli, Command } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { usageError } from '../parse-call.js'
 import { parsePort } from '../parse-values.js'
 import { untilStopped } from '../terminal.js'
 
-export const command: Command = {
+export const modelCommand: Command = {
   name: 'model',
   summary: 'run a scripted model, to try an agent without a key or cost',
   usage: ['[--port N] --script F'],
@@ -31,8 +31,8 @@ export const command: Command = {
 async function run(call: Call, cli: Cli): Promise<number> {
   const file = call.value('script')
   if (file === null)
-    throw wrong(
-      command,
+    throw usageError(
+      modelCommand,
       'baton model needs --script F.',
       'Give a JSON file such as {"steps": ["Done."]}. docs/reference/scripted-model.md explains the format.',
     )

@@ -6,7 +6,7 @@ import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrap } from '../render/text.js'
 
-export const command: Command = {
+export const notifyCommand: Command = {
   name: 'notify',
   summary: 'send a test notice to every configured target',
   usage: ['test'],

@@ -11,15 +11,15 @@ import { requestStop } from '../../jobs/stop-job.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
-import { wrong } from '../parse-call.js'
-import { type Display, displayOn, endLines } from '../render/job-page.js'
+import { usageError } from '../parse-call.js'
+import { type JobDisplay, jobResultLines, makeJobDisplay } from '../render/job-page.js'
 import { readInput } from '../terminal.js'
 import { offerTrust } from './trust.js'
 
 const FIRST_BYTE_MS = 30_000
 const WHOLE_MS = 60_000
 
-export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
+export async function runJobsCommand(call: Call, cli: Cli, command: Command): Promise<number> {
   const order = { folder: cli.cwd, agentName: call.words[0] ?? null, flags: await flagsOf(call, cli, command) }
   await offerTrust(call, cli)
   const settled = await resolveJobRequest(order, cli)
@@ -28,7 +28,9 @@ export async function run(call: Call, cli: Cli, command: Command): Promise<numbe
     cli,
     async (app) => {
       const { jobId } = createJob(app, cli.env, settled, { runsHere: !call.flag('detach') })
-      return call.flag('detach') ? tellDetached(app, cli, call, [jobId]) : runHere(app, cli, call, [jobId])
+      return call.flag('detach')
+        ? startDetachedJobs(app, cli, call, [jobId])
+        : runJobsInForeground(app, cli, call, [jobId])
     },
     RUNNER_APP_OPTIONS,
   )
@@ -38,8 +40,8 @@ async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags
   const prompt = await promptOf(call, cli, command)
   const checks = call.values('check')
   if (checks.some((check) => check.trim() === ''))
-    throw wrong(command, '--check is empty.', 'Give a command that must succeed, such as --check "npm test".')
-  const maxHandoffs = figureOf(call, command, 'max-handoffs')
+    throw usageError(command, '--check is empty.', 'Give a command that must succeed, such as --check "npm test".')
+  const maxHandoffs = parseBudget(call, command, 'max-handoffs')
   return {
     ...(prompt === null ? {} : { prompt }),
     ...given('model', call.value('model')),
@@ -49,7 +51,7 @@ async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags
     ...given('resumeSession', call.value('resume-session')),
     ...given('maxHandoffs', maxHandoffs),
     ...(checks.length > 0 ? { checks } : {}),
-    budgets: budgetsOf(call, command),
+    budgets: parseBudgets(call, command),
     ...(call.flag('worktree') ? { worktree: true } : {}),
   }
 }
@@ -59,17 +61,17 @@ function given<K extends string, V>(key: K, value: V | null): { [key in K]?: V }
 }
 
 /** Returns the budgets that are given on the command line. */
-export function budgetsOf(call: Call, command: Command): Partial<JobBudgets> {
+export function parseBudgets(call: Call, command: Command): Partial<JobBudgets> {
   return {
-    ...given('usd', figureOf(call, command, 'budget-usd')),
-    ...given('tokens', figureOf(call, command, 'budget-tokens')),
-    ...given('turns', figureOf(call, command, 'budget-turns')),
-    ...given('minutes', figureOf(call, command, 'budget-minutes')),
+    ...given('usd', parseBudget(call, command, 'budget-usd')),
+    ...given('tokens', parseBudget(call, command, 'budget-tokens')),
+    ...given('turns', parseBudget(call, command, 'budget-turns')),
+    ...given('minutes', parseBudget(call, command, 'budget-minutes')),
   }
 }
 
 /** Parses a budget. Null when it is not given. Money may be a fraction, and handoffs may be 0. */
-export function figureOf(
+export function parseBudget(
   call: Call,
   command: Command,
   name: `budget-${keyof JobBudgets}` | 'max-handoffs',
@@ -81,7 +83,7 @@ export function figureOf(
   const least = name === 'max-handoffs' ? 0 : 1
   const ok = Number.isFinite(figure) && (money ? figure >= 0.01 : Number.isSafeInteger(figure) && figure >= least)
   if (!ok)
-    throw wrong(
+    throw usageError(
       command,
       `--${name} cannot be "${written}".`,
       money ? 'Give an amount of US dollars, such as 5 or 0.5.' : 'Give a whole number, such as 3.',
@@ -92,13 +94,13 @@ export function figureOf(
 async function promptOf(call: Call, cli: Cli, command: Command): Promise<string | null> {
   const [text, file] = [call.value('prompt'), call.value('prompt-file')]
   if (text !== null && file !== null)
-    throw wrong(command, '--prompt and --prompt-file exclude each other.', 'Give one of them.')
+    throw usageError(command, '--prompt and --prompt-file exclude each other.', 'Give one of them.')
   if (file === null) return text
   if (file === '-') return readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)
   try {
     return readFileSync(resolve(cli.cwd, file), 'utf8')
   } catch (error) {
-    throw wrong(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a readable text file.')
+    throw usageError(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a readable text file.')
   }
 }
 
@@ -109,8 +111,8 @@ export function warnOfDenials(spec: JobSpec, cli: Pick<Cli, 'env' | 'note'>): vo
 }
 
 /** Runs jobs to their end in this process and shows their progress. Returns a common exit code. */
-export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly string[]): Promise<number> {
-  const display = displayOn(
+export async function runJobsInForeground(app: App, cli: Cli, call: Call, jobIds: readonly string[]): Promise<number> {
+  const display = makeJobDisplay(
     cli,
     call,
     jobIds.map((jobId) => app.store.job(jobId)!),
@@ -137,7 +139,7 @@ export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly s
 function tellEnd(app: App, cli: Cli, call: Call, job: JobRecord): void {
   const view = viewJob(job, app.store.attempts(job.jobId))
   if (call.json || call.value('output-format') === 'stream-json') cli.print(JSON.stringify(view))
-  else cli.print(endLines(view, cli.screen, app.now()).join('\n'))
+  else cli.print(jobResultLines(view, cli.screen, app.now()).join('\n'))
 }
 
 function exitOf({ state }: Pick<JobRecord, 'state'>): number {
@@ -150,7 +152,7 @@ function exitOf({ state }: Pick<JobRecord, 'state'>): number {
  * a shutdown or a closed terminal is no decision about the jobs.
  * Returns a function that removes the listeners.
  */
-function stopOnSignals(app: App, jobIds: readonly string[], display: Display): () => void {
+function stopOnSignals(app: App, jobIds: readonly string[], display: JobDisplay): () => void {
   let interrupts = 0
   const stop = (signal: NodeJS.Signals): void => {
     if (signal === 'SIGINT') interrupts++
@@ -170,7 +172,7 @@ function stopOnSignals(app: App, jobIds: readonly string[], display: Display): (
 /**
  * Starts each job in its own process, which outlives this one and its terminal, and reports them.
  */
-export function tellDetached(app: App, cli: Cli, call: Call, jobIds: readonly string[]): number {
+export function startDetachedJobs(app: App, cli: Cli, call: Call, jobIds: readonly string[]): number {
   for (const jobId of jobIds) {
     const { pid, log } = startRunner(app, cli, jobId)
     const job = app.store.job(jobId)!

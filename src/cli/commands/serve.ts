@@ -10,8 +10,8 @@ import type { RunOptions } from '../../server/run-server.js'
 import { userToken } from '../../server/user-token.js'
 import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command, Option } from '../command.js'
-import { wrong } from '../parse-call.js'
-import { PORT, portFrom } from '../parse-values.js'
+import { usageError } from '../parse-call.js'
+import { DEFAULT_PORT, portFrom } from '../parse-values.js'
 import { untilStopped } from '../terminal.js'
 
 const ACTIONS = ['install', 'remove'] as const
@@ -20,7 +20,7 @@ const options = {
   port: {
     type: 'string',
     value: 'N',
-    about: `the port to listen on (default: BATON_PORT, else ${PORT}; 0 for any free one)`,
+    about: `the port to listen on (default: BATON_PORT, else ${DEFAULT_PORT}; 0 for any free one)`,
   },
   host: { type: 'string', value: 'H', about: 'the address to listen on (default: 127.0.0.1)' },
   'token-file': {
@@ -70,9 +70,9 @@ async function runServe(call: Call, cli: Cli): Promise<number> {
   const [action] = call.words
   if (action === 'install') return installService(call, cli)
   if (action === 'remove') return removeService(call, cli)
-  if (call.flag('dry-run')) throw wrong(serveCommand, '--dry-run works only with install and remove.')
+  if (call.flag('dry-run')) throw usageError(serveCommand, '--dry-run works only with install and remove.')
   return serveHere(cli, {
-    port: portFrom(call.value('port'), cli.env, PORT),
+    port: portFrom(call.value('port'), cli.env, DEFAULT_PORT),
     host: call.value('host') ?? '127.0.0.1',
     tokenFile: call.value('token-file'),
     listening: ({ url }) => cli.print(call.json ? JSON.stringify({ url }) : `Baton listens on ${url}. Ctrl-C ends it.`),
@@ -116,7 +116,7 @@ export const openCommand: Command = {
     port: {
       type: 'string',
       value: 'N',
-      about: `the port to listen on if no server runs (default: BATON_PORT, else ${PORT})`,
+      about: `the port to listen on if no server runs (default: BATON_PORT, else ${DEFAULT_PORT})`,
     },
   },
   words: { min: 0, max: 0 },
@@ -136,8 +136,8 @@ const noServer = (): BatonError =>
   )
 
 async function runOpen(call: Call, cli: Cli): Promise<number> {
-  const port = portFrom(call.value('port'), cli.env, PORT)
-  const show = (shown: Shown) => showPage(cli, { ...shown, print: call.flag('print'), json: call.json })
+  const port = portFrom(call.value('port'), cli.env, DEFAULT_PORT)
+  const show = (shown: PageDisplay) => showPage(cli, { ...shown, print: call.flag('print'), json: call.json })
   const home = batonHome(cli.env)
   const running = await findServer(home.server)
   if (running) return show({ server: running, home, stays: false })
@@ -154,7 +154,7 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-interface Shown {
+interface PageDisplay {
   server: FoundServer
   home: Pick<Home, 'server'>
   /** True when this process keeps serving. */
@@ -162,7 +162,7 @@ interface Shown {
 }
 
 /** Opens the page in one browser, or prints its address. Returns the exit code. */
-async function showPage(cli: Cli, shown: Shown & { print: boolean; json: boolean }): Promise<number> {
+async function showPage(cli: Cli, shown: PageDisplay & { print: boolean; json: boolean }): Promise<number> {
   const { server, home, stays, print, json } = shown
   const { url, address } = await requestPageAddress(server)
   if (print) {
@@ -198,14 +198,14 @@ async function installService(call: Call, cli: Cli): Promise<number> {
 
 async function removeService(call: Call, cli: Cli): Promise<number> {
   for (const name of ['port', 'host', 'token-file'])
-    if (call.value(name) !== null) throw wrong(serveCommand, `baton serve remove has no option --${name}.`)
+    if (call.value(name) !== null) throw usageError(serveCommand, `baton serve remove has no option --${name}.`)
   const { removeUnit } = await import('../../install/system-unit.js')
   return tellService(call, cli, await removeUnit(cli, { dryRun: call.flag('dry-run') }))
 }
 
 function serviceArguments(call: Call, cli: Cli): string[] {
   const [port, host, file] = [call.value('port'), call.value('host'), call.value('token-file')]
-  if (port !== null) portFrom(port, cli.env, PORT)
+  if (port !== null) portFrom(port, cli.env, DEFAULT_PORT)
   const token = file === null ? null : resolve(cli.cwd, file)
   const { warning } = userToken(host ?? '127.0.0.1', token)
   if (warning) cli.note(warning)

@@ -11,11 +11,11 @@ import { quoteForShell } from '../../lib/shell-words.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { SwitchScope } from '../../store/store.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { usageError } from '../parse-call.js'
 import { parseSince } from '../parse-values.js'
 import { dayLine, dayOf, eventLine } from '../render/event-line.js'
 import { sessionPage } from '../render/session-page.js'
-import { cut, wrap, wrapLines } from '../render/text.js'
+import { cutToWidth, wrap, wrapLines } from '../render/text.js'
 import { untilStopped } from '../terminal.js'
 
 const EVENTS = 8
@@ -43,7 +43,7 @@ export const showCommand: Command = {
 async function runShow(call: Call, cli: Cli): Promise<number> {
   const id = call.words[0] ?? callingSession(cli.env)
   if (!id)
-    throw wrong(
+    throw usageError(
       showCommand,
       'baton show needs a session or a seat.',
       'Name it: baton show <session|seat>. baton status lists them.',
@@ -179,7 +179,7 @@ function printer(call: Call, cli: Cli, one: boolean): (event: Event) => void {
   return (event) => {
     if (terminal && dayOf(event.at) !== day) cli.print(dayLine(event.at, paint))
     day = dayOf(event.at)
-    cli.print(cut(eventLine(event, { paint, fullTime: !terminal, session: !one || columns >= 80 }), columns))
+    cli.print(cutToWidth(eventLine(event, { paint, fullTime: !terminal, session: !one || columns >= 80 }), columns))
   }
 }
 
@@ -276,14 +276,14 @@ function flip(app: App, command: Command, enabled: boolean, call: Call, cli: Cli
 function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
   const [named] = call.words
   if (named !== undefined && call.flag('project') && existsSync(resolve(cli.cwd, named)))
-    throw wrong(
+    throw usageError(
       command,
       '--project takes no folder: it stands for the project of the current folder.',
       `Run the command there: cd ${quoteForShell(replaceControls(named))} && baton ${command.name} --project.`,
     )
   const given = [named !== undefined, call.flag('project'), call.flag('all')].filter(Boolean).length
   if (given > 1)
-    throw wrong(command, 'A session, --project and --all exclude each other.', 'Give one of them, or none.')
+    throw usageError(command, 'A session, --project and --all exclude each other.', 'Give one of them, or none.')
   if (call.flag('all')) return { scope: 'all', keys: [''], name: 'all sessions', json: {} }
   if (named !== undefined) return session(sessionNamed(app, named).sessionId, '')
   const own = callingSession(cli.env)

@@ -6,7 +6,7 @@ import { until } from '../../../test/harness/wait.js'
 import { createTestHome, type TestHome, tell } from '../../testing/cli-home.js'
 import { plain } from '../render/screen.js'
 import { widthOf } from '../render/text.js'
-import { frame } from './status.js'
+import { renderFrame } from './status.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
@@ -93,7 +93,7 @@ test('q and SIGTERM end status --watch, and Ctrl-Z suspends it with the screen r
 
 test('a frame of status --watch fits its screen, with lines cut and the rest counted', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `line ${i} ${'x'.repeat(100)}`)
-  const drawn = frame(lines, { columns: 20, rows: 8, paint: plain }, new Date('2026-03-01T12:00:00'))
+  const drawn = renderFrame(lines, { columns: 20, rows: 8, paint: plain }, new Date('2026-03-01T12:00:00'))
   const rows = drawn
     .replace(/^\u001b\[\?2026h\u001b\[H/, '')
     .replace(/\u001b\[J\u001b\[\?2026l$/, '')

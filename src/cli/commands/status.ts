@@ -9,10 +9,10 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
 import { handoffText } from '../render/briefs.js'
 import { type Colour, type Screen, screenOf } from '../render/screen.js'
-import { legend, ofSeats, type SessionRow, sessionTable } from '../render/session-table.js'
-import { cut, localTime, wrap } from '../render/text.js'
+import { keepCurrentSessions, type SessionRow, sessionTable, tableLegend } from '../render/session-table.js'
+import { cutToWidth, localTime, wrap } from '../render/text.js'
 
-export const command: Command = {
+export const statusCommand: Command = {
   name: 'status',
   summary: 'show how full the context of each session is',
   usage: ['[--live] [--all] [--watch]'],
@@ -60,7 +60,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
     cli,
     (app) => {
       let drained = cli.now().getTime()
-      return watch(cli, (screen) => {
+      return watchOnTerminal(cli, (screen) => {
         // Hooks drain their own spool. This drains what is left when one of them could not.
         if (cli.now().getTime() - drained > 5_000) {
           drainSpoolSafely(app, { youngestMs: 2_000 })
@@ -78,7 +78,7 @@ function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): strin
   const all = sessionReaderOf(app)
     .recent(which)
     .map((session) => rowOf(app, session))
-  const rows = which.all ? all : ofSeats(all)
+  const rows = which.all ? all : keepCurrentSessions(all)
   const sessions = rows.map(({ session }) => session)
   if (rows.length === 0) return empty(app, which)
   const { paint, columns } = cli.screen
@@ -92,7 +92,7 @@ function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): strin
     ...lines,
     ...below(handoffsUnderWay(app, sessions, cli.now()), 'cyan'),
     ...below(alarms, 'yellow'),
-    ...below([...legend(rows), ...describeHidden(all.length - rows.length)], 'dim'),
+    ...below([...tableLegend(rows), ...describeHidden(all.length - rows.length)], 'dim'),
   ]
 }
 
@@ -136,7 +136,7 @@ const CTRL_Z = '\u001a'
  * Redraws lines on the terminal's alternate screen until q,
  * Ctrl-C or a signal, then restores the terminal.
  */
-export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<number> {
+export function watchOnTerminal(cli: Cli, lines: (screen: Screen) => string[]): Promise<number> {
   const { stdout, stdin } = process
   return new Promise((resolve, reject) => {
     let open = false
@@ -169,7 +169,7 @@ export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<nu
       if (!open) return
       try {
         const screen = screenOf(stdout, cli.env)
-        stdout.write(frame(lines(screen), screen, cli.now()))
+        stdout.write(renderFrame(lines(screen), screen, cli.now()))
       } catch (error) {
         leave()
         reject(error)
@@ -200,13 +200,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * Each line overwrites the old one without clearing first,
  * to avoid flicker, and terminals that can do so show it at once.
  */
-export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>, now: Date): string {
+export function renderFrame(
+  lines: readonly string[],
+  screen: Pick<Screen, 'columns' | 'rows' | 'paint'>,
+  now: Date,
+): string {
   const room = Math.max(1, screen.rows - 1)
   const shown =
     lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), `… ${lines.length - room + 1} more lines`]
   const foot = screen.paint(`${localTime(now)} · q quits`, 'dim')
   const texts = screen.rows > 2 ? [...shown, ...Array<string>(room - shown.length).fill(''), foot] : shown
-  const body = texts.map((line) => `${cut(line, screen.columns)}\u001b[K`).join('\r\n')
+  const body = texts.map((line) => `${cutToWidth(line, screen.columns)}\u001b[K`).join('\r\n')
   return `\u001b[?2026h\u001b[H${body}\u001b[J\u001b[?2026l`
 }
 

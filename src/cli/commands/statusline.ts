@@ -17,7 +17,7 @@ import { readInput } from '../terminal.js'
 const FIRST_BYTE_MS = 2_000
 const WHOLE_MS = 5_000
 
-export const command: Command = {
+export const statuslineCommand: Command = {
   name: 'statusline',
   summary: "print Baton's segment of a status line, to embed in your own",
   usage: ['[--segment]'],

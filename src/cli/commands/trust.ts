@@ -4,10 +4,10 @@ import type { FileDemands } from '../../config/untrusted.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { cut, wrap } from '../render/text.js'
-import { ask, canAsk } from '../terminal.js'
+import { cutToWidth, wrap } from '../render/text.js'
+import { askYesOrNo, canAskUser } from '../terminal.js'
 
-export const command: Command = {
+export const trustCommand: Command = {
   name: 'trust',
   summary: "accept a project's baton.yaml, or withdraw the trust",
   usage: ['[--project DIR]', '--remove [--project DIR]'],
@@ -50,9 +50,9 @@ const LONGEST_VALUE = 300
 export async function offerTrust(call: Call, cli: Cli): Promise<void> {
   const confirm = (file: AcceptableFile, demands: FileDemands): Promise<boolean> => {
     cli.note([...summary(file, demands, cli), ''].join('\n'))
-    return ask('Trust this file? [y/N] ')
+    return askYesOrNo('Trust this file? [y/N] ')
   }
-  await trustBeforeRun(cli, call.flag('trust'), canAsk(call) ? confirm : null)
+  await trustBeforeRun(cli, call.flag('trust'), canAskUser(call) ? confirm : null)
 }
 
 function acceptHere(call: Call, cli: Cli, folder: string): number {
@@ -93,7 +93,7 @@ function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands,
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : [paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
   const file = `${paint(replaceControls(shortenHome(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}`
-  const value = (written: unknown): string => cut(replaceControls(JSON.stringify(written)), LONGEST_VALUE)
+  const value = (written: unknown): string => cutToWidth(replaceControls(JSON.stringify(written)), LONGEST_VALUE)
   return [
     `${file}, sha256 ${sha256}`,
     ...section(

@@ -7,8 +7,8 @@ import {
   briefTable,
   coverageLines,
   handoffText,
-  type Next,
-  nextText,
+  type NextStepInput,
+  nextStepText,
   scoreText,
   seatHandoffLines,
 } from './briefs.js'
@@ -143,8 +143,8 @@ test('the page of a brief shows what Baton added and prints no terminal sequence
   expect(gone).not.toContain('Text')
 })
 
-const next = (change: Partial<Next['session']> = {}, more: Partial<Next> = {}): string =>
-  nextText({
+const next = (change: Partial<NextStepInput['session']> = {}, more: Partial<NextStepInput> = {}): string =>
+  nextStepText({
     handoff: { state: 'checked', way: null },
     session: { state: 'working', attended: true, jobId: null, ...change },
     there: true,
@@ -170,7 +170,7 @@ test('the next step of a handoff depends on the state of its session and its cli
 })
 
 test('a handoff request says when the agent receives it', () => {
-  const asked = (change: Partial<Next['session']> = {}, own = false): string =>
+  const asked = (change: Partial<NextStepInput['session']> = {}, own = false): string =>
     next(change, { handoff: { state: 'requested', way: null }, own })
   expect(asked()).toMatch(/next tool call or at the end of its turn/)
   expect(asked({ state: 'idle' })).toMatch(/^The session is idle\. Its agent is asked in the next turn/)

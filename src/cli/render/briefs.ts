@@ -11,7 +11,7 @@ import { formatTokens } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, breakLong, cut, padEnd, projectName, stamp, wrap } from './text.js'
+import { ageText, breakLongWords, cutToWidth, localTimestamp, padEnd, projectName, wrap } from './text.js'
 
 interface On {
   columns: number
@@ -73,7 +73,7 @@ export function handoffText(
   const hindered = HINDRANCE_END_EVENTS[handoff.hindered_by ?? '']
   const doing =
     hindered === undefined ? STATE_TEXTS[handoff.state] : `the brief is ready; the session is cleared when ${hindered}`
-  return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)} (by ${by}): ${doing}${due}${why}`)
+  return replaceControls(`${handoff.state} for ${ageText(handoff.state_at, now)} (by ${by}): ${doing}${due}${why}`)
 }
 
 /** Returns the open handoff and the newest briefs of a seat, newest first. */
@@ -87,12 +87,12 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
       .slice(0, SHOWN)
       .flatMap((brief) => [
         ...wrap(
-          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ` +
-            `ago, covers ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
+          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${ageText(brief.taken_at, now)}` +
+            ` ago, covers ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
           columns,
           3,
         ),
-        ...wrap(`   ${breakLong(shortenHome(brief.path, home), columns - 3)}`, columns, 3),
+        ...wrap(`   ${breakLongWords(shortenHome(brief.path, home), columns - 3)}`, columns, 3),
       ]),
     ...(earlier > 0 ? [paint(`and ${earlier} earlier (baton handoffs list --all)`, 'dim')] : []),
   ]
@@ -117,7 +117,7 @@ export function coverageLines(
   ]
 }
 
-export interface Next {
+export interface NextStepInput {
   handoff: { state: HandoffState; way: HandoffWay | null; dueAt?: string | null }
   session: Pick<SessionRecord, 'state' | 'attended' | 'jobId'>
   /** True while the session's client appears to be running. */
@@ -132,7 +132,7 @@ const CLEARED =
   'the session is cleared and a fresh one continues from the brief. If the client cannot do that by itself, type /clear'
 
 /** Describes in a sentence what happens next to a handoff. */
-export function nextText({ handoff, session, there, own, woken = false }: Next): string {
+export function nextStepText({ handoff, session, there, own, woken = false }: NextStepInput): string {
   if (handoff.state === 'requested') return askedText(session, own, woken)
   if (handoff.state === 'review') return reviewed(handoff.dueAt ?? null)
   if (session.jobId !== null) return 'The session belongs to a job. The job decides when its next session starts.'
@@ -160,7 +160,7 @@ function reviewed(dueAt: string | null): string {
     : `The brief waits for your review until ${clockTime(dueAt)}, and is then used. To review it: ${ways}.`
 }
 
-function askedText({ state, jobId, attended }: Next['session'], own: boolean, woken: boolean): string {
+function askedText({ state, jobId, attended }: NextStepInput['session'], own: boolean, woken: boolean): string {
   if (jobId !== null)
     return 'The session belongs to a job. Only the process of the job sends it messages, so it is not asked from here.'
   if (attended === false)
@@ -216,7 +216,7 @@ export function briefPage(
     ...(text === null ? [] : [...title('Text'), ...words(text.trimEnd())]),
     ...(page.untrusted === null ? [] : [...title('Changed text (not trusted)'), ...words(page.untrusted.trimEnd())]),
     ...page.addenda.flatMap(({ at, text: late }) => [
-      ...title(`Facts found later, ${stamp(at)}`),
+      ...title(`Facts found later, ${localTimestamp(at)}`),
       ...words(late ?? 'the file is missing or was changed'),
     ]),
   ]
@@ -243,7 +243,7 @@ function facts(
         baton: 'Baton, from the transcript and the repository',
       }[brief.author],
     ],
-    ['written', `${stamp(brief.taken_at)} (${age(brief.taken_at, now)} ago)`],
+    ['written', `${localTimestamp(brief.taken_at)} (${ageText(brief.taken_at, now)} ago)`],
     ['reason', brief.reason],
     [
       'project',
@@ -256,7 +256,9 @@ function facts(
     ['signature', VERDICTS[verdict]],
     [
       'used since',
-      brief.used_at === null ? null : `${stamp(brief.used_at)} by session ${brief.used_by_session_id ?? 'unknown'}`,
+      brief.used_at === null
+        ? null
+        : `${localTimestamp(brief.used_at)} by session ${brief.used_by_session_id ?? 'unknown'}`,
     ],
     ['handoff', handoff === null ? null : handoffText(handoff, now)],
     [
@@ -278,8 +280,8 @@ export function briefTable(
 ): string[] {
   const { screen, env } = cli
   const taken: Column<BriefView> = screen.terminal
-    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (b) => age(b.taken_at, cli.now()) }
-    : { title: 'WRITTEN', dropAt: 3, cell: (b) => stamp(b.taken_at) }
+    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (b) => ageText(b.taken_at, cli.now()) }
+    : { title: 'WRITTEN', dropAt: 3, cell: (b) => localTimestamp(b.taken_at) }
   const columns: Column<BriefView>[] = [
     { title: 'BRIEF', dropAt: 0, shrinkTo: 12, cell: (b) => b.brief_id },
     taken,
@@ -309,7 +311,7 @@ const PUT_BACK = ' ↩'
 /** Renders a fact in one line: `constraint  Never touch the migrations ↩`. */
 export function factLine(fact: DisplayedFact, back: boolean, columns: number, paint: Paint): string {
   const room = columns - KIND_WIDTH - 2 - (back ? PUT_BACK.length : 0)
-  const text = cut(replaceControls(fact.text.replace(/\s+/g, ' ')), room)
+  const text = cutToWidth(replaceControls(fact.text.replace(/\s+/g, ' ')), room)
   return `${paint(padEnd(fact.kind, KIND_WIDTH), 'dim')}  ${text}${back ? paint(PUT_BACK, 'green') : ''}`
 }
 

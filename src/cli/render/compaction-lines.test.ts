@@ -6,7 +6,7 @@ import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
 import { plain } from './screen.js'
 import { archiveLines, compactionLines } from './session-page.js'
-import { stamp, widthOf } from './text.js'
+import { localTimestamp, widthOf } from './text.js'
 
 const on = { columns: 100, paint: plain, now: new Date('2026-03-01T12:00:00Z') }
 const AT = '2026-03-01T11:30:00.000Z'
@@ -34,7 +34,7 @@ const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd7
 
 test('a compaction shows its kept facts by kind, the most important lost ones and the restored ones', () => {
   expect(lines(compaction())).toEqual([
-    `${stamp(AT)}  automatic`,
+    `${localTimestamp(AT)}  automatic`,
     '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of 7 lost ones put back',
     '  request 1/2 · constraint 2/3 · file 7/12',
     '  lost, most needed first (↩ put back):',

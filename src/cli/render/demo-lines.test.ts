@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import type { Event, EventType } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
 import type { Summary } from '../../demo/demo-summary.js'
-import { advanceStory, JOB_OPENING, OPENING, type Story } from '../../demo/story.js'
-import { type Briefs, checkLines, jobLine, reportLines, sessionLine } from './demo-lines.js'
+import { advanceStory, type DemoStory, INITIAL_JOB_STORY, INITIAL_STORY } from '../../demo/story.js'
+import { type BriefLookup, checkLines, jobLine, reportLines, sessionLine } from './demo-lines.js'
 import { plain } from './screen.js'
 
-const briefs: Briefs = () =>
-  ({ coverage: { score: 0.82, missing: [{ kind: 'decision', text: 'One a line' }] } }) as ReturnType<Briefs>
+const briefs: BriefLookup = () =>
+  ({ coverage: { score: 0.82, missing: [{ kind: 'decision', text: 'One a line' }] } }) as ReturnType<BriefLookup>
 
-const play = (...events: [EventType, Record<string, unknown>][]): { story: Story; lines: string[] } => {
+const play = (...events: [EventType, Record<string, unknown>][]): { story: DemoStory; lines: string[] } => {
   const lines: string[] = []
   const story = events.reduce((so, [type, data], i) => {
     const event: Event = {
@@ -24,7 +24,7 @@ const play = (...events: [EventType, Record<string, unknown>][]): { story: Story
     const line = sessionLine(so, event, plain, briefs, () => false)
     if (line !== null) lines.push(line)
     return advanceStory(so, event)
-  }, OPENING)
+  }, INITIAL_STORY)
   return { story, lines }
 }
 
@@ -68,7 +68,7 @@ test('the story mentions instructions to the summariser only if it received them
     job_id: null,
     data: { reason: 'compaction', cycle: 2 },
   }
-  const line = (isInstructed: boolean) => sessionLine(OPENING, event, plain, briefs, () => isInstructed)
+  const line = (isInstructed: boolean) => sessionLine(INITIAL_STORY, event, plain, briefs, () => isInstructed)
   expect(line(true)).toContain('what must survive')
   expect(line(false)).not.toContain('summariser')
 })
@@ -104,7 +104,7 @@ test('the story of a handoff runs from its request to the working fresh session'
   expect(story.sessionId).toBe('s')
 })
 
-const jobBriefs: Briefs = () => ({ coverage: { score: 0.9, missing: [] } }) as unknown as ReturnType<Briefs>
+const jobBriefs: BriefLookup = () => ({ coverage: { score: 0.9, missing: [] } }) as unknown as ReturnType<BriefLookup>
 
 test('the story of a job shows its sessions, briefs and end, and leaves out levels', () => {
   const events: [EventType, Record<string, unknown>][] = [
@@ -118,7 +118,7 @@ test('the story of a job shows its sessions, briefs and end, and leaves out leve
     ['job_completed', {}],
   ]
   const lines: string[] = []
-  const story = events.reduce((so: Story, [type, data], i) => {
+  const story = events.reduce((so: DemoStory, [type, data], i) => {
     const event: Event = {
       id: i + 1,
       type,
@@ -131,7 +131,7 @@ test('the story of a job shows its sessions, briefs and end, and leaves out leve
     const line = jobLine(so, event, plain, jobBriefs)
     if (line !== null) lines.push(line)
     return advanceStory(so, event)
-  }, JOB_OPENING)
+  }, INITIAL_JOB_STORY)
   expect(lines).toEqual([
     expect.stringContaining('session 1'),
     expect.stringMatching(/151,016 tokens.*brief/),

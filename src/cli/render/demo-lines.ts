@@ -3,20 +3,20 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
 import { DEMO_RULE } from '../../demo/demo-script.js'
-import type { Carried, HandedOver, Summary } from '../../demo/demo-summary.js'
-import { isToAgent, type Story } from '../../demo/story.js'
+import type { HandoffProof, JobProof, Summary } from '../../demo/demo-summary.js'
+import { type DemoStory, isToAgent } from '../../demo/story.js'
 import { formatCount } from '../../lib/counted.js'
 import { findProgram } from '../../lib/find-program.js'
 import { formatTokens, percentText, shortenTokens } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import { scoreText } from './briefs.js'
-import { bar } from './gauge.js'
+import { fillBar } from './gauge.js'
 import type { Paint } from './screen.js'
-import { keptText } from './session-page.js'
+import { keptFactsText } from './session-page.js'
 import { bytesText, wrap } from './text.js'
 
 /** Returns a brief by its id. */
-export type Briefs = (briefId: string) => BriefRecord | null
+export type BriefLookup = (briefId: string) => BriefRecord | null
 
 /**
  * Renders an event of a session. Null when the user need not see it.
@@ -24,10 +24,10 @@ export type Briefs = (briefId: string) => BriefRecord | null
  * `isInstructed` returns true once the summariser was asked to keep the facts that must survive.
  */
 export function sessionLine(
-  story: Story,
+  story: DemoStory,
   { type, data }: Event,
   paint: Paint,
-  briefs: Briefs,
+  briefs: BriefLookup,
   isInstructed: () => boolean,
 ): string | null {
   switch (type) {
@@ -76,7 +76,7 @@ export function sessionLine(
  * `story` is the state before the event.
  * Levels are left out, because a job hands off at its own threshold.
  */
-export function jobLine(story: Story, { type, data }: Event, paint: Paint, briefs: Briefs): string | null {
+export function jobLine(story: DemoStory, { type, data }: Event, paint: Paint, briefs: BriefLookup): string | null {
   switch (type) {
     case 'session_started': {
       const number = (story.session ?? 0) + 1
@@ -102,7 +102,7 @@ export function jobLine(story: Story, { type, data }: Event, paint: Paint, brief
 function lossLine(data: Record<string, unknown>, paint: Paint): string {
   const lost = data.lost as { kind: string; text: string }[]
   const worst = lost.find(({ kind }) => kind === 'constraint') ?? lost[0]
-  const figure = keptText({ kept: data.facts_kept as number, total: data.facts as number })
+  const figure = keptFactsText({ kept: data.facts_kept as number, total: data.facts as number })
   return `  ${paint(figure, 'yellow')}${worst ? `; the summary lacks “${worst.text}”` : ''}`
 }
 
@@ -115,14 +115,14 @@ function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
 }
 
 /** Renders the gauge in its current state. */
-export function gaugeLine(story: Story, paint: Paint): string {
+export function gaugeLine(story: DemoStory, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
   const tokens =
     story.used === null
       ? ''
       : `${shortenTokens(story.used)} of ${story.exact ? '' : '~'}${shortenTokens(story.point ?? 0)}`
   const place = story.session === null ? `cycle ${story.cycle}` : `session ${Math.max(1, story.session)}`
-  return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
+  return `${fillBar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }
 
 /** Renders the results of a round of checks in order. */
@@ -164,7 +164,7 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
       ),
     ...summary.losses.map(
       ({ facts, facts_kept: kept, lost }) =>
-        `after the compaction: ${keptText({ kept, total: facts })}${
+        `after the compaction: ${keptFactsText({ kept, total: facts })}${
           lost[0]
             ? `; lost: ${lost
                 .map(({ kind }) => kind)
@@ -209,7 +209,7 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
   ]
 }
 
-function handoffLines(it: HandedOver): string[] {
+function handoffLines(it: HandoffProof): string[] {
   const tokens = (figure: number | null): string => (figure === null ? 'an unknown number of' : formatTokens(figure))
   const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
   return [
@@ -221,7 +221,7 @@ function handoffLines(it: HandedOver): string[] {
   ]
 }
 
-function jobLines(it: Carried): string[] {
+function jobLines(it: JobProof): string[] {
   const full = it.sessions.slice(0, -1).map(({ used_tokens: used }) => (used === null ? '–' : formatTokens(used)))
   const bad = it.checks.filter(({ ok }) => !ok).map(({ name }) => `“${name}”`)
   const rounds = Math.max(0, ...it.checks.map(({ round }) => round))

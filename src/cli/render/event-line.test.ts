@@ -5,7 +5,7 @@ import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { eventLine } from './event-line.js'
 import { plain } from './screen.js'
 import { archiveLines } from './session-page.js'
-import { stamp } from './text.js'
+import { localTimestamp } from './text.js'
 
 const at = '2026-03-01T12:00:00.000Z'
 const event = (type: EventType, data: Record<string, unknown> = {}): Event => ({
@@ -28,7 +28,7 @@ test('an event line shows time, session, event and its main figures', () => {
     cycle: 1,
   })
   expect(line(crossed).replace(/ {2,}/g, '  ')).toBe(
-    `${stamp(at)}  d76d6c4d  level reached  warning · at 116,900 · used 118,600 · 71% full`,
+    `${localTimestamp(at)}  d76d6c4d  level reached  warning · at 116,900 · used 118,600 · 71% full`,
   )
   const compacted = event('compaction_complete', {
     outcome: 'completed',

@@ -7,7 +7,7 @@ import { formatTokens, percentText } from '../../policy/numbers.js'
 import { percentOf } from '../../policy/percent.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
-import { bytesText, cut, localDay, localTime, offset, padEnd, stamp } from './text.js'
+import { bytesText, cutToWidth, localDay, localTime, localTimestamp, padEnd, utcOffset } from './text.js'
 
 /** Display names of events, in two or three words. */
 const NAMES: Record<Event['type'], string> = {
@@ -74,7 +74,7 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
  * In a pipe each line has its full time; on a terminal the day is a heading.
  */
 export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
-  const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
+  const time = options.fullTime ? localTimestamp(event.at) : localTime(new Date(event.at))
   const session = options.session
     ? `  ${padEnd(replaceControls((event.session_id ?? event.job_id ?? '–').slice(0, 8)), 8)}`
     : ''
@@ -85,7 +85,7 @@ export function eventLine(event: Event, options: { paint: Paint; fullTime: boole
 /** Renders the heading above the first event of a day. */
 export function dayLine(at: string, paint: Paint): string {
   const date = new Date(at)
-  return paint(`${localDay(date)} (${offset(date)})`, 'dim')
+  return paint(`${localDay(date)} (${utcOffset(date)})`, 'dim')
 }
 
 export function dayOf(at: string): string {
@@ -278,6 +278,6 @@ function lostKinds(kinds: unknown): string | null {
 function firstLost(lost: unknown): string | null {
   const first: unknown = Array.isArray(lost) ? lost[0] : null
   return typeof first === 'object' && first !== null && 'text' in first
-    ? `most needed: ${cut(String(first.text), 60)}`
+    ? `most needed: ${cutToWidth(String(first.text), 60)}`
     : null
 }

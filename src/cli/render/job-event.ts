@@ -3,9 +3,9 @@ import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { formatTokens, percentText, shortenTokens as shortly } from '../../policy/numbers.js'
 import { stepsIn } from '../../tracker/forecast.js'
-import { bar } from './gauge.js'
+import { fillBar } from './gauge.js'
 import type { Paint } from './screen.js'
-import { cut, localTime, widthOf } from './text.js'
+import { cutToWidth, localTime, widthOf } from './text.js'
 
 /**
  * Renders the progress of a job: step, fullness relative to the compaction point,
@@ -60,10 +60,10 @@ export function progressLine(
     ],
   ]
   const lines = forms.map(
-    (form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`,
+    (form, at) => () => `${at === forms.length - 1 ? '' : `${fillBar(percent, 10, paint)} `}${list(form())}`,
   )
   const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
-  return cut(fits(), columns)
+  return cutToWidth(fits(), columns)
 }
 
 /** Renders steps, fullness and spend in a few cells, for use beside other text. */
@@ -128,7 +128,9 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
   switch (type) {
     case 'hook': {
       if (data.decision) return `hook decision: ${text(data.decision)} (${text(data.reason)})`
-      const ended = data.error ? `failed: ${cut(String(data.error), 400)}` : `done in ${text(data.duration_ms)} ms`
+      const ended = data.error
+        ? `failed: ${cutToWidth(String(data.error), 400)}`
+        : `done in ${text(data.duration_ms)} ms`
       return `hook \`${text(data.name)}\` (${text(data.on)}) ${ended}`
     }
     case 'job_started':
@@ -144,7 +146,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'job_waiting': {
       const until = data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''
       const attempt = data.attempt ? ` (attempt ${text(data.attempt)} of ${text(data.max_attempts)})` : ''
-      return `waits${until}: ${cut(text(data.reason) ?? '', 400)}${attempt}`
+      return `waits${until}: ${cutToWidth(text(data.reason) ?? '', 400)}${attempt}`
     }
     case 'handoff_started':
       return `handoff ${text(data.handoffNumber)}: the session writes its brief at ${tokens(data.inputTokens)} tokens`
@@ -177,7 +179,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'job_paused':
     case 'job_failed':
     case 'job_cancelled':
-      return `${type.slice(4)}${data.detail ? `: ${cut(String(data.detail), 400)}` : ''}`
+      return `${type.slice(4)}${data.detail ? `: ${cutToWidth(String(data.detail), 400)}` : ''}`
     case 'job_completed':
       return 'completed'
     default:
@@ -191,7 +193,8 @@ export function checkAtWork(data: Record<string, unknown>): string {
   return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (${round})`
 }
 
-const checkName = ({ name }: Record<string, unknown>): string => cut((text(name) ?? '–').replace(/\s+/g, ' '), 80)
+const checkName = ({ name }: Record<string, unknown>): string =>
+  cutToWidth((text(name) ?? '–').replace(/\s+/g, ' '), 80)
 
 function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unknown>): string {
   const ms = figure(duration_ms) ?? 0

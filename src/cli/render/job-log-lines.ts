@@ -6,7 +6,7 @@ import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { jobEventText } from './job-event.js'
 import type { Colour, Paint, Screen } from './screen.js'
-import { cut, localTime } from './text.js'
+import { cutToWidth, localTime } from './text.js'
 
 const LONGEST = 300
 /** Width of `09:05:31 ` before each entry. Other lines of an entry are indented by as much. */
@@ -48,7 +48,7 @@ function textLines(kind: JobLogLine['kind'], text: string, ok: boolean, width: n
   const marked = (mark: string, colour: Colour): string[] =>
     width === null
       ? text.split('\n').map((part, at) => paint(`${at === 0 ? mark : ' '} ${part}`, colour))
-      : [paint(cut(`${mark} ${flat(text)}`, width), colour)]
+      : [paint(cutToWidth(`${mark} ${flat(text)}`, width), colour)]
   if (kind === 'baton') return [text]
   if (kind === 'agent') return text.split('\n')
   if (kind === 'other') return marked('>', 'cyan')

@@ -4,7 +4,7 @@ import type { Event } from '../../contract/records/event.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { aJob } from '../../testing/sample-job.js'
 import type { Call, Cli } from '../command.js'
-import { displayOn, endLines, jobTable } from './job-page.js'
+import { jobResultLines, jobTable, makeJobDisplay } from './job-page.js'
 import { plain } from './screen.js'
 import { widthOf } from './text.js'
 
@@ -38,10 +38,12 @@ describe('the list of jobs', () => {
 })
 
 test('a completed job is never offered for resuming, even if the hooks of its end were cut off', () => {
-  expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain(
+  expect(jobResultLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain(
     'baton jobs resume',
   )
-  expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('baton jobs resume')
+  expect(jobResultLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain(
+    'baton jobs resume',
+  )
 })
 
 test('without a terminal, two batches that were measured by the same answer print one line', () => {
@@ -53,7 +55,7 @@ test('without a terminal, two batches that were measured by the same answer prin
     now: () => NOW,
   } as unknown as Cli
   const call = { json: false, flag: () => false, value: () => null } as unknown as Call
-  const { take } = displayOn(cli, call, [aJob({ jobId: 'job_1' })])
+  const { take } = makeJobDisplay(cli, call, [aJob({ jobId: 'job_1' })])
   const progress = (id: number, step: number): Event => ({
     id,
     type: 'job_progress',

@@ -9,7 +9,7 @@ import { attemptText, checkAtWork, jobEventLine, progressLine, shortFigures } fr
 import { logPrinter, readLogLine } from './job-log-lines.js'
 import { type Colour, type Paint, type Screen, screenOf } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, cut, elapsedText, localTime, stamp, widthOf, wrap } from './text.js'
+import { ageText, cutToWidth, elapsedText, localTime, localTimestamp, widthOf, wrap } from './text.js'
 
 const COLOURS: Partial<Record<JobView['status'], Colour>> = {
   completed: 'green',
@@ -54,7 +54,7 @@ export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): s
       align: 'right',
     },
     { title: 'COST', cell: ({ spend }) => cost(spend.cost_usd), dropAt: 6, align: 'right' },
-    { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
+    { title: 'AGE', cell: ({ created_at }) => ageText(created_at, now), dropAt: 2, align: 'right' },
     { title: 'TITLE', cell: ({ title }) => replaceControls(title ?? '–'), dropAt: 1, shrinkTo: 14 },
   ]
   const isAny = jobs.some((job) => isLost(job, now))
@@ -84,9 +84,9 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
     ...row('seat', job.seat_id),
     ...row('folder', job.folder),
     ...row('branch', job.branch_name),
-    ...row('started', job.started_at && stamp(job.started_at)),
-    ...row('ended', job.ended_at && stamp(job.ended_at)),
-    ...row('waiting', job.wait_until && `until ${stamp(job.wait_until)}`),
+    ...row('started', job.started_at && localTimestamp(job.started_at)),
+    ...row('ended', job.ended_at && localTimestamp(job.ended_at)),
+    ...row('waiting', job.wait_until && `until ${localTimestamp(job.wait_until)}`),
     ...row('retries', job.retry && retryText(job.retry, now)),
     ...row('process', job.runner && `${job.runner.pid}${job.runner.alive ? '' : ' (died)'}`),
     ...row('permissions', job.permission_mode),
@@ -100,7 +100,7 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
 }
 
 /** Renders the result of a job that has ended or paused, for the user. */
-export function endLines(job: JobView, { paint, columns }: Screen, now: Date): string[] {
+export function jobResultLines(job: JobView, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
     formatCount(job.sessions.length, 'session'),
@@ -172,9 +172,9 @@ function spendText({ spend }: JobView): string {
 
 const cost = (usd: number | null): string => (usd === null ? '–' : `$${usd.toFixed(2)}`)
 
-const firstLine = (text: string): string => cut(replaceControls(text.trim().split('\n', 1)[0] ?? ''), 100)
+const firstLine = (text: string): string => cutToWidth(replaceControls(text.trim().split('\n', 1)[0] ?? ''), 100)
 
-export interface Display {
+export interface JobDisplay {
   take(event: Event): void
   /** Shows a line that a client of the job wrote. */
   line(jobId: string, line: string): void
@@ -232,7 +232,7 @@ interface Live {
  * one live line (elapsed time, running call, fullness, cost).
  * Otherwise it prints plain lines, or events as JSON.
  */
-export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Display {
+export function makeJobDisplay(cli: Cli, call: Call, jobs: readonly JobRecord[]): JobDisplay {
   const note = (text: string): void => cli.note(text)
   if (call.value('output-format') === 'stream-json')
     return { take: (event) => cli.print(JSON.stringify(event)), line() {}, note, end() {} }
@@ -297,7 +297,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
     // Leave two cells for `^C`, which the terminal writes after the line;
     // a wrapped line cannot be erased.
     const room = columns() - 2
-    stdout.write(`\r\u001b[K${cut(liveLine(live, room), room)}`)
+    stdout.write(`\r\u001b[K${cutToWidth(liveLine(live, room), room)}`)
   }
   const liveLine = ({ jobId, progress, doing }: Live, width: number): string => {
     const start = `${lead(jobId)}${elapsed()} `
@@ -305,7 +305,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
     const running = steps.get(jobId)!.running()
     if (running !== null) {
       const figures = progress === null ? '' : ` · ${shortFigures(progress)}`
-      return `${start}${cut(running, Math.max(20, room - widthOf(figures)))}${figures}`
+      return `${start}${cutToWidth(running, Math.max(20, room - widthOf(figures)))}${figures}`
     }
     if (doing !== null) return `${start}${paint(doing(Date.now()), 'dim')}`
     return progress === null ? start : `${start}${progressLine(progress, paint, room, Date.now())}`
@@ -353,7 +353,7 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
 }
 
 function checksAhead({ at }: Event, checks: readonly CheckSpec[], paint: Paint): string {
-  const names = checks.map(({ name }) => cut(replaceControls(name.replace(/\s+/g, ' ')), 60)).join(', ')
+  const names = checks.map(({ name }) => cutToWidth(replaceControls(name.replace(/\s+/g, ' ')), 60)).join(', ')
   return `${paint(localTime(new Date(at)), 'dim')} ${formatCount(checks.length, 'check')} must pass: ${names}`
 }
 
@@ -377,10 +377,10 @@ export class StepLines {
       this.callsUnderWay.delete(id)
       const took = now - call.since
       const time = took < SHOWN_FROM_MS ? '' : paint(` (${Math.round(took / 1000)} s)`, 'dim')
-      if (ok) return [cut(`${paint('✓', 'green')} ${call.text}${time}`, columns)]
+      if (ok) return [cutToWidth(`${paint('✓', 'green')} ${call.text}${time}`, columns)]
       // Keep half of the line for the reason, however long the call is.
-      const named = cut(call.text, Math.floor(columns / 2))
-      return [cut(`${paint('✗', 'red')} ${named}${time}${paint(`: ${flat(text)}`, 'dim')}`, columns)]
+      const named = cutToWidth(call.text, Math.floor(columns / 2))
+      return [cutToWidth(`${paint('✗', 'red')} ${named}${time}${paint(`: ${flat(text)}`, 'dim')}`, columns)]
     })
   }
 

@@ -3,7 +3,7 @@ import type { SessionDetail } from '../../contract/api/sessions.js'
 import { aSession } from '../../testing/sample-session.js'
 import { plain } from './screen.js'
 import { type PageOptions, sessionPage } from './session-page.js'
-import { stamp, widthOf } from './text.js'
+import { localTimestamp, widthOf } from './text.js'
 
 const detail = (change: Partial<SessionDetail> = {}): SessionDetail => ({
   ...aSession(),
@@ -52,17 +52,17 @@ test('the session page shows identity, context, levels and spend', () => {
     '  project     ~/shop on main',
     '  agent       claude-code 2.1.325, claude-opus-4-6',
     '  transcript  ~/.claude/projects/shop/d76d6c4d.jsonl',
-    `  reading     ${stamp('2026-03-01T11:59:48.000Z')} (12s ago)`,
+    `  reading     ${localTimestamp('2026-03-01T11:59:48.000Z')} (12s ago)`,
     '',
     'Context',
     `  ${'▰'.repeat(28)}${'▱'.repeat(6)}┃${'▱'.repeat(5)}  71% full`,
     '  used        118,600 tokens, 59.3% of the 200,000 window, from the plugin module',
     '  compacts at 167,000 tokens, told by the client (model-default)',
-    `  cycle       2, since ${stamp('2026-03-01T11:00:00.000Z')} (compaction)`,
+    `  cycle       2, since ${localTimestamp('2026-03-01T11:00:00.000Z')} (compaction)`,
     '  compactions 1',
     '',
     'Levels',
-    `  ● notice       83,500  crossed ${stamp('2026-03-01T11:30:00.000Z')}`,
+    `  ● notice       83,500  crossed ${localTimestamp('2026-03-01T11:30:00.000Z')}`,
     '  ○ critical    158,650  40,050 to go',
     '  × late        180,000  unreachable: at or beyond the compaction point',
     '',
@@ -141,7 +141,7 @@ test('the session page shows subagents, earlier sessions of the seat, plan limit
   expect(text).toContain('Baton is off')
   expect(text).toContain('stale: run baton doctor')
   expect(text).toContain('the last valid one applies (levels[0].at')
-  expect(text).toContain(`plan limit  five_hour 41.5%, resets ${stamp('2026-03-01T15:00:00.000Z')}`)
+  expect(text).toContain(`plan limit  five_hour 41.5%, resets ${localTimestamp('2026-03-01T15:00:00.000Z')}`)
   expect(text).toMatch(/a12038b7fd {2}Explore .* 31,000 tokens \(15.5% of its window\) {2}find tests/)
   expect(text).toMatch(/aaaaaaaa {2}.* 2 compactions\n {2}d76d6c4d {2}.* – now {2}1 compaction {2}this one/)
 })

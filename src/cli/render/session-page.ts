@@ -10,10 +10,22 @@ import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine, sourceText } from './event-line.js'
-import { bar, heat } from './gauge.js'
+import { fillBar, fillColour } from './gauge.js'
 import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
-import { age, breakLong, bytesText, cut, localDay, localTime, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
+import {
+  ageText,
+  breakLongWords,
+  bytesText,
+  cutToWidth,
+  localDay,
+  localTime,
+  localTimestamp,
+  padEnd,
+  padStart,
+  widthOf,
+  wrap,
+} from './text.js'
 
 export interface PageOptions {
   /** True when the client itself reported the compaction point. */
@@ -31,7 +43,7 @@ export interface PageOptions {
 export function sessionPage(detail: SessionDetail, options: PageOptions): string[] {
   const { paint, columns } = options
   const section = (title: string, lines: string[]): string[] =>
-    lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${cut(line, columns - 2)}`)]
+    lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${cutToWidth(line, columns - 2)}`)]
   const events = options.events.map((event) => eventLine(event, { paint, fullTime: false, session: false }))
   const off = detail.enabled ? '' : `  ${paint('Baton is off', 'yellow')}`
   return [
@@ -64,14 +76,14 @@ function facts(rows: Fact[], columns: number): string[] {
   return rows.flatMap(([name, value]) =>
     value === null
       ? []
-      : wrap(padEnd(name, NAME_WIDTH) + breakLong(replaceControls(value), room), columns - 2, NAME_WIDTH),
+      : wrap(padEnd(name, NAME_WIDTH) + breakLongWords(replaceControls(value), room), columns - 2, NAME_WIDTH),
   )
 }
 
 function identity(detail: SessionDetail, { home, now }: PageOptions): Fact[] {
   const seat = detail.seat_name ? `${detail.seat_name} (${detail.seat_id})` : detail.seat_id
   const stale = detail.stale ? ', stale: run baton doctor' : ''
-  const read = `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${stale}`
+  const read = `${localTimestamp(detail.updated_at)} (${ageText(detail.updated_at, now)} ago)${stale}`
   return [
     ['title', detail.title],
     ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
@@ -101,8 +113,8 @@ function gauge(detail: SessionDetail, { paint, columns }: PageOptions): string[]
   const percent = detail.compaction_percent
   if (percent === null) return []
   const cells = Math.max(10, Math.min(40, columns - 40))
-  const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent, detail))
-  return [`${bar(percent, cells, paint, detail)}  ${figure} full`]
+  const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, fillColour(percent, detail))
+  return [`${fillBar(percent, cells, paint, detail)}  ${figure} full`]
 }
 
 function context(detail: SessionDetail, { pointExact }: PageOptions): Fact[] {
@@ -122,13 +134,13 @@ function context(detail: SessionDetail, { pointExact }: PageOptions): Fact[] {
         ? 'unknown'
         : `${pointExact ? '' : 'about '}${formatTokens(point)} tokens, ${detail.limits_reason}`,
     ],
-    ['cycle', `${detail.cycle}, since ${stamp(detail.cycle_started_at)} (${detail.cycle_reason})`],
+    ['cycle', `${detail.cycle}, since ${localTimestamp(detail.cycle_started_at)} (${detail.cycle_reason})`],
     ['compactions', detail.compactions === 0 ? null : String(detail.compactions)],
     ['handoffs', detail.handoffs === 0 ? null : String(detail.handoffs)],
     ...(detail.plan_limits ?? []).map(
       ({ name, usedPercent, resetsAt }): Fact => [
         'plan limit',
-        `${name} ${percentText(usedPercent)}${resetsAt ? `, resets ${stamp(resetsAt)}` : ''}`,
+        `${name} ${percentText(usedPercent)}${resetsAt ? `, resets ${localTimestamp(resetsAt)}` : ''}`,
       ],
     ),
   ]
@@ -148,7 +160,7 @@ function levels(detail: SessionDetail, { paint }: PageOptions): string[] {
   return detail.levels.map((level) => {
     const at = padStart(level.at_tokens === null ? '–' : formatTokens(level.at_tokens), 9)
     const text = `${padEnd(replaceControls(level.name), name)}  ${at}`
-    if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
+    if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${localTimestamp(level.crossed_at)}`
     if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  unknown: the context window is not known`
     if (!level.reachable)
       return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
@@ -180,9 +192,9 @@ function chain({ chain: sessions, session_id }: SessionDetail, { paint }: PageOp
 
 /** Returns `2026-11-15 14:02:11 +01:00 – 14:40:00`, with the day of the end only if it differs. */
 function spanText(start: string, end: string | null): string {
-  if (end === null) return `${stamp(start)} – now`
+  if (end === null) return `${localTimestamp(start)} – now`
   const [from, to] = [new Date(start), new Date(end)]
-  return `${stamp(start)} – ${localDay(from) === localDay(to) ? localTime(to) : stamp(end)}`
+  return `${localTimestamp(start)} – ${localDay(from) === localDay(to) ? localTime(to) : localTimestamp(end)}`
 }
 
 function spend({ spend: s }: SessionDetail): Fact[] {
@@ -225,7 +237,7 @@ export function archiveLines(archives: readonly Archive[], { columns, paint, now
   if (counts.length === 0) return []
   const last =
     newest &&
-    `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ` +
+    `${newest.archive_id}  ${ageText(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ` +
       `${archiveTriggerText(newest.trigger)}`
   return [counts.join(', '), ...(last ? wrap(`newest ${last}`, columns, 7) : [])]
 }
@@ -244,7 +256,7 @@ export function compactionLines(compactions: readonly CompactionRecord[], sessio
 }
 
 function oneCompaction(one: CompactionRecord, session: string | null, { columns, paint }: On): string[] {
-  const head = `${stamp(one.startedAt)}  ${one.trigger === 'manual' ? 'manual' : 'automatic'}`
+  const head = `${localTimestamp(one.startedAt)}  ${one.trigger === 'manual' ? 'manual' : 'automatic'}`
   const { loss } = one
   if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
   const back = isPutBack(one)
@@ -252,7 +264,7 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   const lines = [
     head,
     ...wrap(
-      `  ${keptLine(loss, paint)}${named > 0 ? `, ${named} of ${loss.total - loss.kept} lost ones put back` : ''}`,
+      `  ${keptFactsLine(loss, paint)}${named > 0 ? `, ${named} of ${loss.total - loss.kept} lost ones put back` : ''}`,
       columns,
       2,
     ),
@@ -269,17 +281,18 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
 }
 
 /** Renders `▰▰▰▰▰▰▰▱▱▱ facts kept 12 of 17`. */
-export function keptLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, paint: Paint): string {
+export function keptFactsLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, paint: Paint): string {
   if (total === 0) return 'no facts before the compaction'
   // Draw a full or an empty bar only when all or no facts were kept.
   const filled = Math.max(
     kept > 0 ? 1 : 0,
     Math.min(kept < total ? CELLS - 1 : CELLS, Math.round((kept / total) * CELLS)),
   )
-  return `${paint('▰'.repeat(filled), 'green')}${paint('▱'.repeat(CELLS - filled), 'dim')} ${keptText({ kept, total })}`
+  const bar = `${paint('▰'.repeat(filled), 'green')}${paint('▱'.repeat(CELLS - filled), 'dim')}`
+  return `${bar} ${keptFactsText({ kept, total })}`
 }
 
-export const keptText = ({ kept, total }: Pick<LossReport, 'kept' | 'total'>): string =>
+export const keptFactsText = ({ kept, total }: Pick<LossReport, 'kept' | 'total'>): string =>
   `facts kept ${kept} of ${total}`
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Session } from '../../contract/api/session-view.js'
 import { aSession } from '../../testing/sample-session.js'
 import { coloured, plain } from './screen.js'
-import { legend, ofSeats, type SessionRow, sessionTable } from './session-table.js'
+import { keepCurrentSessions, type SessionRow, sessionTable, tableLegend } from './session-table.js'
 import { widthOf } from './text.js'
 
 const now = new Date('2026-03-01T12:00:00Z')
@@ -46,7 +46,7 @@ test('the session table has one row for each open session, and the last one of a
     at('a1', 'a', 'working'),
     at('b1', 'b', 'ended'),
   ]
-  expect(ofSeats(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
+  expect(keepCurrentSessions(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
 })
 
 test('no line of the session table is wider than the terminal', () => {
@@ -71,7 +71,7 @@ test('no line of the session table is wider than the terminal', () => {
 test('derived figures are marked, unknown ones are a dash, and a legend explains the marks', () => {
   const derived = row({ exact: false }, { pointExact: false })
   expect(draw([derived])[1]).toContain('~71%  119k/~167k')
-  expect(legend([derived])).toEqual([expect.stringMatching(/^~ estimated/)])
+  expect(tableLegend([derived])).toEqual([expect.stringMatching(/^~ estimated/)])
   const unknown = row({
     used_tokens: null,
     used_percent: null,
@@ -80,18 +80,18 @@ test('derived figures are marked, unknown ones are a dash, and a legend explains
     updated_at: null,
   })
   expect(draw([unknown])[1]).toMatch(/·{10} {5}– {2}–\/167k .* 2m$/)
-  expect(legend([unknown])).toEqual([expect.stringMatching(/^– unknown/)])
-  expect(legend([row()])).toEqual([])
+  expect(tableLegend([unknown])).toEqual([expect.stringMatching(/^– unknown/)])
+  expect(tableLegend([row()])).toEqual([])
 })
 
 test('the table gives the reason for a percentage above 100, and names a refusal point', () => {
   const over = row({ compaction_percent: 101.9, compaction_mode: 'reactive' })
   expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰┃▰  101.9%*')
-  expect(legend([over])).toEqual([expect.stringMatching(/^\* above 100% .*API refuses/)])
-  expect(legend([row({ compaction_percent: 104 })])[0]).toContain('the next request will be compacted or refused')
+  expect(tableLegend([over])).toEqual([expect.stringMatching(/^\* above 100% .*API refuses/)])
+  expect(tableLegend([row({ compaction_percent: 104 })])[0]).toContain('the next request will be compacted or refused')
   const off = row({ compaction_mode: 'off' })
   expect(draw([off])[1]).toContain('119k/167k†')
-  expect(legend([off])).toEqual([expect.stringMatching(/^† compaction is off/)])
+  expect(tableLegend([off])).toEqual([expect.stringMatching(/^† compaction is off/)])
 })
 
 test('the table shows that a session is switched off, stale or without a known model', () => {

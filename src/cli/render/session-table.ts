@@ -1,10 +1,10 @@
 import type { Session } from '../../contract/api/session-view.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { percentText, shortenTokens } from '../../policy/numbers.js'
-import { bar, heat } from './gauge.js'
+import { fillBar, fillColour } from './gauge.js'
 import type { Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, projectName } from './text.js'
+import { ageText, projectName } from './text.js'
 
 export interface SessionRow {
   session: Session
@@ -56,7 +56,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
     {
       title: 'CONTEXT',
       dropAt: 5,
-      cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint), session),
+      cell: ({ session }) => fillBar(session.compaction_percent, CELLS, inRow(session, options.paint), session),
     },
     {
       title: 'FULL',
@@ -72,13 +72,13 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
       cell: ({ session }) => levelText(session, inRow(session, options.paint)),
     },
     { title: 'CYCLE', dropAt: 10, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
-    { title: 'AGE', dropAt: 7, align: 'right', cell: (row) => ageText(row, options) },
+    { title: 'AGE', dropAt: 7, align: 'right', cell: (row) => ageCell(row, options) },
   ]
   return table(rows, columns, options.columns, options.paint)
 }
 
 /** Keeps the open sessions of each seat, or else its last one. The order stays: newest first. */
-export function ofSeats<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
+export function keepCurrentSessions<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
   const taken = new Set(rows.filter(({ session }) => session.state !== 'ended').map(({ session }) => session.seat_id))
   return rows.filter(({ session }) => {
     if (session.state !== 'ended') return true
@@ -89,7 +89,7 @@ export function ofSeats<Row extends Pick<SessionRow, 'session'>>(rows: readonly 
 }
 
 /** Explains the marks that occur in the table. */
-export function legend(rows: readonly SessionRow[]): string[] {
+export function tableLegend(rows: readonly SessionRow[]): string[] {
   const some = (fits: (row: SessionRow) => boolean): boolean => rows.some(fits)
   return [
     some((row) => row.pointExact === false && row.session.compaction_tokens !== null)
@@ -137,7 +137,7 @@ function percentOfPoint(session: Session, paint: Paint): string {
   if (percent === null) return paint('–', 'dim')
   return paint(
     `${session.exact ? '' : '~'}${percentText(percent)}${isBeyond(session) ? '*' : ''}`,
-    heat(percent, session),
+    fillColour(percent, session),
   )
 }
 
@@ -159,8 +159,8 @@ function levelText(session: Session, paint: Paint): string {
   return session.level === null ? '' : replaceControls(session.level)
 }
 
-function ageText({ session, seenAt }: SessionRow, { now, paint }: TableOptions): string {
-  const text = age(session.updated_at ?? seenAt, now)
+function ageCell({ session, seenAt }: SessionRow, { now, paint }: TableOptions): string {
+  const text = ageText(session.updated_at ?? seenAt, now)
   if (session.state === 'ended') return paint(text, 'dim')
   return session.stale ? paint(`${text} stale`, 'yellow') : text
 }

@@ -1,5 +1,5 @@
 import type { Paint } from './screen.js'
-import { cut, padEnd, padStart, widthOf } from './text.js'
+import { cutToWidth, padEnd, padStart, widthOf } from './text.js'
 
 export interface Column<Row> {
   title: string
@@ -30,7 +30,7 @@ export function table<Row>(
   const kept = narrow(laid, width)
   const line = (texts: readonly string[]): string => texts.join(' '.repeat(GAP)).trimEnd()
   const put = (text: string, { column, width: wide }: Laid<Row>): string => {
-    const short = cut(text, wide, column.cutFrom)
+    const short = cutToWidth(text, wide, column.cutFrom)
     return column.align === 'right' ? padStart(short, wide) : padEnd(short, wide)
   }
   const head = line(kept.map((one) => put(one.column.title, one)))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { replaceControls } from '../../lib/shown-text.js'
 import { coloured } from './screen.js'
-import { age, bytesText, cut, offset, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
+import { ageText, bytesText, cutToWidth, localTimestamp, padEnd, padStart, utcOffset, widthOf, wrap } from './text.js'
 
 test('colours have no width, and wide characters take two cells', () => {
   expect(widthOf(coloured('abc', 'red'))).toBe(3)
@@ -19,14 +19,14 @@ test('emoji take two cells, combining and invisible characters none, and a flag 
 })
 
 test('a cut text is never wider than the limit, and its colour is reset', () => {
-  expect(cut('abcdef', 4)).toBe('abc…')
-  expect(cut('abcdef', 4, 'start')).toBe('…def')
-  expect(cut('日本語', 4)).toBe('日…')
-  expect(cut('日本語', 4, 'start')).toBe('…語')
-  expect(cut(coloured('abcdef', 'red'), 4)).toBe('\u001b[31mabc…\u001b[0m')
-  expect(cut('abc', 3)).toBe('abc')
-  expect(cut('abc', 1)).toBe('…')
-  expect(cut('abc', 0)).toBe('')
+  expect(cutToWidth('abcdef', 4)).toBe('abc…')
+  expect(cutToWidth('abcdef', 4, 'start')).toBe('…def')
+  expect(cutToWidth('日本語', 4)).toBe('日…')
+  expect(cutToWidth('日本語', 4, 'start')).toBe('…語')
+  expect(cutToWidth(coloured('abcdef', 'red'), 4)).toBe('\u001b[31mabc…\u001b[0m')
+  expect(cutToWidth('abc', 3)).toBe('abc')
+  expect(cutToWidth('abc', 1)).toBe('…')
+  expect(cutToWidth('abc', 0)).toBe('')
 })
 
 test('text from outside cannot send terminal sequences', () => {
@@ -62,25 +62,25 @@ test('sizes are shown with two or three digits', () => {
 const now = new Date('2026-03-01T12:00:00Z')
 
 test('an age is shown in its largest unit and is never negative', () => {
-  expect(age('2026-03-01T11:59:48Z', now)).toBe('12s')
-  expect(age('2026-03-01T11:00:01Z', now)).toBe('59m')
-  expect(age('2026-02-28T13:00:00Z', now)).toBe('23h')
-  expect(age('2026-02-20T12:00:00Z', now)).toBe('9d')
-  expect(age('2026-03-01T12:00:05Z', now)).toBe('0s')
-  expect(age(null, now)).toBe('–')
+  expect(ageText('2026-03-01T11:59:48Z', now)).toBe('12s')
+  expect(ageText('2026-03-01T11:00:01Z', now)).toBe('59m')
+  expect(ageText('2026-02-28T13:00:00Z', now)).toBe('23h')
+  expect(ageText('2026-02-20T12:00:00Z', now)).toBe('9d')
+  expect(ageText('2026-03-01T12:00:05Z', now)).toBe('0s')
+  expect(ageText(null, now)).toBe('–')
 })
 
 test('a time is shown in local time with its offset', () => {
-  const text = stamp('2026-03-01T12:00:00.000Z')
+  const text = localTimestamp('2026-03-01T12:00:00.000Z')
   expect(text).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:00 [+-]\d\d:\d\d$/)
   const [day, time, zone] = text.split(' ')
   expect(new Date(`${day}T${time}${zone}`).getTime()).toBe(now.getTime())
-  expect(stamp(null)).toBe('–')
+  expect(localTimestamp(null)).toBe('–')
 })
 
 test('offsets west of Greenwich and with half hours are formatted correctly', () => {
   const at = (minutes: number) => ({ getTimezoneOffset: () => minutes }) as Date
-  expect(offset(at(-330))).toBe('+05:30')
-  expect(offset(at(210))).toBe('-03:30')
-  expect(offset(at(0))).toBe('+00:00')
+  expect(utcOffset(at(-330))).toBe('+05:30')
+  expect(utcOffset(at(210))).toBe('-03:30')
+  expect(utcOffset(at(0))).toBe('+00:00')
 })

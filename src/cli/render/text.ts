@@ -42,7 +42,7 @@ function cells(code: number): number {
  * Cuts a text to a width and adds an ellipsis; colour codes stay whole.
  * `from` is the end that is cut off.
  */
-export function cut(text: string, width: number, from: 'end' | 'start' = 'end'): string {
+export function cutToWidth(text: string, width: number, from: 'end' | 'start' = 'end'): string {
   if (widthOf(text) <= width) return text
   if (width <= 1) return width === 1 ? '…' : ''
   if (from === 'start') return `…${takeBack([...text], width - 1)}`
@@ -86,7 +86,7 @@ export function padStart(text: string, width: number): string {
 }
 
 /** Breaks words that are longer than `room`, such as paths, so that `wrap` can fit them. */
-export function breakLong(text: string, room: number): string {
+export function breakLongWords(text: string, room: number): string {
   if (room === Number.POSITIVE_INFINITY) return text
   return text.replace(/\S+/g, (word) =>
     word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' '),
@@ -139,7 +139,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Returns an age such as `12s`, `3m`, `2h` or `5d`. Never negative. */
-export function age(at: string | null, now: Date): string {
+export function ageText(at: string | null, now: Date): string {
   if (at === null) return '–'
   const ms = Math.max(0, now.getTime() - Date.parse(at))
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
@@ -159,17 +159,17 @@ export function localTime(date: Date): string {
 }
 
 /** Returns the timezone offset of a date, such as `+01:00`. */
-export function offset(date: Date): string {
+export function utcOffset(date: Date): string {
   const minutes = -date.getTimezoneOffset()
   const size = Math.abs(minutes)
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
 /** Returns local time with its offset: `2026-11-15 14:02:11 +01:00`. */
-export function stamp(at: string | null): string {
+export function localTimestamp(at: string | null): string {
   if (at === null) return '–'
   const date = new Date(at)
-  return `${localDay(date)} ${localTime(date)} ${offset(date)}`
+  return `${localDay(date)} ${localTime(date)} ${utcOffset(date)}`
 }
 
 /** Returns elapsed time to the second: `0:42`, `12:05`, `1:02:03`. */

@@ -23,7 +23,7 @@ export interface NotifyTarget {
   everyMs: number
 }
 
-/** Compares two targets. Their keys have the same order, because `targetOf` builds them. */
+/** Compares two targets. Their keys have the same order, because `toNotifyTarget` builds them. */
 export function sameTarget(one: NotifyTarget, other: NotifyTarget): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Changes, watchChanges } from './changes.js'
+import { type FolderWatch, watchFolders } from './changes.js'
 
 let dir: string
-let changes: Changes
+let changes: FolderWatch
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'baton-changes-'))
 })
@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 test('a watcher wakes after a change, also after one that occurred while nobody waited', async () => {
-  changes = watchChanges([dir])
+  changes = watchFolders([dir])
   const woken = changes.next(10 * 60_000, 10)
   writeFileSync(join(dir, 'a'), '1')
   await woken
@@ -26,7 +26,7 @@ test('a watcher wakes after a change, also after one that occurred while nobody 
 
 test('without a change a watcher waits for its whole time, also when no folder can be watched', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  changes = watchChanges([join(dir, 'none'), dir])
+  changes = watchFolders([join(dir, 'none'), dir])
   let isOver = false
   const slept = changes.next(120, 10).then(() => {
     isOver = true

@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Waits for changes in a set of folders. */
-export interface Changes {
+export interface FolderWatch {
   /**
    * Resolves `gatherMs` after the first change, so that many changes count as one.
    * Without a change, resolves after `ms`.
@@ -12,7 +12,7 @@ export interface Changes {
 }
 
 /** Watches folders. A folder that cannot be watched never reports a change. */
-export function watchChanges(folders: readonly string[]): Changes {
+export function watchFolders(folders: readonly string[]): FolderWatch {
   let changed = false
   let wake: (() => void) | null = null
   const watchers = folders.flatMap((folder): FSWatcher[] => {

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { descends, placeOf, readStartVariable } from './tmux-pane.js'
+import { isDescendantOf, readProcessPlace, readStartVariable } from './tmux-pane.js'
 
 test('a process descends from itself, its parent and its grandparent, not from a child or an unrelated process', () => {
   const child = spawn('sleep', ['30'], { stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
-  expect(descends(child.pid!, child.pid!)).toBe(true)
-  expect(descends(child.pid!, process.pid)).toBe(true)
-  expect(descends(child.pid!, process.ppid)).toBe(true)
-  expect(descends(process.pid, child.pid!)).toBe(false)
-  expect(descends(999_999_999, process.pid)).toBe(false)
+  expect(isDescendantOf(child.pid!, child.pid!)).toBe(true)
+  expect(isDescendantOf(child.pid!, process.pid)).toBe(true)
+  expect(isDescendantOf(child.pid!, process.ppid)).toBe(true)
+  expect(isDescendantOf(process.pid, child.pid!)).toBe(false)
+  expect(isDescendantOf(999_999_999, process.pid)).toBe(false)
 })
 
 test('a variable of the environment a process was started with can be read', async () => {
@@ -26,6 +26,6 @@ test('a variable of the environment a process was started with can be read', asy
 test('a process without a terminal, or stopped, does not have the keyboard', async () => {
   const child = spawn('sleep', ['30'], { stdio: 'ignore', detached: true })
   onTestFinished(() => void child.kill('SIGKILL'))
-  expect(placeOf(child.pid!)).toEqual({ parent: process.pid, inFront: false })
-  expect(placeOf(999_999_999)).toBeNull()
+  expect(readProcessPlace(child.pid!)).toEqual({ parent: process.pid, inFront: false })
+  expect(readProcessPlace(999_999_999)).toBeNull()
 })

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { PATIENCE_MS } from '../../../test/harness/wait.js'
-import { type PanePlace, type PaneState, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+import { type PaneState, pasteBuffer, pressKeys, readPane, type TmuxPane } from './tmux-pane.js'
 
 let dir: string
-let place: PanePlace
+let place: TmuxPane
 const tmux = (...args: string[]): string =>
   execFileSync('tmux', ['-S', join(dir, 's'), '-f', '/dev/null', ...args], { encoding: 'utf8' })
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { scaleTimeout } from '../../lib/patience.js'
 
 /** A pane of a tmux server. */
-export interface PanePlace {
+export interface TmuxPane {
   /** Null for the server at the user's default socket. */
   socket: string | null
   /** Pane id such as `%7`. Stays the same when the pane is moved. */
@@ -46,7 +46,7 @@ const CLOCK_MS = 5_000
  * `pane` is the pane id if already known.
  * Null when the process does not run in tmux.
  */
-export function paneOf(pid: number, pane: string | null): PanePlace | null {
+export function paneOf(pid: number, pane: string | null): TmuxPane | null {
   const server = readStartVariable(pid, 'TMUX')
   const found = pane ?? readStartVariable(pid, 'TMUX_PANE')
   if (found === null || !/^%\d+$/.test(found)) return null
@@ -58,7 +58,7 @@ export function paneOf(pid: number, pane: string | null): PanePlace | null {
  * `lay` is a text that is first loaded into a buffer for pasting.
  * Null when the pane does not exist or tmux does not answer.
  */
-export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneState | null> {
+export async function readPane(place: TmuxPane, lay?: { name: string; text: string }): Promise<PaneState | null> {
   const target = ['-t', place.pane]
   const startedMs = Date.now()
   const laid = lay ? ['load-buffer', '-b', lay.name, '-', ';'] : []
@@ -94,7 +94,7 @@ function restOf(seconds: number[], now: number): number | null {
   return past.length === 0 ? null : Math.min(...past)
 }
 
-export async function dropBuffer(place: PanePlace, name: string): Promise<void> {
+export async function dropBuffer(place: TmuxPane, name: string): Promise<void> {
   await tmux(place, ['delete-buffer', '-b', name])
 }
 
@@ -102,13 +102,13 @@ export async function dropBuffer(place: PanePlace, name: string): Promise<void> 
  * Pastes a loaded buffer as one piece if the pane is unchanged since `look`.
  * Null when tmux does not answer.
  */
-export function pasteBuffer(place: PanePlace, look: PaneState, name: string): Promise<boolean | null> {
+export function pasteBuffer(place: TmuxPane, look: PaneState, name: string): Promise<boolean | null> {
   return ifUnchanged(place, look, `paste-buffer -p -d -b ${name} -t ${place.pane}`)
 }
 
 /** Presses keys if the pane is unchanged since `look`. Null when tmux does not answer. */
 export function pressKeys(
-  place: PanePlace,
+  place: TmuxPane,
   look: PaneState,
   keys: { name: string; times: number }[],
 ): Promise<boolean | null> {
@@ -124,7 +124,7 @@ export function pressKeys(
  * A key after our read changes the time of the last key, if our read was in a later second.
  * Only keys that a program sent by `send-keys` and the client has not drawn yet can be missed.
  */
-async function ifUnchanged(place: PanePlace, look: PaneState, order: string): Promise<boolean | null> {
+async function ifUnchanged(place: TmuxPane, look: PaneState, order: string): Promise<boolean | null> {
   const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
   const pairs = [
     same('pane_pid', look.pid),
@@ -154,7 +154,7 @@ const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window
  * Null when tmux failed.
  * Without `-u`, tmux replaces every character that the locale lacks.
  */
-async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
+async function tmux(place: TmuxPane, args: string[], input?: string): Promise<string | null> {
   const server = place.socket === null ? [] : ['-S', place.socket]
   const run = await runBounded('tmux', ['-u', ...server, ...args], {
     timeoutMs: scaleTimeout(TIMEOUT_MS),
@@ -230,7 +230,7 @@ interface ProcessPlace {
 const MOST_ANCESTORS = 64
 
 /** Reads a process. Null when it does not exist. */
-export function placeOf(pid: number): ProcessPlace | null {
+export function readProcessPlace(pid: number): ProcessPlace | null {
   try {
     return platform() === 'linux' ? fromStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : fromPs(pid)
   } catch {
@@ -239,11 +239,11 @@ export function placeOf(pid: number): ProcessPlace | null {
 }
 
 /** Returns whether `ancestor` is the process itself or one of its ancestors. */
-export function descends(pid: number, ancestor: number): boolean {
+export function isDescendantOf(pid: number, ancestor: number): boolean {
   let at = pid
   for (let i = 0; i < MOST_ANCESTORS && at > 1; i++) {
     if (at === ancestor) return true
-    at = placeOf(at)?.parent ?? 0
+    at = readProcessPlace(at)?.parent ?? 0
   }
   return false
 }

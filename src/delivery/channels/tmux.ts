@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientStatus, Terminal } from '../../contract/terminal.js'
 import { faultPoint } from '../../lib/fault-point.js'
 import {
-  descends,
   dropBuffer,
-  type PanePlace,
+  isDescendantOf,
   type PaneState,
   paneOf,
   pasteBuffer,
-  placeOf,
   pressKeys,
   readPane,
+  readProcessPlace,
+  type TmuxPane,
 } from './tmux-pane.js'
 
 export interface TypingTarget {
@@ -27,7 +27,7 @@ export interface TypingTarget {
   mayStand?: boolean
 }
 
-export type Refusal =
+export type TypingRefusal =
   /** The text is empty, a prompt that starts like a command, or a command that is none. */
   | 'text'
   | 'no-client'
@@ -61,7 +61,7 @@ export type Refusal =
  * A refusal.
  * `left` says what of our text may remain; a slow client may still have accepted `text`.
  */
-export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
+export type RefusedTyping = { sent: false; why: TypingRefusal; detail: string; left: 'nothing' | 'text' }
 
 /**
  * Result of typing.
@@ -69,7 +69,7 @@ export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothin
  * A key that a program sent may not be drawn for 10 to 40 ms, so it can follow our text unseen.
  * Only the client's own event, which contains the accepted prompt, confirms the delivery.
  */
-export type Typed = { sent: true } | Refused
+export type TypingResult = { sent: true } | RefusedTyping
 
 const EVERY_MS = 20
 /**
@@ -94,7 +94,11 @@ let buffers = 0
  * Types a command of the client, such as `/clear`.
  * Types only into an idle client, because a queued command cannot be withdrawn.
  */
-export function typeCommand(terminal: Terminal, command: string, target: Omit<TypingTarget, 'queue'>): Promise<Typed> {
+export function typeCommand(
+  terminal: Terminal,
+  command: string,
+  target: Omit<TypingTarget, 'queue'>,
+): Promise<TypingResult> {
   if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command))
     return Promise.resolve(refuse('text', 'the text is not a command'))
   return type(terminal, command, { ...target, queue: false }, command.split(' ', 1)[0]!)
@@ -105,7 +109,11 @@ export function typeCommand(terminal: Terminal, command: string, target: Omit<Ty
  * Null when typing can be tried now.
  * `busy` when the composer is free and only the running turn must end.
  */
-export async function whyNotNow(terminal: Terminal, text: string, target: TypingTarget): Promise<Refused | null> {
+export async function whyCannotTypeNow(
+  terminal: Terminal,
+  text: string,
+  target: TypingTarget,
+): Promise<RefusedTyping | null> {
   const live = terminal.live()
   const wrong = judgeClient(live, { ...target, queue: true })
   if (wrong !== null) return wrong
@@ -131,8 +139,8 @@ function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, 
  * Removes a text that a dead process left in the composer, if nothing else is there.
  * False when it was not removed.
  */
-export async function removeStanding(terminal: Terminal, text: string, target: TypingTarget): Promise<boolean> {
-  if ((await whyNotNow(terminal, text, { ...target, mayStand: true })) !== null) return false
+export async function removeLeftText(terminal: Terminal, text: string, target: TypingTarget): Promise<boolean> {
+  if ((await whyCannotTypeNow(terminal, text, { ...target, mayStand: true })) !== null) return false
   const live = terminal.live()
   const place = live && paneOf(live.pid, live.tmux?.pane ?? null)
   const look = place && (await readPane(place))
@@ -142,7 +150,7 @@ export async function removeStanding(terminal: Terminal, text: string, target: T
 }
 
 /** Pastes a prompt of any length as one piece and presses Enter. */
-export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTarget): Promise<Typed> {
+export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTarget): Promise<TypingResult> {
   const text = printable(prompt).trim()
   if (text === '') return Promise.resolve(refuse('text', 'empty'))
   if (/^[/!]/.test(text)) return Promise.resolve(refuse('text', `begins with ${text[0]}`))
@@ -161,7 +169,7 @@ function printable(text: string): string {
 }
 
 /** Returns why the client cannot be typed into now. Null when it can. */
-function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused | null {
+function judgeClient(live: ClientStatus | null, target: TypingTarget): RefusedTyping | null {
   if (live === null) return refuse('no-client', 'the client does not run')
   if (live.sessionId !== target.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
   if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
@@ -170,15 +178,21 @@ function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused |
   return null
 }
 
-function judgePane(look: PaneState, pid: number): Refused | null {
+function judgePane(look: PaneState, pid: number): RefusedTyping | null {
   if (look.inMode) return refuse('copy-mode', 'the pane is in copy mode or another tmux mode')
   if (look.barred !== null) return refuse('barred', look.barred)
-  if (!descends(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
-  if (placeOf(pid)?.inFront !== true) return refuse('behind', 'the client is not in the foreground of its terminal')
+  if (!isDescendantOf(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
+  if (readProcessPlace(pid)?.inFront !== true)
+    return refuse('behind', 'the client is not in the foreground of its terminal')
   return null
 }
 
-async function type(terminal: Terminal, text: string, target: TypingTarget, command: string | null): Promise<Typed> {
+async function type(
+  terminal: Terminal,
+  text: string,
+  target: TypingTarget,
+  command: string | null,
+): Promise<TypingResult> {
   const live = terminal.live()
   const wrong = judgeClient(live, target)
   if (wrong !== null) return wrong
@@ -197,12 +211,12 @@ async function type(terminal: Terminal, text: string, target: TypingTarget, comm
 
 async function paste(
   terminal: Terminal,
-  place: PanePlace,
+  place: TmuxPane,
   first: PaneState,
   buffer: string,
   text: string,
   target: TypingTarget,
-): Promise<Refused | { pasted: PaneState } | { stands: true }> {
+): Promise<RefusedTyping | { pasted: PaneState } | { stands: true }> {
   let look: PaneState | null = first
   let refused = refuse('raced', 'the screen keeps changing')
   for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
@@ -239,12 +253,12 @@ const areKeysAtRest = ({ keysRest }: PaneState): boolean => keysRest === null ||
  */
 async function enter(
   terminal: Terminal,
-  place: PanePlace,
+  place: TmuxPane,
   text: string,
   target: TypingTarget,
   command: string | null,
   empty: PaneState | null,
-): Promise<Typed> {
+): Promise<TypingResult> {
   let shown = false
   let last = 'the pasted text did not appear'
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
@@ -290,7 +304,7 @@ async function enter(
  * The composer was empty and no key was pressed since, so all of its content is ours.
  * False when the text may still be there.
  */
-async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneState): Promise<boolean> {
+async function clear(terminal: Terminal, place: TmuxPane, text: string, empty: PaneState): Promise<boolean> {
   const look = await readPane(place)
   const live = terminal.live()
   if (look === null || live === null || live.status === 'waiting' || judgePane(look, live.pid) !== null) return false
@@ -310,7 +324,7 @@ async function clear(terminal: Terminal, place: PanePlace, text: string, empty: 
  * Returns whether the client accepted the text: the text is gone or the status changed.
  * False when nothing changed.
  */
-async function isAccepted(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
+async function isAccepted(terminal: Terminal, place: TmuxPane, text: string, before: ClientStatus): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     if (live?.sessionId !== before.sessionId || live.status !== before.status) return true
@@ -326,7 +340,12 @@ async function isAccepted(terminal: Terminal, place: PanePlace, text: string, be
  * Deletes only our own characters.
  * If they cannot be distinguished, they stay in the composer, unsent and visible to the user.
  */
-async function deleteOurText(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
+async function deleteOurText(
+  terminal: Terminal,
+  place: TmuxPane,
+  text: string,
+  why: RefusedTyping,
+): Promise<RefusedTyping> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     const look = await readPane(place)
@@ -345,7 +364,7 @@ async function deleteOurText(terminal: Terminal, place: PanePlace, text: string,
   return { ...why, left: 'text' }
 }
 
-async function isGone(terminal: Terminal, place: PanePlace, text: string): Promise<boolean> {
+async function isGone(terminal: Terminal, place: TmuxPane, text: string): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const look = await readPane(place)
     const composer = look && terminal.composer(look.screen, look.cursor)
@@ -379,5 +398,5 @@ function keysToDelete(
   ]
 }
 
-const refuse = (why: Refusal, detail: string): Refused => ({ sent: false, why, detail, left: 'nothing' })
-const leave = (why: Refusal, detail: string): Refused => ({ sent: false, why, detail, left: 'text' })
+const refuse = (why: TypingRefusal, detail: string): RefusedTyping => ({ sent: false, why, detail, left: 'nothing' })
+const leave = (why: TypingRefusal, detail: string): RefusedTyping => ({ sent: false, why, detail, left: 'text' })

@@ -10,7 +10,7 @@ import {
   whyOutdated,
 } from '../../policy/notice-schedule.js'
 import { limitEnding, noticeLine } from '../../policy/notice-text.js'
-import type { Changes } from '../channels/changes.js'
+import type { FolderWatch } from '../channels/changes.js'
 import { type SendPlace, sendNotice } from './send-notice.js'
 
 /** Dependencies of a process that sends notices. */
@@ -25,7 +25,7 @@ export interface SenderContext extends SendPlace {
   /** Returns whether the client continues by itself after a usage limit. Null when not known. */
   continues(notice: NoticeRecord): boolean | null
   /** Wakes at changes of the store, because another process may have stored a notice. */
-  changes: Changes
+  changes: FolderWatch
   /** Returns whether a server runs. A server sends due notices itself. */
   isServed(): Promise<boolean>
   /** Starts a process that sends notices again at this time (ISO). */

@@ -1,7 +1,7 @@
 import { findBrief } from '../../briefs/find-brief.js'
 import { mostNeededParts } from '../../briefs/resume-text.js'
 import { LATE_FINDINGS_TITLE } from '../../briefs/sections.js'
-import type { WrittenText } from '../../compaction/brief.js'
+import type { BriefFromFacts } from '../../compaction/brief.js'
 import {
   firstRecoveryText,
   type RecoveryBrief,
@@ -207,7 +207,11 @@ export function recoverFirst(context: CompactionContext, summary: string | null)
   queueRecoverySteps(context, known, 'urgent', first, told)
 }
 
-function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord, facts: readonly Fact[]): WrittenText {
+function firstStepOf(
+  context: CompactionContext,
+  { archiveId }: CompactionRecord,
+  facts: readonly Fact[],
+): BriefFromFacts {
   return firstRecoveryText(facts, { brief: recoveryBrief(context), archived: archiveId !== null })
 }
 
@@ -216,8 +220,8 @@ function queueRecoverySteps(
   context: CompactionContext,
   known: CompactionRecord,
   mode: Mode,
-  first: WrittenText | null,
-  second: WrittenText | null,
+  first: BriefFromFacts | null,
+  second: BriefFromFacts | null,
 ): void {
   const steps = [first, second].flatMap((written, i) =>
     written === null || written.text === '' ? [] : [{ ...written, step: (i + 1) as 1 | 2 }],
@@ -228,7 +232,7 @@ function queueRecoverySteps(
   queueRecovery(context, known, mode, text, told)
 }
 
-function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): WrittenText {
+function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): BriefFromFacts {
   const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
   return secondRecoveryText(loss.lost, said, (fact) => weightOf(fact, lastRequest))
 }
