@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
+import { checksIn } from '../facts/check-command.js'
 import { keyOf } from '../facts/fact-key.js'
 import { weightOf } from '../facts/rank.js'
-import { runsTests } from '../facts/test-runners.js'
 
 interface NeededFact {
   fact: Fact
@@ -23,15 +23,6 @@ const MAX_PER_KIND = {
   request: 1,
 }
 const MIN_WEIGHT = 20
-
-/** Matches checks that are not tests: compilers, linters, builds. */
-const VERIFIES = new RegExp(
-  String.raw`(?:^|[\s;&|(])(?:tsc|vue-tsc|eslint|biome (?:check|ci|lint)|prettier --check|ruff(?: check)?|mypy|` +
-    String.raw`pyright|flake8|pylint|golangci-lint|go (?:vet|build)|cargo (?:check|clippy|build)|make(?: \w+)?|` +
-    'cmake --build|(?:npm|pnpm|yarn|bun) (?:run )?(?:build|lint|check|typecheck|type-check|verify)|' +
-    'terraform (?:validate|plan)|shellcheck|gradlew? (?:build|check)|mvn (?:verify|compile|package)|' +
-    String.raw`dotnet build|swift build|xcodebuild|phpstan|rubocop)(?=$|[\s;&|)])`,
-)
 
 /** Matches prompts that are not the user's: Baton's own and commands of the client. */
 const NOT_A_REQUEST = new RegExp(
@@ -100,12 +91,15 @@ export function neededFacts(all: readonly Fact[]): NeededFact[] {
  * A failed check is dropped once the same program passed, unless a test it named still fails.
  */
 export function findVerifications(facts: readonly Fact[]): Fact[] {
+  const tested = new Set(facts.flatMap((fact) => (fact.kind === 'test' && isRun(fact) ? [fact.text] : [])))
   const runs = facts.flatMap((fact): Fact[] => {
-    if (fact.kind === 'test' && isRun(fact))
+    if (fact.detail.overcome === true) return []
+    if (fact.kind === 'test' && isRun(fact)) {
+      if (fact.state === 'unknown') return []
       return [{ ...fact, kind: 'command', state: fact.state === 'failed' ? 'failed' : 'ok' }]
-    const checks =
-      fact.kind === 'command' && (fact.state === 'ok' || fact.state === 'failed') && VERIFIES.test(fact.text)
-    return checks && !runsTests(fact.text) && !/\bgit commit\b/.test(fact.text) ? [fact] : []
+    }
+    const ended = fact.kind === 'command' && (fact.state === 'ok' || fact.state === 'failed')
+    return ended && checksIn(fact.text).length > 0 && !tested.has(fact.text) ? [fact] : []
   })
   const passed = new Map<string, number>()
   for (const { text, state, line } of runs) {

@@ -24,7 +24,7 @@ export interface Fact {
  * constraint  required, forbidden
  * file        read, changed
  * command     ok, failed, running, unknown
- * test        passed, failed
+ * test        passed, failed, unknown (its exit status is hidden and its output says neither)
  * commit      (none)
  * branch      (none)
  * todo        open, done, dropped

@@ -1,18 +1,53 @@
 import type { CallEntry, ResultEntry } from '../contract/conversation.js'
 import type { Fact, FactState } from '../contract/fact.js'
+import { checksIn, runsTests } from './check-command.js'
+import { checkOutcome, commandOutcome, type Outcome, testRunOf } from './check-outcome.js'
 import { baseName } from './paths.js'
 import { programOf, runsOf } from './shell.js'
-import { readTestRun, runsTests, type TestRun } from './test-runners.js'
+import type { TestRun } from './test-runners.js'
 import type { Watcher } from './watcher.js'
+
+interface CommandState {
+  found: Map<string, Fact>
+  open: Map<string, CallEntry>
+  streaks: Streaks
+}
+
+/** Runs of one check, whatever the rest of the command line: since when it fails or passes. */
+type Streaks = Map<string, { failsSince: number | null; passedAt: number }>
+
+function countRun(streaks: Streaks, command: string, outcome: Outcome, line: number): void {
+  for (const { key } of checksIn(command)) {
+    const before = streaks.get(key) ?? { failsSince: null, passedAt: 0 }
+    if (outcome === 'passed') streaks.set(key, { failsSince: null, passedAt: line })
+    else if (outcome === 'failed') streaks.set(key, { ...before, failsSince: before.failsSince ?? line })
+  }
+}
+
+/**
+ * Adds to a failed check the line of its first failure in a row, or that a later run of the same
+ * checks passed, however that command was worded.
+ */
+function withStreak(streaks: Streaks, fact: Fact): Fact {
+  if (fact.state !== 'failed') return fact
+  const known = checksIn(fact.kind === 'test' && fact.detail.command !== undefined ? '' : fact.text).flatMap(
+    ({ key }) => streaks.get(key) ?? [],
+  )
+  if (known.length === 0) return fact
+  if (known.every(({ passedAt }) => passedAt > fact.line))
+    return { ...fact, detail: { ...fact.detail, overcome: true } }
+  const since = Math.min(...known.map(({ failsSince }) => failsSince ?? fact.line))
+  return { ...fact, detail: { ...fact.detail, since } }
+}
 
 /**
  * Collects commands with their results. A command that ran several times is one fact:
  * its last result and the number of runs.
  */
 export function watchCommands(
-  state: { found: Map<string, Fact>; open: Map<string, CallEntry> } = { found: new Map(), open: new Map() },
+  state: CommandState = { found: new Map(), open: new Map(), streaks: new Map() },
 ): Watcher {
-  const { found, open } = state
+  const { found, open, streaks } = state
 
   const put = (call: CallEntry, text: string, returned: ResultEntry, first: boolean): void => {
     let fact = found.get(text)
@@ -23,6 +58,12 @@ export function watchCommands(
     fact.line = returned.line
     fact.at = returned.at
     fact.state = stateOf(call, returned, first)
+    const [check] = checksIn(text)
+    if (check !== undefined) {
+      fact.detail.check = check.kind
+      if (fact.state === 'ok' || fact.state === 'failed')
+        countRun(streaks, text, fact.state === 'ok' ? 'passed' : 'failed', returned.line)
+    }
     fact.detail.exitCode = returned.exitCode
     fact.detail.by = call.tool === '!' ? 'user' : 'agent'
     if (first) fact.detail.runs = Number(fact.detail.runs) + 1
@@ -52,7 +93,7 @@ export function watchCommands(
           detail: { exitCode: null, by: 'agent', runs: 1 },
         }),
       )
-      const told = [...found.values()].map((fact) => ({ ...fact, detail: { ...fact.detail } }))
+      const told = [...found.values()].map((fact) => withStreak(streaks, { ...fact, detail: { ...fact.detail } }))
       return [...told, ...unreturned.filter(({ text }) => !found.has(text))]
     },
   }
@@ -60,11 +101,15 @@ export function watchCommands(
 
 export const commandOf = (call: CallEntry): string => (call.act.type === 'command' ? call.act.command.trim() : '')
 
-function stateOf(call: CallEntry, { ok, exitCode, interrupted }: ResultEntry, first: boolean): FactState {
+function stateOf(call: CallEntry, { ok, exitCode, interrupted, text }: ResultEntry, first: boolean): FactState {
   if (interrupted) return 'unknown'
-  if (exitCode !== null) return exitCode === 0 ? 'ok' : 'failed'
-  if (first && call.act.type === 'command' && call.act.background && ok !== false) return 'running'
-  return ok === null ? 'unknown' : ok ? 'ok' : 'failed'
+  const background = call.act.type === 'command' && call.act.background
+  if (exitCode === null && first && background && ok !== false) return 'running'
+  const command = commandOf(call)
+  const end = { output: text, exitCode, ok }
+  const outcome =
+    checksIn(command).length > 0 ? checkOutcome(command, end, testRunOf(command, text)) : commandOutcome(command, end)
+  return outcome === 'passed' ? 'ok' : outcome
 }
 
 /** Number of lines of an output that are quoted, and their maximum length. */
@@ -160,6 +205,7 @@ function errorIn({ text }: ResultEntry): string {
 
 interface TestState {
   runs: Map<string, Fact>
+  streaks: Streaks
   tests: Map<string, Fact>
   failing: Set<string>
 }
@@ -167,21 +213,22 @@ interface TestState {
 /**
  * Collects test runs and failed tests with their final state: a test that passed later has passed.
  */
-export function watchTests(state: TestState = { runs: new Map(), tests: new Map(), failing: new Set() }): Watcher {
-  const { runs, tests, failing } = state
+export function watchTests(
+  state: TestState = { runs: new Map(), streaks: new Map(), tests: new Map(), failing: new Set() },
+): Watcher {
+  const { runs, streaks, tests, failing } = state
 
-  const take = (call: CallEntry, { text, ok, exitCode, line, at }: ResultEntry): void => {
+  const take = (call: CallEntry, { text, ok, exitCode, line, at }: ResultEntry, told: TestRun | null): void => {
     if (call.act.type !== 'command') return
     const command = call.act.command.trim()
-    const told = readTestRun(text, command)
-    const failed = ok === false || (exitCode ?? 0) !== 0 || told?.passed === false
-    if (ok === null && told === null) return
+    const outcome = checkOutcome(command, { output: text, exitCode, ok }, told)
+    if (ok === null && told === null && outcome === 'unknown') return
     const detail = { exitCode, failing: told?.failing.length ?? null }
-    runs.set(command, { kind: 'test', text: command, line, at, state: failed ? 'failed' : 'passed', detail })
+    runs.set(command, { kind: 'test', text: command, line, at, state: outcome, detail })
+    countRun(streaks, command, outcome, line)
     if (told === null) {
       // A quiet runner prints nothing when all tests pass.
-      if (!failed && exitCode === 0 && !command.includes('|'))
-        settle(command, { passed: true, failing: [], passing: () => [] }, line, at)
+      if (outcome === 'passed') settle(command, null, line, at)
       return
     }
     settle(command, told, line, at)
@@ -192,8 +239,8 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
   }
 
   /** Marks tests as passed that failed before and did not fail in this run. */
-  const settle = (command: string, told: TestRun, line: number, at: number | null): void => {
-    const open = [...failing].filter((name) => !told.failing.includes(name))
+  const settle = (command: string, told: TestRun | null, line: number, at: number | null): void => {
+    const open = [...failing].filter((name) => told?.failing.includes(name) !== true)
     const filters = open.length === 0 ? [] : filtersOf(command)
     for (const name of open) {
       const fact = tests.get(name)!
@@ -201,7 +248,7 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
         fact.detail.command === command ||
         filters.length === 0 ||
         filters.some((filter) => name.includes(filter) || filter.includes(name)) ||
-        told.passing().includes(name)
+        told?.passing().includes(name) === true
       if (!covered) continue
       failing.delete(name)
       tests.set(name, { ...fact, state: 'passed', line, at, detail: { command } })
@@ -211,20 +258,21 @@ export function watchTests(state: TestState = { runs: new Map(), tests: new Map(
   return {
     state,
     returned: (returned, call) => {
-      if (call.act.type !== 'command' || returned.refused || returned.interrupted || !runsTests(call.act.command))
-        return
-      if (call.act.background && returned.exitCode === null && readTestRun(returned.text, call.act.command) === null)
-        return
-      take(call, returned)
+      if (call.act.type !== 'command' || returned.refused || returned.interrupted) return
+      const told = testRunOf(call.act.command, returned.text)
+      if (told === null && !runsTests(call.act.command)) return
+      if (call.act.background && returned.exitCode === null && told === null) return
+      take(call, returned, told)
     },
-    facts: () => [...runs.values(), ...tests.values()],
+    facts: () => [...[...runs.values()].map((fact) => withStreak(streaks, fact)), ...tests.values()],
   }
 }
 
 /** Returns the tests that a command selects by paths and patterns. Empty means all. */
 function filtersOf(command: string): string[] {
+  const testing = new Set(checksIn(command).flatMap(({ kind, index }) => (kind === 'test' ? [index] : [])))
   return runsOf(command)
-    .filter((run) => runsTests(run.words.map(({ text }) => text).join(' ')))
+    .filter((_, i) => testing.has(i))
     .flatMap((run) => {
       const words = programOf(run).map(({ text }) => text)
       return words.flatMap((word, i) => {

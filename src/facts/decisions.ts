@@ -66,7 +66,7 @@ function dialogChoices({ answered }: ResultEntry): Choice[] {
       .slice(0, MOST_PARTS)
       .map((whole) => shorten(whole, LONGEST_PART))
       .map((part) => ({
-        text: `${part.replace(/\s+/g, ' ').trim()} (asked: ${asked})`,
+        text: BARE_ANSWER.test(part) ? `"${asked}"="${part}"` : `${part.replace(/\s+/g, ' ').trim()} (asked: ${asked})`,
         detail: { by: 'user', how: 'dialog' satisfies Way, question: asked, answer: part },
       }))
   })
@@ -77,8 +77,12 @@ const MOST_PARTS = 5
 /** Answers that ask back, leave the choice to the agent, or only move to the next question. */
 const NO_CHOICE = /[?？]\s*$|^(?:you decide|up to you|your call|next(?: \w+)?|move on|continue|done|no more)[.!]?$/i
 
+/** Answers that mean nothing alone. They are written with their question, as the client does. */
+const BARE_ANSWER = /^(?:yes|no|ok(?:ay)?|sure|はい|いいえ|네|예|아니요?|是|否|好|ja|nein|oui|non|sí)[.!。]?$/iu
+
+/** Returns the sentences of an answer. Each line that the user typed is a statement of its own. */
 function splitAnswer(answer: string): string[] {
-  const sentences = sentencesOf(answer).map(({ text }) => text)
+  const sentences = answer.split('\n').flatMap((line) => sentencesOf(line).map(({ text }) => text))
   return sentences.length === 0 ? [answer] : sentences
 }
 

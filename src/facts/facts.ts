@@ -31,7 +31,7 @@ export interface Facts {
  * Version of the stored state. Raise it when a watcher stores or extracts something else,
  * so that stored states are discarded and transcripts read again.
  */
-export const FACTS_FORMAT = 3
+export const FACTS_FORMAT = 4
 
 /** The state of all watchers. Only the watchers know its content. */
 export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readTestRun, runsTests } from './test-runners.js'
+import { runsTests } from './check-command.js'
+import { readTestRun } from './test-runners.js'
 
 const RUNS: [string, string, string, string[]][] = [
   [

@@ -1,26 +1,11 @@
 /** The result of one test run. */
 export interface TestRun {
   passed: boolean
+  /** True when the output says that the whole run passed, even if a filter removed other lines. */
+  isVerdict: boolean
   failing: string[]
   /** Returns the names of passed tests; computed on demand, because there may be thousands. */
   passing: () => string[]
-}
-
-/** Commands that run tests, as users write them. */
-const RUNS_TESTS = new RegExp(
-  String.raw`(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|` +
-    String.raw`python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|` +
-    String.raw`mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|` +
-    String.raw`go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|` +
-    String.raw`rails test|(?:\.\/)?gradlew?\b[^;&|]{0,300}\b(?:test|check)\w*|mvnw?\b[^;&|]{0,300}\b(?:test|` +
-    String.raw`verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]{0,300}\btest|deno test|` +
-    String.raw`bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|` +
-    String.raw`yarn (?:run )?test|make (?:\S{1,300} ){0,30}(?:test|check)s?\b|composer (?:run )?test|bazel test|` +
-    String.raw`meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)`,
-)
-
-export function runsTests(command: string): boolean {
-  return RUNS_TESTS.test(command)
 }
 
 interface Runner {
@@ -31,6 +16,11 @@ interface Runner {
   /** Matches a line of the summary; `failed` matches one that reports failures. */
   summary: RegExp
   failed: RegExp
+  /**
+   * Matches a line that alone says that the whole run passed, also when a filter removed all other
+   * lines. Absent when the runner prints no such line.
+   */
+  verdict?: RegExp
   /** Patterns of failed tests, with the name in the first group. */
   failing: RegExp[]
   passing: RegExp[]
@@ -42,6 +32,7 @@ const RUNNERS: Runner[] = [
     signs: ['Test Files', 'Tests ', 'FAIL '],
     summary: /^[ \t]*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^[ \t]*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
     failed: /^[ \t]*(?:Test Files|Tests)\s+.*\b\d+ failed|^[ \t]*FAIL\s/m,
+    verdict: /^[ \t]*Tests\s+(?!.*\bfailed)\d+ passed/m,
     failing: [
       /^[ \t]*FAIL\s+(\S+\.(?:test|spec)\.\w+) \[/gm,
       /^[ \t]*FAIL\s+(?:\|[^|]+\|\s*)?(\S.*?\s>\s.*?)(?:\s+\d+ms)?[ \t]*$/gm,
@@ -54,6 +45,7 @@ const RUNNERS: Runner[] = [
     signs: ['Tests:', 'Test Suites:'],
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
+    verdict: /^Tests:\s+(?!.*\bfailed).*\btotal\b/m,
     failing: [
       /^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm,
       /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm,
@@ -75,6 +67,7 @@ const RUNNERS: Runner[] = [
     summary:
       /^=*[ \t]*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[, \t]*)+.* in [\d.]+/m,
     failed: /^.*\b\d+ (?:failed|errors?)\b.* in [\d.]/m,
+    verdict: /^=*[ \t]*(?!.*\b\d+ (?:failed|error))\d+ passed\b.* in [\d.]+/m,
     failing: [/^(?:FAILED|ERROR)\s+(\S+::.*?|\S+\.py)(?:\s+-\s.*)?$/gm],
     passing: [/^(?:PASSED\s+(\S+::\S+)|(\S+::\S.*?) PASSED\b.*)$/gm],
   },
@@ -107,6 +100,7 @@ const RUNNERS: Runner[] = [
     signs: ['% tests passed'],
     summary: /^\d+% tests passed, \d+ tests failed out of \d+/m,
     failed: /^\d+% tests passed, [1-9]\d* tests failed/m,
+    verdict: /^100% tests passed/m,
     failing: [/^[ \t]*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception|Subprocess aborted)\)/gm],
     passing: [/Test\s+#\d+: (\S+) \.+\s+Passed/gm],
   },
@@ -115,6 +109,7 @@ const RUNNERS: Runner[] = [
     signs: ['OK (', 'FAILURES!', 'ERRORS!', 'Assertions:'],
     summary: /^(?:OK \(\d+ tests?|FAILURES!|ERRORS!|Tests: \d+, Assertions: \d+)/m,
     failed: /^(?:FAILURES!|ERRORS!|Tests: .*\b(?:Failures|Errors): [1-9])/m,
+    verdict: /^OK \(\d+ tests?/m,
     failing: [/^\d+\) (\S+::\S+(?: with data set .*)?)[ \t]*$/gm],
     passing: [],
   },
@@ -123,6 +118,7 @@ const RUNNERS: Runner[] = [
     signs: [' example'],
     summary: /^\d+ examples?, \d+ failures?/m,
     failed: /^\d+ examples?, [1-9]\d* failures?/m,
+    verdict: /^\d+ examples?, 0 failures/m,
     failing: [/^rspec (\S+(?: # .*)?)$/gm],
     passing: [],
   },
@@ -131,6 +127,7 @@ const RUNNERS: Runner[] = [
     signs: ['BUILD ', 'tests completed'],
     summary: /^(?:BUILD (?:SUCCESSFUL|FAILED)|\d+ tests completed)/m,
     failed: /^BUILD FAILED|tests completed, [1-9]\d* failed/m,
+    verdict: /^BUILD SUCCESSFUL/m,
     failing: [/^(\S.*? > \S.*?) FAILED[ \t]*$/gm],
     passing: [/^(\S.*? > \S.*?) PASSED[ \t]*$/gm],
   },
@@ -139,6 +136,7 @@ const RUNNERS: Runner[] = [
     signs: ['Tests run:'],
     summary: /^\[(?:INFO|ERROR|WARNING)\] Tests run: \d+/m,
     failed: /^\[ERROR\].*(?:Tests run: \d+, Failures: [1-9]|Failures: \d+, Errors: [1-9])|^\[INFO\] BUILD FAILURE/m,
+    verdict: /^\[INFO\] BUILD SUCCESS/m,
     failing: [/^\[ERROR\]\s+(\w[\w.$]*\.\w+):\d+/gm, /^\[ERROR\] (\S+)\s+Time elapsed: .*(?:FAILURE|ERROR)!/gm],
     passing: [],
   },
@@ -147,6 +145,7 @@ const RUNNERS: Runner[] = [
     signs: ['Failed:', 'Total tests:'],
     summary: /^[ \t]*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
     failed: /^[ \t]*Failed!\s+- Failed:|^[ \t]+Failed: [1-9]/m,
+    verdict: /^[ \t]*Passed!\s+- Failed:/m,
     failing: [/^[ \t]*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
     passing: [/^[ \t]*Passed\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
   },
@@ -155,6 +154,7 @@ const RUNNERS: Runner[] = [
     signs: ['# tests', 'ℹ tests', '1..'],
     summary: /^(?:# tests \d+|ℹ tests \d+|1\.\.\d+)/m,
     failed: /^(?:# fail [1-9]|ℹ fail [1-9]|not ok \d+)/m,
+    verdict: /^(?:# fail 0|ℹ fail 0)/m,
     failing: [/^[ \t]*not ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^[ \t]*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/gm],
     passing: [/^[ \t]*ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^[ \t]*✔ (.+?)(?: \([\d.]+ms\))?$/gm],
   },
@@ -178,7 +178,8 @@ export function readTestRun(printed: string, command: string): TestRun | null {
   ]
   const passed = !told.some((runner) => runner.failed.test(output))
   const failing = passed ? [] : names('failing').filter((name) => name !== '')
-  return { passed, failing, passing: () => names('passing') }
+  const isVerdict = passed && told.some(({ verdict }) => verdict?.test(output) === true)
+  return { passed, isVerdict, failing, passing: () => names('passing') }
 }
 
 /** Limit of a line; no runner prints longer ones. */

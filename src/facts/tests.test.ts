@@ -67,3 +67,25 @@ test('a refused test command, or test output of another command, is no run', () 
   expect(testStates(...ran('pytest', RED, { ok: false, refused: true }))).toEqual({})
   expect(testStates(...ran('cat ci.log', RED))).toEqual({})
 })
+
+test('a failed run is overcome when the same check passes in another command line', () => {
+  const facts = startFacts()
+  const failed = ran('mise run test 2>&1 | tail -5', '[test] ERROR task failed', { line: 3 })
+  const again = ran('mise run test', '', { ...FAILED, line: 6 })
+  const details = (): unknown[] =>
+    facts
+      .facts()
+      .filter(({ kind }) => kind === 'test')
+      .map(({ state, detail }) => [state, detail.since, detail.overcome])
+  for (const entry of [...failed, ...again]) facts.add(entry)
+  expect(details()).toEqual([
+    ['failed', 3, undefined],
+    ['failed', 3, undefined],
+  ])
+  for (const entry of ran('cd . && mise run test', '', { line: 9 })) facts.add(entry)
+  expect(details()).toEqual([
+    ['failed', undefined, true],
+    ['failed', undefined, true],
+    ['passed', undefined, undefined],
+  ])
+})

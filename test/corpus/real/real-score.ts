@@ -152,6 +152,10 @@ export interface CheckScore {
   passedToldFailed: RealCheck[]
 }
 
+/** How far a fact's last run is from a label: the run's result follows the labelled call. */
+const distance = ({ line }: Fact, check: RealCheck): number =>
+  line >= check.line ? line - check.line : 1_000_000 + check.line - line
+
 const plainCommand = (command: string): string => command.replace(/\s+/g, ' ').trim()
 
 /** Compares the outcome of the last run of each labelled check with what is reported for it. */
@@ -161,7 +165,11 @@ export function scoreChecks(facts: readonly Fact[], checks: readonly RealCheck[]
     const fitting = facts.filter(
       ({ kind, text }) => (kind === 'test' || kind === 'command') && plainCommand(text).includes(wanted),
     )
-    const test = fitting.find(({ kind }) => kind === 'test') ?? fitting[0]
+    // A label may quote a part of a command. Of several that contain it, the next run counts.
+    const near = [...fitting].sort(
+      (a, b) => distance(a, check) - distance(b, check) || Number(b.kind === 'test') - Number(a.kind === 'test'),
+    )
+    const test = near[0]
     if (test === undefined) return null
     return { passed: 'passed', ok: 'passed', failed: 'failed' }[test.state as 'passed' | 'ok' | 'failed'] ?? 'unknown'
   }
