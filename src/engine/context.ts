@@ -145,6 +145,11 @@ export interface SignalContext {
   isNew: boolean
   /** True when the hook that sent the signal waits for the answer to it. */
   isAwaited: boolean
+  /**
+   * True when the client that started the hook has died since. The hook of a killed client goes on
+   * for seconds on a busy machine, but nobody reads its answer.
+   */
+  isOrphaned: boolean
   /** ISO time of processing, the same for everything that this signal writes. */
   at: string
   events: Event[]

@@ -14,6 +14,9 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
+/** No process has this pid: it is above the highest that Linux and macOS give. */
+const DEAD_PID = 2 ** 22 + 7
+
 const warning = (): Message => s.messages('context').at(-1)!
 const switchOff = () => setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
 const switchOn = () => setEnabled(app.engine.deps, 'session', s.id, true, app.now().toISOString())
@@ -125,6 +128,28 @@ describe('after a crash of the client', () => {
   test('after a crash a warning that still waited is sent without a mark', () => {
     s.step(90_000, { deliver: 'keep' })
     expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] Context level "notice"/)
+  })
+
+  test('a late hook of a killed client gets no message and confirms none, because another client resumed', () => {
+    const killed = testSession(app, 'cccccccc-0003', { CLAUDE_PID: String(DEAD_PID) })
+    const resumed = testSession(app, 'cccccccc-0003', { CLAUDE_PID: String(process.pid) })
+    resumed.start()
+    expect(killed.step(90_000).answer).toBe('')
+    expect(resumed.messages('context')).toMatchObject([{ status: 'queued' }])
+    const { answer } = resumed.prompt()
+    expect(said(answer).agent).toContain('"notice"')
+    killed.stop()
+    expect(resumed.messages('context')).toMatchObject([{ status: 'sent' }])
+    resumed.batch()
+    expect(resumed.messages('context')).toMatchObject([{ status: 'delivered', repeated: false }])
+  })
+
+  test('a message that a killed client got in the second of the restart is repeated', () => {
+    app.wait(0.4)
+    s.step(90_000)
+    // The time of the start has no fraction, so it lies 0.4 s before the message.
+    s.start('resume', { spooled: 1.4 })
+    expect(warning()).toMatchObject({ repeated: true })
   })
 
   test('the start of another session does not repeat an unconfirmed warning', () => {

@@ -120,7 +120,7 @@ const CONFIRMING_SIGNALS = new Set<SignalKind>([
 /** Marks messages as delivered if the answers before this main-chain event contained them. */
 export function confirmDelivered(context: SignalContext): void {
   const { deps, record, signal } = context
-  if (signal.subagent || !CONFIRMING_SIGNALS.has(signal.kind)) return
+  if (signal.subagent || !CONFIRMING_SIGNALS.has(signal.kind) || isFromEarlierClient(context)) return
   if (signal.kind === 'prompt') delete record.insisted
   const open = deps.store.openMessages(record.seatId)
   if (open.length === 0) return
@@ -134,6 +134,14 @@ export function confirmDelivered(context: SignalContext): void {
       if (isLeft(context, to)) settleLost(context, message)
     } else if (wasModelAsked(context, message)) deliver(context, message)
   }
+}
+
+/**
+ * True for a late signal of a killed client whose session another client has resumed.
+ * It says nothing about the messages that were sent to the new client.
+ */
+function isFromEarlierClient({ agent, record, isOrphaned }: SignalContext): boolean {
+  return isOrphaned && record.process !== null && agent.alive(record.process)
 }
 
 /**
@@ -155,6 +163,14 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
 const FILE_CLOCK_MS = 10
 
 /**
+ * Returns the end of the second for a time in whole seconds. Bash before version 5 knows no
+ * fractions, and a message that the killed client got in that second must be repeated.
+ */
+function laterIfRounded(ms: number): number {
+  return ms % 1000 === 0 ? ms + 1000 : ms
+}
+
+/**
  * Sends messages that were never confirmed again after a restart.
  * Messages that the conversation holds are not repeated.
  * Neither are messages sent since the restart. A hook of the restarted client may print them, or
@@ -164,7 +180,7 @@ export function repeatUnconfirmed(context: SignalContext): void {
   const { deps, record, signal } = context
   if (deps.store.openMessages(record.seatId).length === 0) return
   withdrawAnswers(context, record.sessionId)
-  const restartedAt = new Date(signal.at - FILE_CLOCK_MS).toISOString()
+  const restartedAt = new Date(laterIfRounded(signal.at) - FILE_CLOCK_MS).toISOString()
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
     const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
@@ -174,12 +190,14 @@ export function repeatUnconfirmed(context: SignalContext): void {
 
 /**
  * Puts waiting messages into the answer to this signal, or into the outbox for the next hook.
- * Answers to a subagent's events contain none. A job's runner sends the messages of the job.
+ * Answers to a subagent's events and to hooks of a dead client contain none. A job's runner sends
+ * the messages of the job.
  * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
 export function answerWithMessages(context: SignalContext, how: Delivery, signalId: string | null): string {
   const { deps, agent, record, signal } = context
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
+  if (how === 'answer' && context.isOrphaned) return ''
   if (queuedFor(deps.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
   const turnEnds = agent.turnEnds.includes(signal.event)
   if (how === 'outbox') {

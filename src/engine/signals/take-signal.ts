@@ -203,6 +203,7 @@ function openContext(
     enabled,
     isNew: known === null,
     isAwaited: options.deliver === 'answer',
+    isOrphaned: signal.pid !== null && observation.process === null && record.process !== null,
     at,
     events,
     instructions: '',
