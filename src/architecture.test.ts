@@ -17,6 +17,7 @@ const WITHIN_LAYER: Record<string, string[]> = {
   briefs: ['store'],
   doctor: ['app', 'install'],
   demo: ['app', 'install', 'doctor', 'model'],
+  proof: ['app', 'install', 'doctor', 'model', 'demo'],
   cli: ['server'],
   'index.ts': ['library'],
 }

@@ -25,6 +25,12 @@ export interface TranscriptReader {
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
   /**
+   * Lists the transcripts of main conversations in a folder and the folders below it, whatever
+   * their names: exports and copies are seldom named after their session.
+   * `unreadable` are files and folders that cannot be opened, with the reason.
+   */
+  transcriptsBelow(folder: string): { found: StoredTranscript[]; unreadable: { path: string; reason: string }[] }
+  /**
    * Returns the working folder of a transcript's session, null when the transcript names none.
    * `headless` is true when nobody attended the session.
    * `title` is the shortened first request, null when the transcript begins with none.

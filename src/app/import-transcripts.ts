@@ -8,6 +8,7 @@ import {
   planStored,
   type Standing,
 } from '../engine/compaction/stored-transcripts.js'
+import { stopOnSignals } from '../lib/stop-signals.js'
 import { finishArchives, type OpenedArchives } from './archives.js'
 
 type Env = Record<string, string | undefined>
@@ -114,20 +115,4 @@ export async function importTranscripts(
   }
   total.storedBytes = Math.max(0, archives.sizes().bytes - before)
   return total
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-function stopOnSignals(): { isAsked(): boolean; release(): void } {
-  let asked = false
-  const release = (): void => {
-    for (const signal of SIGNALS) process.off(signal, ask)
-  }
-  // After the first signal to stop, the second one ends the process at once, as users expect.
-  const ask = (): void => {
-    asked = true
-    release()
-  }
-  for (const signal of SIGNALS) process.on(signal, ask)
-  return { isAsked: () => asked, release }
 }

@@ -23,6 +23,7 @@ const COMMANDS = {
   recall: async () => (await import('./commands/archive-search.js')).recallCommand,
   import: async () => (await import('./commands/import.js')).importCommand,
   history: async () => (await import('./commands/history.js')).historyCommand,
+  proof: async () => (await import('./commands/proof.js')).proofCommand,
   name: async () => (await import('./commands/sessions.js')).nameCommand,
   off: async () => (await import('./commands/sessions.js')).offCommand,
   on: async () => (await import('./commands/sessions.js')).onCommand,

@@ -10,7 +10,7 @@ export const LAYERS = [
   ['tracker', 'policy', 'facts', 'compaction', 'config'],
   ['agents', 'store', 'delivery', 'archive', 'briefs'],
   ['engine', 'jobs', 'history'],
-  ['app', 'install', 'doctor', 'model', 'demo'],
+  ['app', 'install', 'doctor', 'model', 'demo', 'proof'],
   ['server', 'cli', 'library', 'workers', 'hook', 'index.ts'],
 ]
 

@@ -13,6 +13,7 @@ export const claudeCodeReader: TranscriptReader = {
   entriesOfStreamLine,
   folderOfLine,
   storedTranscripts,
+  transcriptsBelow,
   originOfTranscript,
   cleanupPeriod: (path) => cleanupPeriod(path),
 }
@@ -79,6 +80,31 @@ function storedTranscripts(env: Record<string, string | undefined>, from: string
       return [{ sessionId: basename(name, '.jsonl'), path, bytes: stats.size, writtenMs: stats.mtimeMs }]
     })
   })
+}
+
+/** Most folders inside each other that are searched, one more than a copy of the client's own. */
+const DEEPEST = 4
+/** Names of subagents' transcripts, which are no conversations of their own. */
+const SUBAGENT_FILE = /^agent-.*\.jsonl$/
+
+function transcriptsBelow(folder: string, depth = 0): ReturnType<TranscriptReader['transcriptsBelow']> {
+  const found: StoredTranscript[] = []
+  const unreadable: { path: string; reason: string }[] = []
+  for (const name of namesInFolder(folder, MOST_NAMES).sort()) {
+    const path = join(folder, name)
+    if (!name.endsWith('.jsonl')) {
+      if (depth === DEEPEST || name === 'subagents') continue
+      const below = transcriptsBelow(path, depth + 1)
+      found.push(...below.found)
+      unreadable.push(...below.unreadable)
+    } else if (!SUBAGENT_FILE.test(name)) {
+      const stats = lookAtNamedFile(path, 'this-user')
+      if ('refused' in stats) unreadable.push({ path, reason: stats.reason })
+      else if (stats.size > 0)
+        found.push({ sessionId: basename(name, '.jsonl'), path, bytes: stats.size, writtenMs: stats.mtimeMs })
+    }
+  }
+  return { found, unreadable }
 }
 
 const inside = (folder: string): string[] =>

@@ -9,6 +9,7 @@ export const rolloutReader: TranscriptReader = {
   entriesOfLine,
   folderOfLine: (line) => str(fields(parse(line)?.payload)?.cwd),
   storedTranscripts: () => [],
+  transcriptsBelow: () => ({ found: [], unreadable: [] }),
   originOfTranscript: () => ({ folder: null, headless: false, title: null }),
   cleanupPeriod: () => ({ days: 30, setBy: null }),
 }
