@@ -157,6 +157,7 @@ function measureProbes(sessions, program, misses) {
     const score = scoreLosses(texts.lost, labels, texts.summary, boundary)
     for (const key of Object.keys(losses)) losses[key] += score[key]
   }
+  const recalled = measureRecall(sessions, program)
   return {
     arms: [
       ...Object.entries(arms).map(([arm, shares]) => ({
@@ -165,13 +166,21 @@ function measureProbes(sessions, program, misses) {
         characters: mean(lengths[arm] ?? []),
         longest: Math.max(0, ...(lengths[arm] ?? [])),
       })),
-      { arm: 'recall, first 5', probes: sum(measureRecall(sessions, program)), characters: null, longest: null },
+      {
+        arm: 'recall, first 5',
+        probes: sum(recalled.shares),
+        characters: mean(recalled.lengths),
+        longest: Math.max(0, ...recalled.lengths),
+      },
     ],
     losses,
   }
 }
 
-/** Asks the installed program, in a home of its own, each probe's question in its own words. */
+/**
+ * Asks the built program, in a home of its own, each probe's question in its own words. Counts what
+ * `baton recall` prints by default, as an agent reads it.
+ */
 function measureRecall(sessions, { share, answers, root }) {
   const home = mkdtempSync(join(tmpdir(), 'baton-recall-'))
   const env = {
@@ -180,16 +189,15 @@ function measureRecall(sessions, { share, answers, root }) {
     BATON_HOME: join(home, 'baton'),
     CLAUDE_CONFIG_DIR: join(home, '.claude'),
   }
-  const baton = (command, ...args) =>
-    JSON.parse(
-      execFileSync(process.execPath, [join(root, 'dist', 'baton.mjs'), command, '--json', ...args], {
-        env,
-        encoding: 'utf8',
-        maxBuffer: 1 << 28,
-      }),
-    )
+  const baton = (...words) =>
+    execFileSync(process.execPath, [join(root, 'dist', 'baton.mjs'), ...words], {
+      env,
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    })
+  const lengths = []
   try {
-    return sessions
+    const shares = sessions
       .filter(({ probes }) => probes.length > 0)
       .map((session, i) => {
         const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
@@ -197,15 +205,12 @@ function measureRecall(sessions, { share, answers, root }) {
         mkdirSync(projects, { recursive: true })
         copyFileSync(session.file, join(projects, `${id}.jsonl`))
         baton('import', '--headless')
-        const found = session.probes.filter((probe) => {
-          const { hits } = baton('recall', '--limit', '5', '--session', id, '--', probe.question)
-          return answers(
-            hits.map(({ text, before, after }) => `${before ?? ''}\n${text}\n${after ?? ''}`).join('\n'),
-            probe,
-          )
-        })
+        const shown = session.probes.map((probe) => baton('recall', '--session', id, '--', probe.question))
+        lengths.push(...shown.map(({ length }) => length))
+        const found = session.probes.filter((probe, at) => answers(shown[at], probe))
         return share(found.length, session.probes.length)
       })
+    return { shares, lengths }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

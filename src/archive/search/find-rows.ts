@@ -19,7 +19,8 @@ const NEWEST = 1_000
 /** Number of best rows that are weighted by kind. */
 const BEST = 400
 
-const WEIGHT: Record<HitKind, number> = {
+/** Weight of an entry's kind: what people said is sought more often than what tools printed. */
+export const KIND_WEIGHT: Record<HitKind, number> = {
   prompt: 1.5,
   answer: 1.25,
   command: 1.1,
@@ -47,7 +48,7 @@ export function findRows(
     rare.length > 0 ? byRarity(index, matches, rare, ranges) : newestFirst(index, matches.join(' AND '), ranges)
   const weighed = ids.flatMap(({ id, score }) => {
     const row = rowOf(index, id)
-    return row ? [{ row, score: score * WEIGHT[row.kind] * (together.has(id) ? 2 : 1) }] : []
+    return row ? [{ row, score: score * KIND_WEIGHT[row.kind] * (together.has(id) ? 2 : 1) }] : []
   })
   return weighed.sort((a, b) => b.score - a.score || b.row.id - a.row.id).map(({ row }) => row)
 }
@@ -57,7 +58,8 @@ interface Scored {
   score: number
 }
 
-interface Range {
+/** Rows that belong to a search, both ends included. */
+export interface Range {
   first: number
   last: number
 }
@@ -114,7 +116,7 @@ function newestFirst(index: SearchIndex, match: string, ranges: Range[] | null):
 }
 
 /** Returns the row ranges of the streams in order, adjacent ranges merged. */
-function rangesOf(index: SearchIndex, streams: ReadonlySet<string>): Range[] {
+export function rangesOf(index: SearchIndex, streams: ReadonlySet<string>): Range[] {
   const all = [...streams].flatMap(
     (stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[],
   )
@@ -140,13 +142,21 @@ function isWithin(ranges: readonly Range[], id: number): boolean {
   return false
 }
 
+const ROW = `SELECT id, off, len, line, kind, nth,
+    (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
+  FROM entries WHERE id`
+
+type StoredRow = Omit<IndexRow, 'kind'> & { kind: number }
+
+const withKind = (row: StoredRow): IndexRow => ({ ...row, kind: HIT_KINDS[row.kind]! })
+
 function rowOf(index: SearchIndex, id: number): IndexRow | null {
-  const row = index
-    .sql(
-      `SELECT id, off, len, line, kind, nth,
-         (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
-       FROM entries WHERE id = ?`,
-    )
-    .get(id) as (Omit<IndexRow, 'kind'> & { kind: number }) | undefined
-  return row ? { ...row, kind: HIT_KINDS[row.kind]! } : null
+  const row = index.sql(`${ROW} = ?`).get(id) as StoredRow | undefined
+  return row ? withKind(row) : null
+}
+
+/** Returns the rows that exist of these, by id. */
+export function rowsOf(index: SearchIndex, ids: readonly number[]): Map<number, IndexRow> {
+  const rows = index.sql(`${ROW} IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids)) as StoredRow[]
+  return new Map(rows.map((row) => [row.id, withKind(row)]))
 }

@@ -392,7 +392,7 @@ describe('baton recall', () => {
     expect((await fixture.run(['recall', '"only on Fridays"'])).stdout).toContain(
       `  deploy only on Fridays\n  because because`,
     )
-    expect((await fixture.run(['recall', 'nothing-like-it'])).stdout).toMatch(/^No hits/)
+    expect((await fixture.run(['recall', 'nowhere-to-be-found'])).stdout).toMatch(/^No hits/)
   })
 
   test('recall highlights words with special characters literally', async () => {

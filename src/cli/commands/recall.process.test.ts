@@ -106,6 +106,18 @@ test('recall has its own sentence for no compaction, an unknown name and a missi
   })
 })
 
+test('recall answers a question in plain words, between the entries around the answer', async () => {
+  const fixture = createTestHome()
+  const lines = ['Where do the nightly jobs run?', 'On host quokka.', 'Thanks.'].map((content) =>
+    JSON.stringify({ type: 'user', cwd: fixture.project, message: { role: 'user', content } }),
+  )
+  const transcript_path = fixture.put(join(fixture.project, `${A}.jsonl`), `${lines.join('\n')}\n`)
+  fixture.fill((app) => tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }))
+  await fixture.run(['archive', 'keep', A])
+  const { stdout } = await fixture.run(['recall', 'On which host is the database of the nightly jobs?'])
+  expect(stdout).toContain('  Where do the nightly jobs run?\n  ┊ [prompt] On host quokka.\n  ┊ [prompt] Thanks.')
+})
+
 test('a search without a letter or digit finds nothing and says why', async () => {
   const fixture = createTestHome()
   const line = { type: 'user', cwd: fixture.project, message: { role: 'user', content: 'say "yes" ***' } }

@@ -158,6 +158,10 @@ export interface Hit {
   text: string
   /** The text around the first match. */
   snippet: string
+  /** The entries before the hit, shortened. Absent when the search did not request them. */
+  before?: string
+  /** The entries after the hit, shortened. Absent when the search did not request them. */
+  after?: string
   /** The producer's clock, ISO 8601. Null when the line has no time. */
   at: string | null
 }
