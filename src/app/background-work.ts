@@ -5,7 +5,7 @@ import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
-import type { LeftWork } from '../engine/context.js'
+import type { BackgroundWork } from '../engine/context.js'
 import type { App } from '../engine/open-engine.js'
 import { findLostJobs } from '../jobs/find-job.js'
 import { reasonOf } from '../lib/errors.js'
@@ -17,7 +17,7 @@ import type { ProgramContext } from '../lib/program-context.js'
 
 interface Keeper {
   /** Starts the work now. If a process for such work already runs, starts another one after it. */
-  leave(work?: LeftWork): void
+  leave(work?: BackgroundWork): void
   stop(): void
 }
 

@@ -9,7 +9,7 @@ import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import type { Message } from '../contract/records/message.js'
 import { forgetFacts, hasFacts } from '../engine/compaction/kept-facts.js'
-import { sendToSeat, sitting } from '../engine/messages/deliver-to-seat.js'
+import { sendToSeat, workingSession } from '../engine/messages/deliver-to-seat.js'
 import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 
@@ -34,7 +34,7 @@ function forgetMessages(app: App, sessionId: string): void {
  */
 function rewriteAnswers({ store, home, engine: { deps } }: App, sessionId: string): void {
   const seatId = store.session(sessionId)?.seatId
-  if (seatId !== undefined && sitting(deps, seatId)?.sessionId === sessionId) sendToSeat(deps, seatId)
+  if (seatId !== undefined && workingSession(deps, seatId)?.sessionId === sessionId) sendToSeat(deps, seatId)
   else deleteAnswers(home, sessionId)
 }
 

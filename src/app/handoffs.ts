@@ -8,15 +8,15 @@ import type { Caller } from '../engine/handoff/authorize-caller.js'
 import { giveBriefToSession, writeBriefNow } from '../engine/handoff/briefs-on-request.js'
 import {
   approveBrief,
-  checkText,
+  checkCoverageOf,
   dropHandoff,
-  type Offered,
+  type OfferedBrief,
   offerBrief,
   requestBrief,
 } from '../engine/handoff/handoff-calls.js'
-import { isThere } from '../engine/handoff/leave-session.js'
+import { isClientRunning } from '../engine/handoff/leave-session.js'
 import { hindranceOf } from '../engine/handoff/missed-orders.js'
-import { isPrompt } from '../engine/messages/wake-idle-session.js'
+import { isSentAsPrompt } from '../engine/messages/wake-idle-session.js'
 import type { App } from '../engine/open-engine.js'
 import { viewHandoff } from '../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../lib/errors.js'
@@ -57,12 +57,12 @@ export function requestHandoff(app: App, { sessionId }: SessionRecord, asked: Re
 }
 
 /** Accepts a text as the brief of a session, which is handed over at the end of the turn. */
-export function submitBrief(app: App, record: SessionRecord, body: string, asked: Request): Offered {
+export function submitBrief(app: App, record: SessionRecord, body: string, asked: Request): OfferedBrief {
   return offerBrief(app.engine.deps, { sessionId: record.sessionId, ...asked, body, read: allFactsOf(app, record) })
 }
 
 /** Ends the review of a brief, so that it is used now. */
-export function approveNamedBrief(app: App, name: string, caller: Caller): Offered {
+export function approveNamedBrief(app: App, name: string, caller: Caller): OfferedBrief {
   return approveBrief(app.engine.deps, { briefId: briefNamed(app, name).briefId, caller })
 }
 
@@ -106,7 +106,7 @@ export function checkBriefText(app: App, record: SessionRecord, text: string): C
       EXIT.notFound,
     )
   const asked = { sessionId: record.sessionId, body: withoutFrontMatter(text), read }
-  return { coverage: checkText(app.engine.deps, asked), verdict: verifySignatureIn(app, text) }
+  return { coverage: checkCoverageOf(app.engine.deps, asked), verdict: verifySignatureIn(app, text) }
 }
 
 /** Number of briefs that are listed by default. */
@@ -194,6 +194,14 @@ export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller)
   const session = app.store.session(handoff.sessionId)!
   const agent = app.engine.deps.agents[session.agent]!
   const open = app.store.openMessages(session.seatId)
-  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
-  return { handoff, session, there: isThere({ agent, record: session }), own: caller === session.sessionId, woken }
+  const woken = open.some(
+    (message) => message.category === 'handoff' && message.status === 'sent' && isSentAsPrompt(message),
+  )
+  return {
+    handoff,
+    session,
+    there: isClientRunning({ agent, record: session }),
+    own: caller === session.sessionId,
+    woken,
+  }
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { transcriptReaders } from '../agents/readers.js'
 import {
+  type ArchivingState,
   type JudgedTranscript,
-  judgeStored,
-  planStored,
-  type Standing,
+  judgeStoredTranscripts,
+  planStoredTranscripts,
 } from '../engine/compaction/stored-transcripts.js'
 import { stopOnSignals } from '../lib/stop-signals.js'
 import { finishArchives, type OpenedArchives } from './archives.js'
@@ -14,7 +14,7 @@ import { finishArchives, type OpenedArchives } from './archives.js'
 type Env = Record<string, string | undefined>
 
 /** Number of transcripts that are not imported, by reason. */
-export type SkippedCounts = Record<Exclude<Standing, 'unarchived'>, number>
+export type SkippedCounts = Record<Exclude<ArchivingState, 'unarchived'>, number>
 
 /**
  * Archives the transcripts that clients keep on this disk, or in the folder `from`.
@@ -25,9 +25,9 @@ export async function importStoredTranscripts(
   env: Env,
   { from, headless, dryRun }: { from: string | null; headless: boolean; dryRun: boolean },
 ): Promise<{ found: number; bytes: number; leftOut: SkippedCounts; done: ImportSummary }> {
-  const judged = judgeStored(opened.app.engine.deps, env, from)
+  const judged = judgeStoredTranscripts(opened.app.engine.deps, env, from)
   const wanted = judged.filter(({ standing }) => standing === 'unarchived' || (standing === 'headless' && headless))
-  const count = (standing: Standing): number =>
+  const count = (standing: ArchivingState): number =>
     judged.filter((one) => one.standing === standing && !wanted.includes(one)).length
   const leftOut = {
     archived: count('archived'),
@@ -61,7 +61,7 @@ export function importOffer(
 ): { found: JudgedTranscript[]; bytes: number; remember(): void } | null {
   const asked = join(app.home.root, 'run', 'import-asked')
   if (existsSync(asked)) return null
-  const found = judgeStored(app.engine.deps, env).filter(({ standing }) => standing === 'unarchived')
+  const found = judgeStoredTranscripts(app.engine.deps, env).filter(({ standing }) => standing === 'unarchived')
   if (found.length === 0) return null
   return { found, bytes: bytesOf(found), remember: () => writeFileSync(asked, '', { mode: 0o600 }) }
 }
@@ -98,7 +98,7 @@ export async function importTranscripts(
         break
       }
       const { path, bytes, sessionId } = transcript
-      if (!planStored(app.engine.deps, transcript)) continue
+      if (!planStoredTranscripts(app.engine.deps, transcript)) continue
       finishArchives(app, archives, {
         sessionId,
         progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing archives:', done),

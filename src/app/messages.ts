@@ -11,11 +11,11 @@ import type { SessionRecord } from '../contract/records/session.js'
 import { pastePrompt, whyCannotTypeNow } from '../delivery/channels/tmux.js'
 import {
   beginTypingMessages,
-  typable as idleUntold,
-  sitting,
-  typedNothing,
+  sessionToTypeInto as idleUntold,
+  requeueUntyped,
+  workingSession,
 } from '../engine/messages/deliver-to-seat.js'
-import { LONGEST_TEXT, sendMessage, takeMessageBack } from '../engine/messages/send-message.js'
+import { cancelNamedMessage, MAX_MESSAGE_CHARACTERS, sendMessage } from '../engine/messages/send-message.js'
 import type { App } from '../engine/open-engine.js'
 import { viewMessage, viewMessages } from '../engine/views/message-view.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
@@ -46,7 +46,7 @@ export function messageUseCases(app: App): MessageUseCases {
       if (sent.status === 'queued') typeMessagesInBackground(app, seatId)
       return viewMessage(deps, sent)
     },
-    unsend: (id) => viewMessage(deps, takeMessageBack(deps, id)),
+    unsend: (id) => viewMessage(deps, cancelNamedMessage(deps, id)),
   }
 }
 
@@ -68,10 +68,10 @@ export function typeMessagesInBackground(app: App, seatId: string): void {
 export function sendText(app: App, said: { seatId: string; sender: string; mode: Mode; text: string }): Message {
   const { text } = said
   const { deps } = app.engine
-  if (text.length <= LONGEST_TEXT) return sendMessage(deps, { ...said, file: null })
+  if (text.length <= MAX_MESSAGE_CHARACTERS) return sendMessage(deps, { ...said, file: null })
   const path = keepText(app, text)
   try {
-    const beginning = text.slice(0, LONGEST_TEXT / 10).trimEnd()
+    const beginning = text.slice(0, MAX_MESSAGE_CHARACTERS / 10).trimEnd()
     return sendMessage(deps, { ...said, text: beginning, file: { path, characters: text.length } })
   } catch (error) {
     rmSync(path, { force: true })
@@ -112,7 +112,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
     reason: `${typed.why}: ${typed.detail}`,
     left: typed.left,
   })
-  if (typed.left === 'nothing') typedNothing(deps, prompt)
+  if (typed.left === 'nothing') requeueUntyped(deps, prompt)
   return false
 }
 
@@ -128,7 +128,7 @@ export async function canTypeInto(agent: string, client: TerminalClient & { sess
 
 /** Throws unless a client runs in the seat. `name` is the seat's name as the caller wrote it. */
 export function refuseUnlessRunning(app: App, seatId: string, name: string): void {
-  const record = sitting(app.engine.deps, seatId)
+  const record = workingSession(app.engine.deps, seatId)
   const agent = app.engine.deps.agents[record?.agent ?? '']
   if (record?.process && agent?.alive(record.process)) return
   throw new BatonError(

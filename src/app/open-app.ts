@@ -1,5 +1,5 @@
 import { loadConfig } from '../config/load-config.js'
-import type { LeftWork } from '../engine/context.js'
+import type { BackgroundWork } from '../engine/context.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
@@ -24,7 +24,7 @@ export async function withOpenApp<T>(
       )
     : null
   let isLeft = false
-  const leaveWork = (work?: LeftWork): void => {
+  const leaveWork = (work?: BackgroundWork): void => {
     if (work === 'handoff') startWorker('drive', engineOf(program), app.home)
     else if (work === 'notice') startWorker('notify', engineOf(program), app.home)
     else if (keeper) keeper.leave()

@@ -11,7 +11,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import type { ContextUsage, Runtime } from '../contract/runtime.js'
 import { BLANK_SIGNAL, type RawSignal, type Signal } from '../contract/signal.js'
 import { briefMaterial, factsOf } from '../engine/compaction/brief-sources.js'
-import { type BriefMaterial, coverageOf, takeBrief, writeBrief } from '../engine/handoff/make-brief.js'
+import { type BriefMaterial, coverageOf, storeGivenBrief, storeMechanicalBrief } from '../engine/handoff/make-brief.js'
 import { storeNotices } from '../engine/messages/notify-user.js'
 import { takeJobMessages } from '../engine/messages/ready-messages.js'
 import type { App } from '../engine/open-engine.js'
@@ -159,9 +159,11 @@ function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => S
     minScore: (sessionId) => policyHere(sessionOf(sessionId)).handoff.bar,
     coverage: (sessionId, text) => at(sessionId, (context, material) => coverageOf(context, material, text)),
     storeAgentBrief: (sessionId, body, reason): BriefRecord =>
-      at(sessionId, (context, material) => takeBrief(context, material, { body, author: 'agent', reason })),
+      at(sessionId, (context, material) => storeGivenBrief(context, material, { body, author: 'agent', reason })),
     writeByCode: (sessionId, reason, appendix): BriefRecord =>
-      at(sessionId, (context, material) => writeBrief(context, material, { reason, lastAnswer: null, appendix })),
+      at(sessionId, (context, material) =>
+        storeMechanicalBrief(context, material, { reason, lastAnswer: null, appendix }),
+      ),
     read: (brief) => deps.sources().keeper.read(brief),
   }
 }

@@ -10,7 +10,13 @@ import type { SessionRecord } from '../contract/records/session.js'
 import type { App } from '../engine/open-engine.js'
 import { setEnabled } from '../engine/signals/switches.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
-import { detailOf, isLongEnough, recentSessions, rowOf, seatCalled } from '../engine/views/session-queries.js'
+import {
+  findSeat,
+  isLongEnough,
+  recentSessions,
+  sessionDetailOf,
+  sessionRowOf,
+} from '../engine/views/session-queries.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { formatCount } from '../lib/counted.js'
 import { BatonError, EXIT } from '../lib/errors.js'
@@ -39,11 +45,12 @@ export function sessionReaderOf(
   const { store, home } = app
   const policyFor = ({ agent, project, model, seatId }: SessionRecord): Policy =>
     app.policyOf({ agent, project, model, seat: store.seat(seatId)?.name ?? seatId }).policy
-  const row = (record: SessionRecord): SessionRow => rowOf(app.engine.deps, record, app.view(record), policyFor(record))
+  const row = (record: SessionRecord): SessionRow =>
+    sessionRowOf(app.engine.deps, record, app.view(record), policyFor(record))
   return {
     row,
     detail: (record) => ({
-      ...detailOf(store, record, row(record)),
+      ...sessionDetailOf(store, record, row(record)),
       archives: viewArchives(
         store.archives({ sessionId: record.sessionId }),
         store.segments({ sessionId: record.sessionId }),
@@ -78,7 +85,7 @@ export function sessionNamed(app: App, id: string): SessionRecord {
  * Throws when there is none.
  */
 export function seatByName(app: App, name: string): string {
-  const seat = seatCalled(app.store, name)
+  const seat = findSeat(app.store, name)
   if (seat) return seat.seatId
   try {
     return sessionNamed(app, name).seatId

@@ -10,7 +10,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import type { App } from '../engine/open-engine.js'
 import { explainSettings, NO_SESSION } from '../engine/views/explain-settings.js'
 import { calendarIn } from '../history/calendar.js'
-import { readHistory, spendToday } from '../history/history.js'
+import { readHistory, spendOfToday } from '../history/history.js'
 import { resolveLevels } from '../policy/levels.js'
 import type { OwnProgram } from './own-program.js'
 import { projectOf, sessionNamed } from './sessions.js'
@@ -42,7 +42,7 @@ export function settingsUseCases(app: App, program: OwnProgram): SettingsUseCase
     },
     doctor: cachedDoctor(examine, app.now),
     history: (query) => readHistory(store, query, app.now()),
-    spendToday: () => spendToday(store, app.now(), calendar),
+    spendToday: () => spendOfToday(store, app.now(), calendar),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Fact, FactKind } from '../contract/fact.js'
-import { denies } from '../facts/words.js'
+import { isNegative } from '../facts/words.js'
 import { KIND_TITLES } from './format-lines.js'
 import { LATE_FINDINGS_TITLE, type SectionName } from './sections.js'
 import { splitBrief } from './split-brief.js'
@@ -112,6 +112,7 @@ function factOf(kind: FactKind, item: string): Fact[] {
     .slice(0, LONGEST)
   if (text.length < SHORTEST || EMPTY_PHRASES.test(text)) return []
   const by = item.endsWith(' (asked by the user)') ? 'user' : 'agent'
-  const state = kind === 'constraint' ? (denies(text) ? 'forbidden' : 'required') : kind === 'decision' ? null : 'open'
+  const state =
+    kind === 'constraint' ? (isNegative(text) ? 'forbidden' : 'required') : kind === 'decision' ? null : 'open'
   return [{ kind, text, line: 0, at: null, state, detail: { handed: true, ...(kind === 'constraint' ? {} : { by }) } }]
 }

@@ -2,7 +2,7 @@ import type { Fact } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
 import { formatChoice } from '../facts/decision-text.js'
 import { type PreparedText, prepareText } from '../facts/prepared-text.js'
-import { denies, meaningWords } from '../facts/words.js'
+import { isNegative, meaningWords } from '../facts/words.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
 import { neededFacts } from './needed-facts.js'
 import { splitBrief } from './split-brief.js'
@@ -141,7 +141,7 @@ export function makeCoverageCheck(body: string, facts: readonly Fact[]): (fact: 
   const files = facts.filter(({ kind }) => kind === 'file')
   const plain = prepareText(blocks.join(BLOCK_SEPARATOR), facts)
   const sentences = blocks.flatMap(sentencesOf)
-  const strict = once(() => prepareText(sentences.filter(denies).join(BLOCK_SEPARATOR), facts))
+  const strict = once(() => prepareText(sentences.filter(isNegative).join(BLOCK_SEPARATOR), facts))
   const short = once(() => prepareText(sentences.filter(namesFile).join(BLOCK_SEPARATOR).replace(PATH, '$1'), facts))
   const filesByName = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
   const names = countOf(
@@ -170,7 +170,7 @@ export function makeCoverageCheck(body: string, facts: readonly Fact[]): (fact: 
   }
 
   return (fact) => {
-    const forbids = fact.kind === 'constraint' && fact.state === 'forbidden' && denies(fact.text)
+    const forbids = fact.kind === 'constraint' && fact.state === 'forbidden' && isNegative(fact.text)
     if (fact.kind === 'commit' && typeof fact.detail.id === 'string') {
       return verbatim(fact.detail.id.slice(0, 7)) || verbatim(fact.text)
     }

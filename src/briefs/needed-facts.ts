@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
 import { checksIn } from '../facts/check-command.js'
-import { keyOf } from '../facts/fact-key.js'
-import { weightOf } from '../facts/rank.js'
+import { factKey } from '../facts/fact-key.js'
+import { factWeight } from '../facts/rank.js'
 
 interface NeededFact {
   fact: Fact
@@ -82,7 +82,7 @@ export function neededFacts(all: readonly Fact[]): NeededFact[] {
     ...findVerifications(facts),
   ]
   return distinct(chosen)
-    .map((fact) => ({ fact, weight: Math.max(MIN_WEIGHT, weightOf(fact, last?.line ?? 0)) }))
+    .map((fact) => ({ fact, weight: Math.max(MIN_WEIGHT, factWeight(fact, last?.line ?? 0)) }))
     .sort((a, b) => b.weight - a.weight || b.fact.line - a.fact.line)
 }
 
@@ -135,7 +135,7 @@ function newestOf(facts: readonly Fact[], most: number): Fact[] {
 }
 
 function distinct(facts: readonly Fact[]): Fact[] {
-  return [...new Map(facts.map((fact) => [keyOf(fact), fact])).values()]
+  return [...new Map(facts.map((fact) => [factKey(fact), fact])).values()]
 }
 
 const MOST_CONSTRAINTS = 60

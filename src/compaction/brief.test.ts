@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
-import { keyOf } from '../facts/fact-key.js'
+import { factKey } from '../facts/fact-key.js'
 import { prepareText } from '../facts/prepared-text.js'
 import { aFact } from '../testing/sample-fact.js'
 import { writeBriefFromFacts } from './brief.js'
@@ -46,7 +46,7 @@ test('a brief lists what further work needs first, under headings that name it',
 ## Earlier requests
 > Look around first.
 `)
-  expect(new Set(keys)).toEqual(new Set(facts.filter(({ state }) => state !== 'done' && state !== 'read').map(keyOf)))
+  expect(new Set(keys)).toEqual(new Set(facts.filter(({ state }) => state !== 'done' && state !== 'read').map(factKey)))
 })
 
 test('an earlier request is never shown as the last request', () => {
@@ -121,7 +121,7 @@ test('facts that the quoted request contains verbatim are not repeated but count
 ## Files changed
 - \`legacy/\`
 `)
-  expect(new Set(keys)).toEqual(new Set([request, ...within, ...beside].map(keyOf)))
+  expect(new Set(keys)).toEqual(new Set([request, ...within, ...beside].map(factKey)))
 })
 
 test('facts behind the cut of a long request are listed below it', () => {
@@ -147,7 +147,7 @@ test('a brief names each command once, with its result', () => {
     '- `npm run dev` (running)',
     '',
   ])
-  expect(new Set(keys)).toEqual(new Set(facts.map(keyOf)))
+  expect(new Set(keys)).toEqual(new Set(facts.map(factKey)))
 })
 
 test('a decision gives the answer as the user’s text, and quotes the question and the title of a plan', () => {
@@ -170,7 +170,7 @@ test('a decision gives the answer as the user’s text, and quotes the question 
     `- ${quoted} (plan given)`,
     '- Let us use SQLite.',
   ])
-  expect(keys).toEqual(facts.map(keyOf))
+  expect(keys).toEqual(facts.map(factKey))
   expect(facts.filter((fact) => !prepareText(text, facts).contains(fact))).toEqual([])
 })
 

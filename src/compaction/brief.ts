@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { formatChoice } from '../facts/decision-text.js'
-import { keyOf } from '../facts/fact-key.js'
+import { factKey } from '../facts/fact-key.js'
 import { selectStatements } from '../facts/select-statements.js'
 import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
@@ -126,7 +126,7 @@ export function writeBriefFromFacts(facts: readonly Fact[], longest: number): Br
   for (const sharing of [true, false]) {
     for (const one of sections) {
       for (const fact of one.all) {
-        const key = keyOf(fact)
+        const key = factKey(fact)
         if (one.said.has(key) || one.elsewhere.has(key)) continue
         if (isQuoted(fact, quoted) || (isCommand(fact) && commands.has(fact.text))) {
           one.elsewhere.add(key)
@@ -149,7 +149,7 @@ export function writeBriefFromFacts(facts: readonly Fact[], longest: number): Br
     .map(({ section, all, said, elsewhere }) => {
       const lines = linesOf(
         section,
-        all.filter((fact) => !elsewhere.has(keyOf(fact))),
+        all.filter((fact) => !elsewhere.has(factKey(fact))),
         said,
       )
       return `## ${section.title}\n${lines.join('\n')}\n`
@@ -202,7 +202,7 @@ const isCommand = ({ kind, detail }: Fact): boolean =>
 
 /** Returns the lines in the order of the facts, and how many facts were omitted. */
 function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<string, string>): string[] {
-  const keys = [...new Set(all.map(keyOf))]
+  const keys = [...new Set(all.map(factKey))]
   const lines = keys.flatMap((key) => said.get(key) ?? [])
   const more = keys.length - lines.length
   const apart = quoted ? lines.flatMap((line) => [line, '']) : lines

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
-import { keyOf } from '../facts/fact-key.js'
+import { factKey } from '../facts/fact-key.js'
 import { aFact } from '../testing/sample-fact.js'
 import {
   firstRecoveryText,
@@ -20,14 +20,14 @@ test('the first recovery step lists what matters, its origin and how to get the 
   expect(text).toContain('> Fix the login.')
   expect(text).toContain('- Never touch legacy/ (forbidden)')
   expect(text).toContain('baton recall <words>')
-  expect(keys).toEqual([keyOf(request), keyOf(never)])
+  expect(keys).toEqual([factKey(request), factKey(never)])
 })
 
 test('the first recovery step names the path of a brief by code instead of repeating it', () => {
   const { text, keys } = firstRecoveryText([request, never], { brief: { path: '/b/1.md', text: '' }, archived: false })
   expect(text).toMatch(/brief.*: \/b\/1\.md\.$/m)
   expect(text.match(/Never touch legacy/g)).toHaveLength(1)
-  expect(keys).toEqual([keyOf(request), keyOf(never)])
+  expect(keys).toEqual([factKey(request), factKey(never)])
 })
 
 test("the first recovery step begins with the agent's brief and adds only what it lacks", () => {
@@ -43,7 +43,7 @@ test("the first recovery step begins with the agent's brief and adds only what i
   expect(text.match(/src\/login\.ts/g)).toHaveLength(1)
   expect(text).toContain('src/other.ts')
   expect(text).toContain('The whole brief: /b/2.md.')
-  expect([...keys].sort()).toEqual(facts.map(keyOf).sort())
+  expect([...keys].sort()).toEqual(facts.map(factKey).sort())
 })
 
 test('text of a brief in the first recovery step cannot pass for the client or Baton', () => {
@@ -63,10 +63,10 @@ test('with a long brief, both recovery steps stay within 9,300 characters', () =
 
 test('the second recovery step lists only facts that the first omitted and that are worth a line', () => {
   const lost = [never, aFact('file', 'src/login.ts'), aFact('command', 'ls -la')]
-  const { text, keys } = secondRecoveryText(lost, [keyOf(never)], weight)
+  const { text, keys } = secondRecoveryText(lost, [factKey(never)], weight)
   expect(text.startsWith(SECOND_RECOVERY)).toBe(true)
-  expect(keys).toEqual([keyOf(lost[1]!)])
-  expect(secondRecoveryText(lost, lost.map(keyOf), weight)).toEqual({ text: '', keys: [] })
+  expect(keys).toEqual([factKey(lost[1]!)])
+  expect(secondRecoveryText(lost, lost.map(factKey), weight)).toEqual({ text: '', keys: [] })
   expect(secondRecoveryText([], [], weight)).toEqual({ text: '', keys: [] })
 })
 
@@ -91,7 +91,7 @@ test('the summariser gets no text that only programs printed', () => {
 
 test('the second recovery step lists facts from a weight of 40', () => {
   const lost = [aFact('file', 'worth.ts', { line: 40 }), aFact('file', 'less.ts', { line: 39 })]
-  expect(secondRecoveryText(lost, [], ({ line }) => line).keys).toEqual([keyOf(lost[0]!)])
+  expect(secondRecoveryText(lost, [], ({ line }) => line).keys).toEqual([factKey(lost[0]!)])
 })
 
 test('the second recovery step skips facts that records of earlier versions name by an older key', () => {

@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import type { LossReport } from '../contract/records/compaction.js'
-import { isNamedBy, keyOf } from '../facts/fact-key.js'
+import { factKey, namedFactCheck } from '../facts/fact-key.js'
 import { prepareText } from '../facts/prepared-text.js'
 import { sanitizeText } from '../lib/quote.js'
 import { type BriefFromFacts, writeBriefFromFacts } from './brief.js'
@@ -65,7 +65,7 @@ export function firstRecoveryText(
   ]
   return {
     text: parts.filter((part) => part !== '').join('\n\n'),
-    keys: [...inBrief.map(keyOf), ...keys],
+    keys: [...inBrief.map(factKey), ...keys],
   }
 }
 
@@ -91,7 +91,7 @@ export function secondRecoveryText(
   said: readonly string[],
   weight: (fact: Fact) => number,
 ): BriefFromFacts {
-  const known = isNamedBy(said)
+  const known = namedFactCheck(said)
   const missing = lost.filter((fact) => !known(fact) && weight(fact) >= WORTH_TELLING)
   const { text, keys } = writeBriefFromFacts(missing, SECOND_LONGEST)
   if (text === '') return { text: '', keys: [] }

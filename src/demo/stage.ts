@@ -9,7 +9,7 @@ import { storeTrust } from '../config/trust.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { awaitEngine } from '../doctor/isolated-run.js'
 import { install } from '../install/install.js'
-import { launcherFor, modHere } from '../install/installation.js'
+import { launcherTextForInstall, pluginModuleHere } from '../install/installation.js'
 import { prepareHome } from '../install/prepare-home.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
@@ -53,8 +53,8 @@ export function createDemoHome(context: ProgramContext): DemoHome {
   }
   demo.prepareUser(user, project)
   const home = batonHome(env)
-  const launcher = launcherFor(DEFAULT_AGENT, home, { ...context, env })
-  const mod = modHere(DEFAULT_AGENT, home)
+  const launcher = launcherTextForInstall(DEFAULT_AGENT, home, { ...context, env })
+  const mod = pluginModuleHere(DEFAULT_AGENT, home)
   install({
     home: home.root,
     env,

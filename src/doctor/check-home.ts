@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { canMake } from '../install/apply.js'
+import { canCreateBelow } from '../install/apply.js'
 import { diskSize } from '../install/disk-size.js'
 import { lookAtLauncher } from '../install/look.js'
 import { prepareHome } from '../install/prepare-home.js'
@@ -37,7 +37,7 @@ export function checkHome(context: DoctorContext): Finding {
   if (unusable && (!existsSync(home.root) || isFileSystemRoot(home.root)))
     return { summary: '', faults: [{ detail: unusable.message, fix: unusable.hint }] }
   if (!existsSync(home.root))
-    return canMake(home.root)
+    return canCreateBelow(home.root)
       ? noFaults(`Baton's home ${home.root} does not exist yet. baton install creates it.`)
       : oneFault(
           `Baton's home ${home.root} cannot be created: the folder above it is not writable.`,

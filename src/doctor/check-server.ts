@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { SampleSignals } from '../agents/installer.js'
 import { agentInstallers } from '../agents/installers.js'
 import { hookCommand, statusLineCommand } from '../agents/shared/launcher-call.js'
-import { keyOf, lookAtLauncher } from '../install/look.js'
+import { lookAtLauncher, pathKey } from '../install/look.js'
 import { type AnnouncedServer, type ProofFailure, proveServer, readAnnouncement } from '../lib/announced-server.js'
 import { readIfThere, removeFileIf } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
@@ -229,7 +229,7 @@ function commandsOf(context: DoctorContext): { hook: string; line: string } {
   const { launcher } = context.home
   const commands = {
     hook: hookCommand(launcher, installer.startEvent),
-    line: statusLineCommand(launcher, keyOf(launcher), null),
+    line: statusLineCommand(launcher, pathKey(launcher), null),
   }
   for (const { path } of targetsOf(context)) {
     try {

@@ -11,7 +11,7 @@ import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { judgeStored } from '../engine/compaction/stored-transcripts.js'
+import { judgeStoredTranscripts } from '../engine/compaction/stored-transcripts.js'
 import { lacksDriver } from '../engine/handoff/handoff-drivers.js'
 import { formatCount } from '../lib/counted.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
@@ -192,7 +192,7 @@ const DAY_MS = 24 * 3_600_000
  * `limits` are configured periods that limit archives.
  */
 function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
-  const judged = judgeStored(deps, env)
+  const judged = judgeStoredTranscripts(deps, env)
   const waiting = judged.filter(({ standing }) => standing === 'unarchived')
   const periodOf = ({ agent, path }: { agent: string; path: string }) => transcriptReaders[agent]!.cleanupPeriod(path)
   const deleted = waiting.map((one) => one.writtenMs + periodOf(one).days * DAY_MS)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { photograph } from '../install/fixtures/machine.js'
+import { snapshotFiles } from '../install/fixtures/machine.js'
 import { CHECKS, runDoctor } from './doctor.js'
 import { createDoctorHome } from './fixtures/doctor-home.js'
 
@@ -55,9 +55,9 @@ test('doctor without --fix changes nothing and leaves no files behind', async ()
   fixture.install()
   rmSync(fixture.home.launcher)
   fixture.edit((settings) => delete settings.hooks.Stop)
-  const before = photograph(fixture.root)
+  const before = snapshotFiles(fixture.root)
   expect((await fixture.examine()).ok).toBe(false)
-  expect(photograph(fixture.root)).toEqual(before)
+  expect(snapshotFiles(fixture.root)).toEqual(before)
 })
 
 test('the proof by a signal leaves no session in the store of the home', async () => {

@@ -2,7 +2,7 @@ import { clientVersion } from '../agents/client-version.js'
 import { agentClients } from '../agents/clients.js'
 import { agentInstallers } from '../agents/installers.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import { launcherHere, modHere } from '../install/installation.js'
+import { launcherTextHere, pluginModuleHere } from '../install/installation.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
 import { type Finding, oneFault } from '../lib/finding.js'
@@ -91,8 +91,17 @@ export function examineInstallation(
   options: Pick<DoctorInput, 'fix' | 'tell'>,
 ): Promise<{ ok: boolean; checks: CheckResult[] }> {
   const home = batonHome(env)
-  const launcher = launcherHere(DEFAULT_AGENT, home, { env, program })
-  return runDoctor({ home, env, cwd, version: VERSION, launcher, mod: modHere(DEFAULT_AGENT, home), now, ...options })
+  const launcher = launcherTextHere(DEFAULT_AGENT, home, { env, program })
+  return runDoctor({
+    home,
+    env,
+    cwd,
+    version: VERSION,
+    launcher,
+    mod: pluginModuleHere(DEFAULT_AGENT, home),
+    now,
+    ...options,
+  })
 }
 
 /**

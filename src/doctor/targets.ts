@@ -7,9 +7,9 @@ import { agentInstallers } from '../agents/installers.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { canTypeInto } from '../app/messages.js'
 import type { Applied } from '../install/apply.js'
-import { homeFiles } from '../install/home-files.js'
+import { installFiles } from '../install/home-files.js'
 import { install } from '../install/install.js'
-import { keyOf, launcherIdentity, lookAtEarlier, lookAtSettings, recordedKeys } from '../install/look.js'
+import { launcherIdentity, lookAtEarlier, lookAtSettings, pathKey, recordedKeys } from '../install/look.js'
 import { prepareHome } from '../install/prepare-home.js'
 import { readIfThere, realTarget } from '../lib/atomic-file.js'
 import { findProgram } from '../lib/find-program.js'
@@ -60,8 +60,8 @@ export function checkContext(context: DoctorContext): CheckContext {
     rehearse: (target) => rehearse(context, target),
     byInstall: (detail, purpose, target) => faultFixedByInstall(context, detail, purpose, target),
     readSettings: (path) => lookAtSettings(path).bytes,
-    keyOf,
-    formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
+    keyOf: pathKey,
+    formerLine: (key) => readIfThere(installFiles(home.root, key).former)?.toString() ?? '',
     // The check of the store itself reports its faults.
     sessions: () => withApp(context, (app) => app.store.sessions()) ?? [],
     findProgram: (name) => findProgram(name, env),

@@ -11,7 +11,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import type { Signal } from '../contract/signal.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
-import type { Readers, ReadFacts } from './compaction/read-facts.js'
+import type { ReadFacts, TranscriptReaders } from './compaction/read-facts.js'
 
 /** Dependencies of the engine. `engine/open-engine.ts` creates them. */
 export interface EngineDependencies {
@@ -50,7 +50,7 @@ export interface EngineDependencies {
    */
   loadRareWork(): unknown
   /** Hands work to a background process. */
-  leaveWork(work?: LeftWork): void
+  leaveWork(work?: BackgroundWork): void
 }
 
 /**
@@ -59,7 +59,7 @@ export interface EngineDependencies {
  * `notice`: notify the user outside the client.
  * Absent: write archives or read long transcripts.
  */
-export type LeftWork = 'handoff' | 'notice'
+export type BackgroundWork = 'handoff' | 'notice'
 
 export interface PolicyInForce {
   policy: Policy
@@ -71,7 +71,7 @@ export interface PolicyInForce {
 
 /** Sources of a brief besides the store: transcripts, the repository, earlier briefs. */
 export interface BriefSources {
-  readers: Readers
+  readers: TranscriptReaders
   /** Version of this program. Facts kept by another version are read again. */
   program: string
   /** Reads the repository. Null when there is none or it could not be read in time. */
@@ -95,7 +95,7 @@ export interface ArchiveRequest {
  * Delivery of messages. `answer`: in the answer to this hook, which the client waits for.
  * `outbox`: in a file for the next hook. `keep`: the messages stay queued.
  */
-export type Delivery = 'answer' | 'outbox' | 'keep'
+export type MessageDelivery = 'answer' | 'outbox' | 'keep'
 
 /**
  * The way a signal arrived:
@@ -108,7 +108,7 @@ export type SignalOrigin = 'token' | 'hook' | 'user'
 
 /** Options for processing one signal. */
 export interface TakeOptions {
-  deliver: Delivery
+  deliver: MessageDelivery
   /** Id of a signal that may arrive twice, from a file and by HTTP. Only the first one counts. */
   signalId?: string
   /** True when no server runs. The next hook is then told whether to wait for the engine. */

@@ -2,7 +2,7 @@ import type { Event } from '../contract/records/event.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { BLANK_SIGNAL, isSessionId, type RawSignal, type Signal } from '../contract/signal.js'
-import { awaitsFigures, closeUnfinished, reportCompaction } from './compaction/compactions.js'
+import { awaitsTokenCounts, closeUnfinishedCompaction, reportCompaction } from './compaction/compactions.js'
 import type { ReadFacts } from './compaction/read-facts.js'
 import type { Sweep, SweepLimits } from './compaction/sweep-transcripts.js'
 import type { EngineDependencies, TakeOptions } from './context.js'
@@ -10,8 +10,8 @@ import { hasDriver, lacksDriver, lacksForkDriver, needsReadyDriver, needsWatcher
 import { rareWork } from './load-rare-work.js'
 import { checkSentMessages } from './messages/deliver-to-seat.js'
 import { sessionContext } from './session-context.js'
-import { prepare } from './signals/prepare-signal.js'
-import { NOTHING, type Taken, takeOpened, takePrepared } from './signals/take-signal.js'
+import { prepareSignal } from './signals/prepare-signal.js'
+import { EMPTY_RESULT, type TakeResult, takeOpened, takePrepared } from './signals/take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
 
@@ -20,9 +20,9 @@ export type Listener = (events: readonly Event[]) => void
  */
 export interface Engine {
   readonly deps: EngineDependencies
-  take(raw: RawSignal, options: TakeOptions): Taken
+  take(raw: RawSignal, options: TakeOptions): TakeResult
   /** Processes a signal that was not read from an agent's format. */
-  takeSignal(signal: Signal, options: TakeOptions, env?: RawSignal['env']): Taken
+  takeSignal(signal: Signal, options: TakeOptions, env?: RawSignal['env']): TakeResult
   /** A monitor's notice that a session is being compacted (see `compactions.ts`). */
   reportCompaction(sessionId: string): void
   /**
@@ -30,7 +30,7 @@ export interface Engine {
    * Signals of one session are processed in turn, as each decides where the next read begins.
    * A signal that fails is repeated alone, so that other signals are not lost with it.
    */
-  takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
+  takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): TakeResult[]
   /**
    * Reads the files that `takeSignal` will need in its caller's transaction.
    * Returns the results, to pass to that transaction as `ahead`.
@@ -53,7 +53,7 @@ export interface Engine {
 
 export function makeEngine(deps: EngineDependencies): Engine {
   const listeners = new Set<Listener>()
-  const tell = (taken: readonly Pick<Taken, 'events'>[]): void => {
+  const tell = (taken: readonly Pick<TakeResult, 'events'>[]): void => {
     if (listeners.size === 0) return
     const events = taken.flatMap((one) => one.events)
     if (events.length === 0) return
@@ -65,9 +65,9 @@ export function makeEngine(deps: EngineDependencies): Engine {
       }
     }
   }
-  const one = (raw: RawSignal, options: TakeOptions): Taken => {
+  const one = (raw: RawSignal, options: TakeOptions): TakeResult => {
     const signal = openOrLog(raw)
-    return signal === null ? NOTHING : takeOpened(deps, raw, signal, options)
+    return signal === null ? EMPTY_RESULT : takeOpened(deps, raw, signal, options)
   }
   const openOrLog = (raw: RawSignal): Signal | null => {
     const signal = openSignal(deps, raw)
@@ -84,7 +84,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
     },
     readAhead(signal, env = {}) {
       const ahead = new Map<string, unknown>()
-      prepare(deps, { raw: rawOf(signal, env), opened: signal, options: { deliver: 'keep' } }, ahead)
+      prepareSignal(deps, { raw: rawOf(signal, env), opened: signal, options: { deliver: 'keep' } }, ahead)
       return ahead
     },
     takeSignal(signal, options, env = {}) {
@@ -96,7 +96,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
       tell([{ events: reportCompaction(deps, sessionId) }])
     },
     takeAll(signals) {
-      const all = new Array<Taken>(signals.length).fill(NOTHING)
+      const all = new Array<TakeResult>(signals.length).fill(EMPTY_RESULT)
       const openedSignals = signals.flatMap(({ raw, options }, at) => {
         const opened = openOrLog(raw)
         return opened === null ? [] : [{ at, raw, opened, options }]
@@ -147,10 +147,10 @@ export function makeEngine(deps: EngineDependencies): Engine {
     },
   }
 
-  function takeRound(round: readonly Opened[]): [at: number, taken: Taken][] {
+  function takeRound(round: readonly Opened[]): [at: number, taken: TakeResult][] {
     try {
       const ahead = new Map<string, unknown>()
-      const prepared = deps.store.peek(() => round.map((one) => prepare(deps, one, ahead)))
+      const prepared = deps.store.peek(() => round.map((one) => prepareSignal(deps, one, ahead)))
       return deps.store.transaction(() => prepared.map((one, n) => [round[n]!.at, takePrepared(deps, one)]), ahead)
     } catch (error) {
       deps.log('warn', 'a batch failed; its signals are taken one by one', { reason: String(error) })
@@ -158,12 +158,12 @@ export function makeEngine(deps: EngineDependencies): Engine {
     }
   }
 
-  function alone(raw: RawSignal, options: TakeOptions): Taken {
+  function alone(raw: RawSignal, options: TakeOptions): TakeResult {
     try {
       return one(raw, options)
     } catch (error) {
       deps.log('error', 'a signal could not be taken', { kind: raw.kind, reason: String(error) })
-      return { ...NOTHING, failed: true }
+      return { ...EMPTY_RESULT, failed: true }
     }
   }
 }
@@ -227,9 +227,9 @@ function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
   // No signal arrived, so the time of the last one stays.
   const after = { ...record, seenAt: before.seenAt }
   const context = sessionContext(deps, agent, after, events)
-  const isTold = after.compaction!.seen.includes('compact-end') && !awaitsFigures(context)
+  const isTold = after.compaction!.seen.includes('compact-end') && !awaitsTokenCounts(context)
   const isOld = deps.now().getTime() - Date.parse(after.compaction!.startedAt) > LONGEST_MS
-  if (!isAlive || isTold || isOld) closeUnfinished(context, 'unknown')
+  if (!isAlive || isTold || isOld) closeUnfinishedCompaction(context, 'unknown')
   if (isOld && after.state === 'compacting') after.state = 'unknown'
   deps.store.putSession(after)
   return events
@@ -261,7 +261,7 @@ function checkDueHandoffs(deps: EngineDependencies): Event[] {
   const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
   const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
     // Read the facts before the store is locked, because reading may take a second.
-    const read = stale ? rareWork(deps).readForBrief(deps, sessionId) : null
+    const read = stale ? rareWork(deps).readFactsForBrief(deps, sessionId) : null
     return deps.store.transaction(() => checkHandoff(deps, handoffId, now, read))
   })
   const isLeft = (handoff: HandoffRecord): boolean =>

@@ -22,7 +22,7 @@ import type { QuoteEraser } from '../store/sqlite/open.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
 import { stepsToCompaction } from '../tracker/forecast.js'
-import type { ArchiveRequest, BriefSources, LeftWork, PolicyInForce } from './context.js'
+import type { ArchiveRequest, BackgroundWork, BriefSources, PolicyInForce } from './context.js'
 import { type Engine, makeEngine } from './engine.js'
 import type { RareWork } from './load-rare-work.js'
 import { isEnabled } from './session-context.js'
@@ -78,7 +78,7 @@ interface AppOptions {
    * Called when archives, long transcripts, a handoff or a notice need a background process.
    * Absent: a later process finds the work.
    */
-  leaveWork?: (work?: LeftWork) => void
+  leaveWork?: (work?: BackgroundWork) => void
   /**
    * True for a long-lived process with many signals.
    * Such a process reads the configuration once a second and caches records.
@@ -147,7 +147,7 @@ export function openApp(options: AppOptions): App {
     leaveWork: options.leaveWork ?? (() => {}),
     loadRareWork: options.rareWork,
     sources: () => {
-      sources ??= options.rareWork().openSources(briefs)
+      sources ??= options.rareWork().openBriefSources(briefs)
       return sources
     },
   })

@@ -10,7 +10,7 @@ import {
   handOverAtTurnEnd as handOverAtTurnEndUnguarded,
 } from './handoff/hand-over.js'
 import { applyEvent } from './handoff/handoff-transitions.js'
-import { queue } from './messages/messages.js'
+import { queueMessage } from './messages/messages.js'
 
 /**
  * The part of the engine that only compactions and handoffs need: reads transcripts, writes briefs.
@@ -23,8 +23,8 @@ export { checkSources as lookAtSources, planArchive } from '../archive/plan-arch
 export {
   discardKeptFacts,
   prepareCompaction,
-  readAhead,
-  readForBrief,
+  readFactsAhead,
+  readFactsForBrief,
   recoverFirst,
   recoverSecond,
 } from './compaction/around-compaction.js'
@@ -40,10 +40,10 @@ export {
   stopAsking,
 } from './handoff/hand-over.js'
 export { arriveHandoff, stopHandoff } from './handoff/handoff-transitions.js'
-export { offerAtResume, offerOld } from './handoff/offer-briefs.js'
+export { explainBriefAtResume, explainOldBriefs } from './handoff/offer-briefs.js'
 export { answerCommand } from './handoff/review.js'
 
-export function openSources(briefs: EngineDependencies['briefs']): BriefSources {
+export function openBriefSources(briefs: EngineDependencies['briefs']): BriefSources {
   return {
     readers: transcriptReaders,
     program: VERSION,
@@ -83,5 +83,9 @@ function failHandoffs(context: SignalContext, { message, hint }: KeyTrouble): vo
   for (const handoff of deps.store.openHandoffs({ seatId }))
     applyEvent(context, handoff, 'signing-key-lost', { trouble: message })
   const text = `[baton] The handoff failed. ${message} ${hint}`
-  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+  queueMessage(
+    context,
+    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId, sessionId },
+  )
 }

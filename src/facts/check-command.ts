@@ -1,5 +1,5 @@
 import { baseName } from './paths.js'
-import { programOf, runsOf, type ShellRun } from './shell.js'
+import { parseCommandLine, programOf, type ShellRun } from './shell.js'
 
 /** A program of a command line that checks the work. */
 export interface Check {
@@ -8,7 +8,7 @@ export interface Check {
   key: string
   /** True for a task of the project, so that its name alone says what it does. */
   isTask: boolean
-  /** Position in `runsOf(command)`. */
+  /** Position in `parseCommandLine(command)`. */
   index: number
 }
 
@@ -208,7 +208,7 @@ export function checksIn(command: string): readonly Check[] {
   if (!MAY_CHECK.test(command)) return []
   const known = parsed.get(command)
   if (known !== undefined) return known
-  const checks = runsOf(command).flatMap((run, index): Check[] => {
+  const checks = parseCommandLine(command).flatMap((run, index): Check[] => {
     const inner = innerCommand(run)
     if (inner !== null) return checksIn(inner).map((check) => ({ ...check, index }))
     const check = checkOfRun(run)

@@ -3,7 +3,7 @@ import type { Fact, FactState } from '../contract/fact.js'
 import { checksIn, runsTests } from './check-command.js'
 import { checkOutcome, commandOutcome, type Outcome, testRunOf } from './check-outcome.js'
 import { baseName } from './paths.js'
-import { programOf, runsOf } from './shell.js'
+import { parseCommandLine, programOf } from './shell.js'
 import type { TestRun } from './test-runners.js'
 import type { Watcher } from './watcher.js'
 
@@ -271,7 +271,7 @@ export function watchTests(
 /** Returns the tests that a command selects by paths and patterns. Empty means all. */
 function filtersOf(command: string): string[] {
   const testing = new Set(checksIn(command).flatMap(({ kind, index }) => (kind === 'test' ? [index] : [])))
-  return runsOf(command)
+  return parseCommandLine(command)
     .filter((_, i) => testing.has(i))
     .flatMap((run) => {
       const words = programOf(run).map(({ text }) => text)

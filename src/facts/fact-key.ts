@@ -9,7 +9,7 @@ const KEY = 200
  * Returns a key that identifies a fact whenever the same conversation is read.
  * A digest distinguishes long texts with the same beginning.
  */
-export function keyOf({ kind, text }: FactName): string {
+export function factKey({ kind, text }: FactName): string {
   return text.length <= KEY ? `${kind} ${text}` : `${beginning({ kind, text })} ${digest(text)}`
 }
 
@@ -17,9 +17,9 @@ export function keyOf({ kind, text }: FactName): string {
  * Returns a check whether one of `keys` names a fact.
  * Keys of earlier versions, without a digest for long texts, are accepted too.
  */
-export function isNamedBy(keys: Iterable<string>): (fact: FactName) => boolean {
+export function namedFactCheck(keys: Iterable<string>): (fact: FactName) => boolean {
   const known = new Set(keys)
-  return (fact) => known.has(keyOf(fact)) || (fact.text.length > KEY && known.has(beginning(fact)))
+  return (fact) => known.has(factKey(fact)) || (fact.text.length > KEY && known.has(beginning(fact)))
 }
 
 /**
@@ -27,8 +27,11 @@ export function isNamedBy(keys: Iterable<string>): (fact: FactName) => boolean {
  * A fact counts as "put back" when the summary lost it and this check is true;
  * the first step also repeats facts that the summary turns out to contain.
  */
-export function isPutBack({ first, second }: Pick<CompactionRecord, 'first' | 'second'>): (fact: FactName) => boolean {
-  return isNamedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
+export function putBackCheck({
+  first,
+  second,
+}: Pick<CompactionRecord, 'first' | 'second'>): (fact: FactName) => boolean {
+  return namedFactCheck([...(first?.keys ?? []), ...(second?.keys ?? [])])
 }
 
 const beginning = ({ kind, text }: FactName): string => `${kind} ${text.slice(0, KEY)} #${text.length}`

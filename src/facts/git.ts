@@ -1,5 +1,5 @@
 import { baseName } from './paths.js'
-import { programOf, runsOf, type ShellWord } from './shell.js'
+import { parseCommandLine, programOf, type ShellWord } from './shell.js'
 
 /** Returns the git commands of a command line: the verb, and the words behind it. */
 export function gitRuns(command: string): GitRun[] {
@@ -17,7 +17,7 @@ interface GitRun {
 let last: { command: string; runs: GitRun[] } = { command: '', runs: [] }
 
 function parseGitRuns(command: string): GitRun[] {
-  return runsOf(command).flatMap((run) => {
+  return parseCommandLine(command).flatMap((run) => {
     const words = programOf(run)
     if (baseName(words[0]?.text ?? '') !== 'git') return []
     const rest = wordsFromVerb(words.slice(1))

@@ -1,4 +1,4 @@
-import { denies, isExactWord, meaningWords, normalizeText } from './words.js'
+import { isExactWord, isNegative, meaningWords, normalizeText } from './words.js'
 
 /** Share of a sentence's meaning that must be close together to count as said. */
 const ENOUGH = 0.65
@@ -6,7 +6,7 @@ const ENOUGH = 0.65
 const MOST = 0.8
 /** Number of sentences that count as close together. A fact of a few words must be in one. */
 const NEAR = 3
-export const FEW_WORDS = 3
+export const SHORT_TEXT_WORDS = 3
 
 /** Additional conditions of a comparison. */
 interface MatchRules {
@@ -42,8 +42,8 @@ export function prepareMeaning(text: string): (part: string, strict?: MatchRules
   const count = (word: string): number => places.get(word)?.length ?? 0
 
   const saidNear = (part: string, words: ReadonlySet<string>, strict: MatchRules): boolean => {
-    const near = words.size <= FEW_WORDS ? 1 : NEAR
-    const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
+    const near = words.size <= SHORT_TEXT_WORDS ? 1 : NEAR
+    const needed = words.size < SHORT_TEXT_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
     const firm = strict.firm ? [...words].filter(isExactWord) : []
     const clauses = strict.denied === true ? splitSentences(part).flatMap(clausesOf) : null
     const holds = (start: number): boolean => {
@@ -69,7 +69,7 @@ export function prepareMeaning(text: string): (part: string, strict?: MatchRules
     const parts = splitSentences(part).map((sentence) => ({ sentence, words: meaningWords(sentence) }))
     const all = parts.reduce((sum, { words }) => sum + words.size, 0)
     // A single word says too little, except in a prohibition such as "no Redis".
-    if (all < 2 && !(all === 1 && strict.denied && denies(part))) return false
+    if (all < 2 && !(all === 1 && strict.denied && isNegative(part))) return false
     const said = parts.filter(({ sentence, words }) => words.size > 0 && saidNear(sentence, words, strict))
     const enough = said.reduce((sum, { words }) => sum + words.size, 0) >= all * MOST
     return enough || saidNear(part, meaningWords(part), strict)
@@ -129,7 +129,7 @@ function clausesOf(sentence: string): Clause[] {
   let all = false
   for (const part of sentence.split(CLAUSE_SEPARATOR)) {
     const words = meaningWords(part)
-    const denied = denies(part)
+    const denied = isNegative(part)
     if (words.size > 0) found.push({ words, denied: denied || all })
     else if (denied && !/^(?:no|non|nein|нет|não)[.!]?$/.test(normalizeText(part))) all = true
   }

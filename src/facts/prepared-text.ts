@@ -1,6 +1,6 @@
 import type { Fact } from '../contract/fact.js'
-import { FEW_WORDS, prepareMeaning, splitSentences } from './meaning.js'
-import { denies, isUnspaced, meaningWords, normalizeText, trimTrailing } from './words.js'
+import { prepareMeaning, SHORT_TEXT_WORDS, splitSentences } from './meaning.js'
+import { isNegative, isUnspaced, meaningWords, normalizeText, trimTrailing } from './words.js'
 
 const FIRM = { firm: true }
 
@@ -30,7 +30,7 @@ export function prepareText(text: string, among: readonly Fact[] = []): Prepared
   const saysAs = (part: string): boolean =>
     part !== '' &&
     hasEveryWord(runs, part) &&
-    isNamed(whole, part, (at) => denies(part) || !denies(clauseBefore(whole, at)))
+    isNamed(whole, part, (at) => isNegative(part) || !isNegative(clauseBefore(whole, at)))
   const mentions = findMentions(whole, among)
   const means = prepareMeaning(text)
   const alike = meaningsByKind(among)
@@ -60,7 +60,7 @@ export function prepareText(text: string, among: readonly Fact[] = []): Prepared
           return (
             contains(words) ||
             contains(normalizeText(core)) ||
-            (meaningWords(core).size > FEW_WORDS && means(core, FIRM))
+            (meaningWords(core).size > SHORT_TEXT_WORDS && means(core, FIRM))
           )
         }
         case 'request':
@@ -111,9 +111,9 @@ function replyCheck(answer: string, question: string): (sentence: ReadSentence) 
   const own = meaningWords(answer)
   const asked = [...meaningWords(question)].filter((word) => !own.has(word))
   const needed = own.size > 0 && !isUnspaced(plain) ? 1 : Math.max(1, Math.ceil(asked.length / 2))
-  const denial = denies(plain)
+  const denial = isNegative(plain)
   const holds = ({ plain: sentence, runs, words }: ReadSentence): boolean => {
-    if (denial && own.size === 0) return denies(sentence)
+    if (denial && own.size === 0) return isNegative(sentence)
     if (own.size === 0 || isUnspaced(plain)) return hasEveryWord(runs, plain) && isNamed(sentence, plain)
     const [word] = own
     return words.has(word!) && (denial || !deniesWord(sentence, word!))
@@ -125,7 +125,7 @@ function replyCheck(answer: string, question: string): (sentence: ReadSentence) 
 function deniesWord(sentence: string, word: string): boolean {
   return [...sentence.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}./:@#-]*/gu)]
     .filter(([run]) => meaningWords(run).has(word))
-    .every(({ index }) => denies(clauseBefore(sentence, index)))
+    .every(({ index }) => isNegative(clauseBefore(sentence, index)))
 }
 
 const ALIKE = new Set<Fact['kind']>(['todo', 'question', 'constraint', 'decision'])

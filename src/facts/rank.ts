@@ -9,13 +9,13 @@ import type { Fact } from '../contract/fact.js'
 export function rankFacts(facts: readonly Fact[]): Fact[] {
   const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
   return facts
-    .map((fact, i) => ({ fact, i, weight: weightOf(fact, lastRequest) }))
+    .map((fact, i) => ({ fact, i, weight: factWeight(fact, lastRequest) }))
     .sort((a, b) => b.weight - a.weight || b.fact.line - a.fact.line || a.i - b.i)
     .map(({ fact }) => fact)
 }
 
 /** Returns the weight of a fact, from 0 (nothing depends on it) to 100. */
-export function weightOf(fact: Fact, lastRequestLine: number): number {
+export function factWeight(fact: Fact, lastRequestLine: number): number {
   switch (fact.kind) {
     case 'request':
       return fact.line === lastRequestLine ? 100 : 45

@@ -1,6 +1,6 @@
 import { wordsFromVerb } from './git.js'
 import { baseName, resolvePath } from './paths.js'
-import { programOf, runsOf, type ShellRun, type ShellWord } from './shell.js'
+import { parseCommandLine, programOf, type ShellRun, type ShellWord } from './shell.js'
 
 interface ShellChange {
   path: string
@@ -40,7 +40,7 @@ function readFiles(command: string, cwd: string | null, failed: boolean, output:
   const files: ShellFiles = { changed: [], read: [] }
   if (!EVIDENT.test(command)) return files
   let here = cwd
-  const runs = runsOf(command)
+  const runs = parseCommandLine(command)
   runs.forEach((run, i) => {
     const words = programOf(run)
     const program = baseName(words[0]?.text ?? '')

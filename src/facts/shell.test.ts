@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { programOf, runsOf } from './shell.js'
+import { parseCommandLine, programOf } from './shell.js'
 
-const words = (command: string): string[][] => runsOf(command).map((run) => run.words.map(({ text }) => text))
+const words = (command: string): string[][] => parseCommandLine(command).map((run) => run.words.map(({ text }) => text))
 
 test.each<[string, string[][]]>([
   ['ls -la', [['ls', '-la']]],
@@ -25,7 +25,7 @@ test.each<[string, string[][]]>([
 })
 
 test('redirections are not taken for arguments', () => {
-  expect(runsOf('make >> build.log 2>err.log < in')[0]).toMatchObject({
+  expect(parseCommandLine('make >> build.log 2>err.log < in')[0]).toMatchObject({
     words: [{ text: 'make' }],
     redirects: [
       { append: true, to: { text: 'build.log' } },
@@ -43,11 +43,16 @@ test('a message in a here-document stays one word', () => {
 })
 
 test('words with variables and patterns are marked as not evident', () => {
-  expect(runsOf('rm "$FILE" *.log a.txt')[0]!.words.map(({ open }) => open)).toEqual([false, true, true, false])
+  expect(parseCommandLine('rm "$FILE" *.log a.txt')[0]!.words.map(({ open }) => open)).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
 })
 
 test('assignments and wrappers such as sudo are not taken for the program', () => {
-  const program = (command: string) => programOf(runsOf(command)[0]!).map(({ text }) => text)
+  const program = (command: string) => programOf(parseCommandLine(command)[0]!).map(({ text }) => text)
   expect(program('CI=1 sudo rm x')).toEqual(['rm', 'x'])
   expect(program('timeout 10 npm test')).toEqual(['npm', 'test'])
 })

@@ -41,7 +41,7 @@ const WRAPPERS = new Set(['sudo', 'env', 'command', 'nohup', 'exec', 'time', 'ni
  * quotes, lists, pipes, redirections and here-documents.
  * Never throws. Unsupported syntax (functions, case) yields words that no rule recognises.
  */
-export function runsOf(command: string): readonly ShellRun[] {
+export function parseCommandLine(command: string): readonly ShellRun[] {
   const known = parsed.get(command)
   if (known !== undefined) return known
   const reader = new ShellReader(command)

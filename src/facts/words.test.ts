@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { denies, isExactWord, meaningWords, normalizeText } from './words.js'
+import { isExactWord, isNegative, meaningWords, normalizeText } from './words.js'
 
 const words = (text: string): string[] => [...meaningWords(text)].sort()
 
@@ -53,7 +53,7 @@ test.each([
   '不要修改',
   '変更しないでください',
   '수정하지 않는다',
-])('a denial is recognised: %s', (text) => expect(denies(text)).toBe(true))
+])('a denial is recognised: %s', (text) => expect(isNegative(text)).toBe(true))
 
 test.each([
   'Touch it',
@@ -64,4 +64,4 @@ test.each([
   'трогай',
   '修改文件',
   '変更してください',
-])('a text without a denial is recognised: %s', (text) => expect(denies(text)).toBe(false))
+])('a text without a denial is recognised: %s', (text) => expect(isNegative(text)).toBe(false))

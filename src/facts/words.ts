@@ -73,4 +73,4 @@ const DENIALS = new RegExp(
 )
 
 /** Returns true when something in the text is denied or forbidden. */
-export const denies = (text: string): boolean => DENIALS.test(normalizeText(text))
+export const isNegative = (text: string): boolean => DENIALS.test(normalizeText(text))

@@ -8,7 +8,7 @@ import { sampleEvent, sampleSession } from '../store/samples.cases.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
 import { addDays, calendarIn } from './calendar.js'
-import { readHistory, spendToday } from './history.js'
+import { readHistory, spendOfToday } from './history.js'
 
 let store: Store
 beforeEach(() => {
@@ -116,7 +116,7 @@ describe('what was spent', () => {
   test('the spend of today is the spend since midnight', () => {
     spend('2026-03-09T23:59:00.000Z', { output: 1_000 })
     spend('2026-03-10T00:01:00.000Z')
-    expect(spendToday(store, NOW, calendarIn('UTC'))).toEqual({ cost_usd: 0.25, input_tokens: 10, output_tokens: 5 })
+    expect(spendOfToday(store, NOW, calendarIn('UTC'))).toEqual({ cost_usd: 0.25, input_tokens: 10, output_tokens: 5 })
   })
 
   test('history reads the store once, however much was spent', () => {

@@ -51,7 +51,7 @@ export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }
 }
 
 /** Returns the spend since midnight. */
-export function spendToday(store: Pick<Store, 'spend'>, now: Date, calendar: Calendar = calendarIn()) {
+export function spendOfToday(store: Pick<Store, 'spend'>, now: Date, calendar: Calendar = calendarIn()) {
   const today = calendar.dateAt(now.getTime())
   const sum = newSum()
   for (const row of store.spend({ fromQuarter: Math.floor((now.getTime() - 26 * 3_600_000) / QUARTER_MS) }))

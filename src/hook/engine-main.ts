@@ -8,7 +8,7 @@ import { answerWaitingHook, drainSession, drainUnderLock } from '../delivery/dra
 import { dropSpooled, needsImmediateAnswer, readSpooled } from '../delivery/spool.js'
 import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
-import type { LeftWork } from '../engine/context.js'
+import type { BackgroundWork } from '../engine/context.js'
 import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { batonHome } from '../lib/home.js'
@@ -126,7 +126,7 @@ function keep(app: App): void {
  */
 async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | undefined>): Promise<void> {
   try {
-    const leaveNotices = (work?: LeftWork): void => {
+    const leaveNotices = (work?: BackgroundWork): void => {
       if (work === 'notice') startWorker('notify')
     }
     const app = openApp({ env, loadConfig, rareWork, leaveWork: leaveNotices, configMs: 1_000 })
@@ -146,7 +146,7 @@ let hasNotices = false
  * Background processes type into terminals and send notices.
  * This process or the next hook does the rest.
  */
-function leaveWork(work?: LeftWork): void {
+function leaveWork(work?: BackgroundWork): void {
   if (work === 'handoff') startWorker('drive')
   else if (work === 'notice') hasNotices = true
   else hasLeftWork = true

@@ -112,7 +112,7 @@ function checkWritable(step: Step): void {
 }
 
 /** Returns whether files and folders can be created in the nearest existing folder above `path`. */
-export function canMake(path: string): boolean {
+export function canCreateBelow(path: string): boolean {
   return writable(existing(dirname(realTarget(path))), constants.W_OK | constants.X_OK)
 }
 

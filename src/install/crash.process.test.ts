@@ -6,10 +6,17 @@ import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { textImports } from '../../scripts/text-imports.mjs'
 import { HOOK_TIMEOUTS_S } from '../agents/claude-code/settings/settings-file.js'
-import { callsIn, fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
+import {
+  countLauncherCalls,
+  FAKE_LAUNCHER,
+  fixture,
+  newMachine,
+  snapshotFiles,
+  type TestMachine,
+} from './fixtures/machine.js'
 
 let bundle: string
-let machine: Machine
+let machine: TestMachine
 beforeAll(async () => {
   bundle = join(mkdtempSync(join(tmpdir(), 'baton-crash-')), 'child.mjs')
   const entry = new URL('fixtures/crash-child.ts', import.meta.url).pathname
@@ -32,8 +39,16 @@ afterEach(() => machine.remove())
 const mod = [{ path: 'hooks/register.js', text: 'export const register = () => {}\n' }]
 const everyEventOnce = Object.fromEntries(Object.keys(HOOK_TIMEOUTS_S).map((e) => [e, 1]))
 
-const optionsOf = (m: Machine, scope = 'user') =>
-  JSON.stringify({ home: m.baton, env: m.env, project: m.project, scope, launcher: LAUNCHER, mod, clientVersion: null })
+const optionsOf = (m: TestMachine, scope = 'user') =>
+  JSON.stringify({
+    home: m.baton,
+    env: m.env,
+    project: m.project,
+    scope,
+    launcher: FAKE_LAUNCHER,
+    mod,
+    clientVersion: null,
+  })
 
 /** Runs a command in its own process, which is killed before step `killAt`. 0 kills it never. */
 function child(what: string, killAt: number, copies = '') {
@@ -46,7 +61,7 @@ function child(what: string, killAt: number, copies = '') {
 const settings = () => (existsSync(machine.userSettings) ? readFileSync(machine.userSettings, 'utf8') : null)
 /** Settings without the parts that differ between two machines. */
 const withoutHome = (text: string | null) => text?.replaceAll(machine.home, '@').replace(/status-line \w+/, '') ?? null
-const strays = () => Object.keys(photograph(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
+const strays = () => Object.keys(snapshotFiles(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
 
 /** Creates a fresh machine in the state before the run that will be killed. */
 function prepare(before: string | null, installed: boolean): void {
@@ -104,7 +119,7 @@ describe('a run killed at any step', () => {
         restore()
         expect([before, whole]).toContain(withoutHome(settings()))
         machine.install({ mod })
-        expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+        expect(countLauncherCalls(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
         expect(machine.install({ mod }).changed).toBe(false)
         expect(strays()).toEqual([])
         restore()
@@ -190,7 +205,7 @@ describe('runs at the same time', () => {
     prepare(before.toString(), false)
     const all = await Promise.all([1, 2, 3, 4].map(() => finished('install')))
     expect(all).toEqual(all.map(() => ({ code: 0, err: '' })))
-    expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+    expect(countLauncherCalls(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
     expect(strays()).toEqual([])
     machine.uninstall()
     expect(settings()).toBe(before.toString())

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { HANDOFF_RULE } from '../agents/claude-code/settings/settings-file.js'
 import { WAITING_HOOK_SETTINGS } from '../agents/claude-code/waiter.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
-import { type Machine, newMachine } from './fixtures/machine.js'
+import { newMachine, type TestMachine } from './fixtures/machine.js'
 
-let machine: Machine
+let machine: TestMachine
 beforeEach(() => {
   machine = newMachine()
   mkdirSync(dirname(machine.userSettings))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
 /** Returns the paths of install's files in Baton's home, beside the store. */
-export function homeFiles(home: string, key: string) {
+export function installFiles(home: string, key: string) {
   return {
     launcher: join(home, 'bin', 'hook'),
     bin: join(home, 'bin'),

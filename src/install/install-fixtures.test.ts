@@ -12,9 +12,16 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { HOOK_TIMEOUTS_S } from '../agents/claude-code/settings/settings-file.js'
 import { InstallProblem } from '../agents/shared/install-problem.js'
-import { callsIn, fixture, fixtureNames, type Machine, newMachine, photograph } from './fixtures/machine.js'
+import {
+  countLauncherCalls,
+  fixture,
+  fixtureNames,
+  newMachine,
+  snapshotFiles,
+  type TestMachine,
+} from './fixtures/machine.js'
 
-let machine: Machine
+let machine: TestMachine
 beforeEach(() => {
   machine = newMachine()
 })
@@ -27,14 +34,14 @@ function put(path: string, bytes: Buffer | string, mode = 0o644): void {
 }
 
 /** Installs twice and uninstalls. Returns the settings after each. */
-function installAndUninstall(path: string, change: Parameters<Machine['install']>[0] = {}) {
+function installAndUninstall(path: string, change: Parameters<TestMachine['install']>[0] = {}) {
   const first = machine.install(change)
   const installed = readFileSync(path)
-  const pictured = photograph(machine.home)
+  const pictured = snapshotFiles(machine.home)
   const second = machine.install(change)
   expect(second.changed).toBe(false)
   expect(second.files.every((f) => f.action === 'unchanged' && f.backup === null)).toBe(true)
-  expect(photograph(machine.home)).toEqual(pictured)
+  expect(snapshotFiles(machine.home)).toEqual(pictured)
   const removed = machine.uninstall(change)
   return { first, installed, removed }
 }
@@ -49,7 +56,7 @@ describe('a settings file', () => {
     const before = fixture(name, machine)
     put(machine.userSettings, before)
     machine.install()
-    expect(callsIn(machine.userSettings, launcher())).toEqual(everyEventOnce)
+    expect(countLauncherCalls(machine.userSettings, launcher())).toEqual(everyEventOnce)
     const { removed } = installAndUninstall(machine.userSettings)
     expect(readFileSync(machine.userSettings).equals(before)).toBe(true)
     expect(removed.files[0]).toMatchObject({ path: machine.userSettings, action: 'restored' })
@@ -83,7 +90,7 @@ describe('a settings file', () => {
 
   test.each(refused)('settings in %s are refused with a reason and a hint, and nothing is changed', (name) => {
     put(machine.userSettings, fixture(name, machine))
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     for (const run of [() => machine.install(), () => machine.install({ dryRun: true })]) {
       expect(run).toThrow(InstallProblem)
       try {
@@ -94,7 +101,7 @@ describe('a settings file', () => {
         expect((error as InstallProblem).hint).not.toBe('')
       }
     }
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
   })
 
   test.each([
@@ -116,7 +123,7 @@ describe('a settings file', () => {
       put(machine.userSettings, fixture(`${name}.json`, machine))
       const { installed } = installAndUninstall(machine.userSettings)
       put(join(machine.root, 'seen.json'), installed)
-      expect(callsIn(join(machine.root, 'seen.json'), launcher())).toEqual(everyEventOnce)
+      expect(countLauncherCalls(join(machine.root, 'seen.json'), launcher())).toEqual(everyEventOnce)
       expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(
         3 * (Object.keys(HOOK_TIMEOUTS_S).length + 1),
       )
@@ -226,6 +233,6 @@ describe('the path of the settings', () => {
     machine.install({ scope: 'project' })
     machine.uninstall({ scope: 'project' })
     expect(existsSync(launcher())).toBe(true)
-    expect(callsIn(machine.userSettings, launcher())).toEqual(everyEventOnce)
+    expect(countLauncherCalls(machine.userSettings, launcher())).toEqual(everyEventOnce)
   })
 })

@@ -11,9 +11,9 @@ import {
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { InstallProblem } from '../agents/shared/install-problem.js'
-import { fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
+import { FAKE_LAUNCHER, fixture, newMachine, snapshotFiles, type TestMachine } from './fixtures/machine.js'
 
-let machine: Machine
+let machine: TestMachine
 beforeEach(() => {
   machine = newMachine()
   mkdirSync(dirname(machine.userSettings))
@@ -47,7 +47,7 @@ describe('install', () => {
   test('install makes its own files readable only by the user', () => {
     writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
     machine.install()
-    const modes = Object.entries(photograph(machine.baton)).map(
+    const modes = Object.entries(snapshotFiles(machine.baton)).map(
       ([path, seen]) => [path, Number.parseInt(seen, 8) & 0o777] as const,
     )
     for (const [path, mode] of modes) {
@@ -58,20 +58,20 @@ describe('install', () => {
 
   test('install with dry-run reports the same and changes nothing', () => {
     writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     const told = machine.install({ dryRun: true })
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
     expect(told.changed).toBe(true)
     expect(machine.install().files.map((f) => [f.path, f.action])).toEqual(told.files.map((f) => [f.path, f.action]))
-    const installed = photograph(machine.root)
+    const installed = snapshotFiles(machine.root)
     expect(machine.uninstall({ dryRun: true }).changed).toBe(true)
-    expect(photograph(machine.root)).toEqual(installed)
+    expect(snapshotFiles(machine.root)).toEqual(installed)
   })
 
   test('install replaces an old launcher without changing the settings', () => {
     machine.install()
     const settings = readFileSync(machine.userSettings)
-    const { files } = machine.install({ launcher: `${LAUNCHER}# newer\n` })
+    const { files } = machine.install({ launcher: `${FAKE_LAUNCHER}# newer\n` })
     expect(files.map((f) => f.action)).toEqual(['unchanged', 'changed'])
     expect(readFileSync(launcher(), 'utf8')).toContain('# newer')
     expect(readFileSync(machine.userSettings).equals(settings)).toBe(true)
@@ -99,12 +99,12 @@ describe('install', () => {
   test('install refuses settings that another existing home uses, and says how to remove that', () => {
     const other = join(machine.root, 'other')
     machine.install({ home: other })
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     const problem = refusal(() => machine.install())
     expect(problem.reason).toContain(other)
     expect(problem.hint).toContain(`BATON_HOME='${other}' baton uninstall`)
     machine.uninstall()
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
   })
 
   test('install works in a home with a quote and spaces in its name', () => {
@@ -163,11 +163,11 @@ describe('files that cannot be written', () => {
   test.each(cases)('install refuses %s before anything is changed', (name, arrange, reason) => {
     writeFileSync(machine.userSettings, '{"a": 1}')
     arrange()
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     const problem = refusal(() => machine.install({ scope: name.startsWith('a folder') ? 'project' : 'user' }))
     expect(problem.reason).toMatch(reason)
     expect(problem.hint).not.toBe('')
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
     chmodSync(dirname(machine.userSettings), 0o755)
     if (statSync(machine.baton, { throwIfNoEntry: false })?.isDirectory()) chmodSync(machine.baton, 0o755)
   })
@@ -176,9 +176,9 @@ describe('files that cannot be written', () => {
 describe('uninstall', () => {
   test('uninstall without an install changes nothing and creates no folder', () => {
     writeFileSync(machine.userSettings, fixture('foreign-hooks.json', machine))
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     expect(machine.uninstall().changed).toBe(false)
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
   })
 
   test('uninstall keeps data and backups', () => {
@@ -193,9 +193,9 @@ describe('uninstall', () => {
     machine.install()
     machine.install({ scope: 'project' })
     writeFileSync(machine.userSettings, '{ "hooks": ')
-    const before = photograph(machine.root)
+    const before = snapshotFiles(machine.root)
     expect(refusal(() => machine.uninstall()).path).toBe(machine.userSettings)
-    expect(photograph(machine.root)).toEqual(before)
+    expect(snapshotFiles(machine.root)).toEqual(before)
   })
 
   test('uninstall recognises our entries by their form when backup or record are damaged', () => {
@@ -204,7 +204,7 @@ describe('uninstall', () => {
       const [changed] = machine.install().files
       if (damage === 'backups') writeFileSync(changed!.backup!, 'damaged')
       else
-        for (const path of Object.keys(photograph(join(machine.baton, 'installed'))))
+        for (const path of Object.keys(snapshotFiles(join(machine.baton, 'installed'))))
           writeFileSync(path, '{ "version": 99 }')
       const { notes } = machine.uninstall()
       expect(notes.join()).toContain(damage === 'installed' ? 'is damaged' : '')
@@ -218,6 +218,6 @@ describe('uninstall', () => {
   test('uninstall finds the project of an install from any folder', () => {
     machine.install({ scope: 'project' })
     machine.uninstall({ project: machine.root })
-    expect(photograph(machine.project)).toEqual({})
+    expect(snapshotFiles(machine.project)).toEqual({})
   })
 })

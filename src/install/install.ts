@@ -11,7 +11,7 @@ import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
 import { isRunning } from '../lib/process-info.js'
 import { type Applied, type ApplyOptions, applyPlan } from './apply.js'
-import { homeFiles } from './home-files.js'
+import { installFiles } from './home-files.js'
 import { launcherIdentity, lookAtEarlier, lookAtLauncher, lookAtMod, lookAtSettings, recordedKeys } from './look.js'
 import type { Plan } from './plan.js'
 import { planInstall } from './plan-install.js'
@@ -60,7 +60,7 @@ export function install(given: InstallOptions): Applied {
 export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
-  const { launcher } = homeFiles(options.home, '')
+  const { launcher } = installFiles(options.home, '')
   if (!options.dryRun && !existsSync(launcher))
     for (const { liveFiles } of Object.values(agentClients)) liveFiles?.removeAll(join(options.home, 'live'))
   return applied
@@ -70,7 +70,7 @@ export function uninstall(given: UninstallOptions): Applied {
 function carryOut(options: InstallPlace, plan: () => Plan): Applied {
   const first = plan()
   applyPlan(first, { dryRun: true })
-  const { lock } = homeFiles(options.home, '')
+  const { lock } = installFiles(options.home, '')
   if (options.dryRun || (first.steps.length === 0 && !isLocked(lock))) return applyPlan(first, options)
   return withLock(lock, () => {
     for (let tries = 1; ; tries++) {
@@ -94,7 +94,7 @@ function planOf(options: InstallOptions): Plan {
   const installer = agentInstallers[agent]!
   const path = installer.settingsPath(options.scope, options)
   const settings = lookAtSettings(path)
-  const { launcher, former } = homeFiles(home, settings.key)
+  const { launcher, former } = installFiles(home, settings.key)
   const ignore: PluginModuleFile[] =
     options.scope === 'project' && options.mod.length > 0 ? [{ path: '.gitignore', text: '*\n' }] : []
   const modFiles = [...options.mod, ...ignore]
@@ -119,7 +119,7 @@ function planOf(options: InstallOptions): Plan {
 
 function removalOf(options: UninstallOptions): Plan {
   const { home, scope } = options
-  const { launcher, bin, formers, records } = homeFiles(home, '')
+  const { launcher, bin, formers, records } = installFiles(home, '')
   const targets = new Map<string, UninstallTarget>()
   const add = (installer: AgentInstaller, path: string, key?: string) => {
     const real = realTarget(path)
@@ -149,7 +149,7 @@ function removalOf(options: UninstallOptions): Plan {
 }
 
 const recognise = (home: string, env: InstallPlace['env']): ProgramRecognition => ({
-  identify: launcherIdentity(homeFiles(home, '').launcher),
+  identify: launcherIdentity(installFiles(home, '').launcher),
   env: { ...env, HOME: env.HOME ?? homedir() },
 })
 

@@ -23,12 +23,12 @@ import { isServerLocked } from '../store/server-lock.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { VERSION } from '../version.js'
 import { diskSize } from './disk-size.js'
-import { homeFiles } from './home-files.js'
+import { installFiles } from './home-files.js'
 import { install, uninstall } from './install.js'
 import { foldersFile, missingFolders, rememberedFolders, rememberFolders, removeEmptyFolders } from './made-folders.js'
 import { prepareHome } from './prepare-home.js'
-import { isLink, type Left, type PurgeRules, purgeHome, removeLink } from './purge-home.js'
-import { dropUnit, servicePid, unitHere } from './system-unit.js'
+import { isLink, type NotPurged, type PurgeRules, purgeHome, removeLink } from './purge-home.js'
+import { ownUnitPath, servicePid, stopAndRemoveUnit } from './system-unit.js'
 
 type InstalledProgram = Pick<ProgramContext, 'env' | 'program'>
 
@@ -37,13 +37,13 @@ export const AGENT_NAMES: readonly string[] = Object.keys(agentInstallers)
 /**
  * Returns the launcher's text for this machine, with default paths for programs that are not found.
  */
-export function launcherHere(agent: string, home: Home, program: InstalledProgram): string {
+export function launcherTextHere(agent: string, home: Home, program: InstalledProgram): string {
   const bash = findProgram('bash', program.env) ?? '/bin/bash'
   return agentInstallers[agent]!.launcher({ bash, home, node: process.execPath, engine: engineOf(program) })
 }
 
 /** Returns the launcher's text for an install. Throws when a program that it starts is missing. */
-export function launcherFor(agent: string, home: Home, program: InstalledProgram): string {
+export function launcherTextForInstall(agent: string, home: Home, program: InstalledProgram): string {
   if (findProgram('bash', program.env) === null) {
     throw new BatonError(
       'Cannot install the hooks: they need bash, which was not found.',
@@ -56,14 +56,14 @@ export function launcherFor(agent: string, home: Home, program: InstalledProgram
       'Run npm install -g baton-cli, then baton install.',
     )
   }
-  return launcherHere(agent, home, program)
+  return launcherTextHere(agent, home, program)
 }
 
 /**
  * Returns a warning when Baton runs from npx's cache: once that is cleared, the hooks do nothing.
  * Null when Baton runs from another folder.
  */
-export function passingPlace(program: string): string | null {
+export function temporaryInstallWarning(program: string): string | null {
   if (!/[\\/]_npx[\\/]/.test(program)) return null
   return (
     'Hooks stop working when npx clears the cache that Baton runs from. ' +
@@ -72,7 +72,7 @@ export function passingPlace(program: string): string | null {
 }
 
 /** Returns the files of the plugin module as this version writes them for this home. */
-export function modHere(agent: string, home: Home): PluginModuleFile[] {
+export function pluginModuleHere(agent: string, home: Home): PluginModuleFile[] {
   const options = { liveDir: home.live, version: VERSION, requestPrompt: requestText(), briefSkill: briefSkill() }
   return agentInstallers[agent]!.modFiles(options)
 }
@@ -87,7 +87,7 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
     ...Object.values(places),
     `${places.log}.1`,
     ...Object.values(archive),
-    ...Object.values(homeFiles(root, 'any')),
+    ...Object.values(installFiles(root, 'any')),
     ...Object.values(agentClients).flatMap(({ liveFiles }) => liveFiles?.folders(places.live) ?? []),
     foldersFile(root),
   ]
@@ -136,7 +136,7 @@ function purgeData(
   jobs: readonly JobRecord[],
   dryRun: boolean,
   removed: (path: string) => void = () => {},
-): Left[] {
+): NotPurged[] {
   const folders = rememberedFolders(home.root)
   // A linked home keeps everything, including the configuration.
   // The link's target is listed instead.
@@ -175,7 +175,7 @@ const isLinked = (home: Home): boolean => isLink(resolve(home.root))
  * Removes a log outside the home, and its folder when that becomes empty.
  * Returns targets of links, which stay.
  */
-function removeLog(home: Home, dryRun: boolean): Left[] {
+function removeLog(home: Home, dryRun: boolean): NotPurged[] {
   const left = [home.log, `${home.log}.1`].flatMap((path) => {
     if (isLink(path)) return removeLink(path, null, dryRun)
     if (!dryRun) rmSync(path, { force: true })
@@ -219,7 +219,7 @@ export async function installHere(
   const home = batonHome(env)
   const unsafe = judgeHome(home)
   if (unsafe) throw unsafe
-  const launcher = launcherFor(agent, home, caller)
+  const launcher = launcherTextForInstall(agent, home, caller)
   const missing = [home.root, dirname(home.log)].flatMap(missingFolders)
   const done = install({
     agent,
@@ -228,7 +228,7 @@ export async function installHere(
     project: cwd,
     scope,
     launcher,
-    mod: modHere(agent, home),
+    mod: pluginModuleHere(agent, home),
     clientVersion: await clientVersion(env),
     allowHandoff,
     clock: now,
@@ -238,7 +238,7 @@ export async function installHere(
     rememberFolders(home.root, missing)
     prepareHome(home, env)
   }
-  const passing = passingPlace(program)
+  const passing = temporaryInstallWarning(program)
   const allows = agentInstallers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
   return { ...done, notes: passing === null ? done.notes : [...done.notes, passing], allows }
 }
@@ -265,7 +265,7 @@ export async function uninstallHere(
   if (unsafe) throw unsafe
   const jobs = purge ? storedJobs(home) : []
   if (purge) refuseWhileRunning(jobs)
-  const unit = unitHere(caller)
+  const unit = ownUnitPath(caller)
   if (purge) await refuseWhileUserServes(caller, home, unit)
   if (purge && !dryRun) await confirm?.()
   const service = unit === null ? NOTHING : purge ? await withoutUnit(caller, unit, dryRun) : unitNote(unit, caller)
@@ -307,7 +307,7 @@ function unitNote(unit: string, { env }: Caller): Service {
 }
 
 async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promise<Service> {
-  const failed = dryRun ? null : await dropUnit(caller)
+  const failed = dryRun ? null : await stopAndRemoveUnit(caller)
   const note =
     failed && `${unit} was removed, but the service manager was not updated (${failed.command}: ${failed.reason}).`
   return { files: [{ path: unit, action: 'removed', backup: null }], notes: note ? [note] : [] }

@@ -8,12 +8,12 @@ import { MODULE_MARKER_FILE } from '../agents/shared/mod-marker.js'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 import { quoteForShell } from '../lib/shell-words.js'
-import { homeFiles } from './home-files.js'
+import { installFiles } from './home-files.js'
 import { missingFolders } from './made-folders.js'
 import type { FoundMod } from './mod-folder.js'
 import type { FoundSettings } from './plan.js'
 import { readRecord } from './record.js'
-import type { Earlier } from './without-baton.js'
+import type { EarlierInstall } from './without-baton.js'
 
 /** Reads a settings file for the planners. Changes nothing. */
 export function lookAtSettings(path: string): FoundSettings {
@@ -27,7 +27,7 @@ export function lookAtSettings(path: string): FoundSettings {
     )
   return {
     path,
-    key: keyOf(path),
+    key: pathKey(path),
     bytes: stat ? read(real) : null,
     mode: stat ? stat.mode & 0o7777 : null,
     missingFolders: missingFolders(dirname(real)),
@@ -35,12 +35,12 @@ export function lookAtSettings(path: string): FoundSettings {
 }
 
 /** Returns a short key of a path, the same for every spelling of the path. */
-export function keyOf(path: string): string {
+export function pathKey(path: string): string {
   return createHash('sha256').update(realTarget(path)).digest('hex').slice(0, 12)
 }
 
-export function lookAtEarlier(home: string, key: string): Earlier {
-  const files = homeFiles(home, key)
+export function lookAtEarlier(home: string, key: string): EarlierInstall {
+  const files = installFiles(home, key)
   const recordText = read(files.record)?.toString() ?? null
   const record = recordText === null ? null : readRecord(recordText)
   const backup = record?.before ? (read(record.before.backup) ?? null) : null
@@ -50,7 +50,7 @@ export function lookAtEarlier(home: string, key: string): Earlier {
     record,
     recordText,
     before: intact ? backup : null,
-    formerOf: (of) => (/^[0-9a-f]{12}$/.test(of) ? (read(homeFiles(home, of).former)?.toString() ?? null) : null),
+    formerOf: (of) => (/^[0-9a-f]{12}$/.test(of) ? (read(installFiles(home, of).former)?.toString() ?? null) : null),
     notes: damaged ? [`${files.record} is damaged, so the settings before the first install are unknown.`] : [],
   }
 }
@@ -58,7 +58,7 @@ export function lookAtEarlier(home: string, key: string): Earlier {
 /** Returns the keys of all settings files in which this home is installed. */
 export function recordedKeys(home: string): string[] {
   try {
-    return readdirSync(homeFiles(home, '').records).flatMap((name) => /^([0-9a-f]{12})\.json$/.exec(name)?.[1] ?? [])
+    return readdirSync(installFiles(home, '').records).flatMap((name) => /^([0-9a-f]{12})\.json$/.exec(name)?.[1] ?? [])
   } catch {
     return []
   }

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { supportsPluginModules } from '../agents/claude-code/settings/settings-file.js'
-import { type Machine, newMachine, photograph } from './fixtures/machine.js'
+import { newMachine, snapshotFiles, type TestMachine } from './fixtures/machine.js'
 
-let machine: Machine
+let machine: TestMachine
 beforeEach(() => {
   machine = newMachine()
 })
@@ -75,10 +75,10 @@ test.each(['a folder', 'a link', 'a file'])(
       mkdirSync(folder())
       writeFileSync(join(folder(), 'SKILL.md'), 'mine')
     }
-    const before = photograph(join(machine.home, '.claude', 'skills'))
+    const before = snapshotFiles(join(machine.home, '.claude', 'skills'))
     expect(machine.install({ mod: MOD }).notes.join()).toContain("is not Baton's")
     machine.uninstall()
-    expect(photograph(join(machine.home, '.claude', 'skills'))).toEqual(before)
+    expect(snapshotFiles(join(machine.home, '.claude', 'skills'))).toEqual(before)
     expect(readFileSync(join(theirs, 'SKILL.md'), 'utf8')).toBe('mine')
   },
 )
@@ -93,5 +93,5 @@ test('the plugin module of a project hides itself from git', () => {
   expect(readFileSync(join(machine.project, '.claude', 'skills', 'baton', '.gitignore'), 'utf8')).toBe('*\n')
   expect(existsSync(folder())).toBe(false)
   machine.uninstall()
-  expect(photograph(machine.project)).toEqual({})
+  expect(snapshotFiles(machine.project)).toEqual({})
 })

@@ -4,11 +4,11 @@ import type { AgentInstaller, PluginModuleFile, SettingsScope } from '../agents/
 import { addPathToFault, decodeSettingsText, InstallProblem } from '../agents/shared/install-problem.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { quoteForShell } from '../lib/shell-words.js'
-import { backupName, homeFiles } from './home-files.js'
+import { backupName, installFiles } from './home-files.js'
 import { type FoundMod, planMod } from './mod-folder.js'
 import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
 import { type InstallRecord, printRecord } from './record.js'
-import { type Earlier, withoutBaton } from './without-baton.js'
+import { type EarlierInstall, withoutBaton } from './without-baton.js'
 
 interface InstallInput {
   agent: string
@@ -16,7 +16,7 @@ interface InstallInput {
   home: string
   scope: SettingsScope
   settings: FoundSettings
-  earlier: Earlier
+  earlier: EarlierInstall
   /** The status line of a file with lower rank, which ours would hide. */
   inherited: string | null
   mod: FoundMod
@@ -36,7 +36,7 @@ interface InstallInput {
  */
 export function planInstall(input: InstallInput): Plan {
   const { installer, settings, earlier, by } = input
-  const files = homeFiles(input.home, settings.key)
+  const files = installFiles(input.home, settings.key)
   const current = settings.bytes === null ? '' : decodeSettingsText(settings.path, settings.bytes)
   const blank = withoutBaton(installer, settings, earlier, by)
   const others = addPathToFault(settings.path, () => installer.otherHomes(current, by))
@@ -132,7 +132,7 @@ function changeOf(path: string, wanted: string | null, found: string | null): Fi
  */
 function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean) {
   const { settings, earlier } = input
-  const folder = homeFiles(input.home, settings.key).backups
+  const folder = installFiles(input.home, settings.key).backups
   const steps: Step[] = []
   const keep = (bytes: Buffer | null): string | null => {
     if (bytes === null) return null
@@ -155,7 +155,7 @@ function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean
  * Returns the hashes of contents that we wrote.
  * If the content without Baton is unchanged, an interrupted run may have left the previous one.
  */
-function shasOver(earlier: Earlier, blank: Buffer | null, current: Buffer | null, next: Buffer): string[] {
+function shasOver(earlier: EarlierInstall, blank: Buffer | null, current: Buffer | null, next: Buffer): string[] {
   const beneath = earlier.record && (blank === null ? !earlier.record.existed : earlier.before?.equals(blank))
   const before = beneath && current && earlier.record!.after.includes(sha256(current)) ? [sha256(current)] : []
   return [...new Set([...before, sha256(next)])]

@@ -1,14 +1,14 @@
 import type { AgentInstaller } from '../agents/installer.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
-import { homeFiles } from './home-files.js'
+import { installFiles } from './home-files.js'
 import { type FoundMod, planModRemoval } from './mod-folder.js'
 import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
-import { type Earlier, withoutBaton } from './without-baton.js'
+import { type EarlierInstall, withoutBaton } from './without-baton.js'
 
 export interface UninstallTarget {
   installer: AgentInstaller
   settings: FoundSettings
-  earlier: Earlier
+  earlier: EarlierInstall
   mod: FoundMod
 }
 
@@ -43,7 +43,7 @@ export function planUninstall(input: UninstallInput): Plan {
   }
   plan.steps.push(...afterwards)
   if (!input.last) return plan
-  const { launcher } = homeFiles(input.home, '')
+  const { launcher } = installFiles(input.home, '')
   if (input.launcherFound) {
     plan.files.push({ path: launcher, action: 'removed', backup: null })
     plan.steps.push({ do: 'remove', path: launcher })
@@ -55,7 +55,7 @@ export function planUninstall(input: UninstallInput): Plan {
 function settingsChange(
   settings: FoundSettings,
   blank: Buffer | null,
-  earlier: Earlier,
+  earlier: EarlierInstall,
 ): { change: FileChange; step: Step | null } {
   const { path, bytes, mode } = settings
   const backup = earlier.record?.before?.backup ?? null
@@ -73,8 +73,8 @@ function settingsChange(
  * Returns the steps that remove the record and the former status line.
  * The record is removed last, so that an interrupted run can be finished.
  */
-function leftBehind(home: string, key: string, earlier: Earlier): Step[] {
-  const files = homeFiles(home, key)
+function leftBehind(home: string, key: string, earlier: EarlierInstall): Step[] {
+  const files = installFiles(home, key)
   const folders = [...(earlier.record?.folders ?? [])].reverse()
   return [
     ...(earlier.formerOf(key) === null ? [] : [{ do: 'remove', path: files.former } satisfies Step]),

@@ -15,7 +15,7 @@ export interface PurgeRules {
   owns: Readonly<Record<string, (path: string) => boolean>>
 }
 
-export interface Left {
+export interface NotPurged {
   path: string
   reason: string
 }
@@ -35,11 +35,11 @@ export function purgeHome(
   kept: ReadonlySet<string>,
   dryRun: boolean,
   removed: (path: string) => void = () => {},
-): Left[] {
+): NotPurged[] {
   // Drop the slash at the end, which would make `lstat` follow a link.
   const root = resolve(home)
   if (isLink(root)) return removeLink(root, null, dryRun)
-  const left: Left[] = []
+  const left: NotPurged[] = []
   for (const name of listed(root)) {
     const path = join(root, name)
     if (kept.has(path)) continue
@@ -60,7 +60,7 @@ export function purgeHome(
  * Removes a link and returns its target, which stays.
  * A target inside `home` is not returned, because it is judged by its own name.
  */
-export function removeLink(path: string, home: string | null, dryRun: boolean): Left[] {
+export function removeLink(path: string, home: string | null, dryRun: boolean): NotPurged[] {
   const target = existsSync(path) ? realpathSync(path) : null
   if (!dryRun) rmSync(path, { force: true })
   if (target === null || (home !== null && target.startsWith(realpathSync(home) + sep))) return []
@@ -76,11 +76,11 @@ function purgeFolder(
   owns: (path: string) => boolean,
   how: { dryRun: boolean; removed: (path: string) => void },
   below = '',
-): Left[] {
+): NotPurged[] {
   const { dryRun, removed } = how
   const names = listed(folder)
   if (names.length === 0 && below !== '' && !owns(`${below}/`)) return [{ path: folder, reason: FOREIGN }]
-  const left = names.flatMap((name): Left[] => {
+  const left = names.flatMap((name): NotPurged[] => {
     const [path, inner] = [join(folder, name), below === '' ? name : `${below}/${name}`]
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return purgeFolder(path, owns, how, inner)
     if (!owns(inner) && !isLeftover(name)) return [{ path, reason: FOREIGN }]

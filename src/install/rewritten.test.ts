@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fixture, fixtureNames, type Machine, newMachine, photograph } from './fixtures/machine.js'
+import { fixture, fixtureNames, newMachine, snapshotFiles, type TestMachine } from './fixtures/machine.js'
 
-let machine: Machine
+let machine: TestMachine
 beforeEach(() => {
   machine = newMachine()
   mkdirSync(dirname(machine.userSettings))
@@ -27,7 +27,7 @@ const withValues = valid.filter(
   (n) =>
     Object.keys(
       JSON.parse(
-        fixture(n, { home: '', link: '' } as Machine)
+        fixture(n, { home: '', link: '' } as TestMachine)
           .toString()
           .replace(/^\uFEFF/, '')
           .trim() || '{}',
@@ -129,7 +129,7 @@ describe('a file the client has rewritten since', () => {
     rmSync(machine.baton, { recursive: true })
     machine.uninstall()
     expect(read()).toEqual({ model: 'opus', statusLine: { type: 'command', command: 'echo mine', padding: 1 } })
-    expect(photograph(machine.baton)).toEqual({})
+    expect(snapshotFiles(machine.baton)).toEqual({})
   })
 })
 
@@ -222,6 +222,6 @@ describe('the status line', () => {
     expect(Object.keys(statusLine)).toEqual(['type', 'command'])
     expect(statusLine.command.split('\n')[1]).toBe('echo from user')
     machine.uninstall()
-    expect(photograph(machine.project)).toEqual({})
+    expect(snapshotFiles(machine.project)).toEqual({})
   })
 })

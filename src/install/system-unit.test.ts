@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MARK, planUnit, type UnitOptions } from './system-unit.js'
+import { planUnit, UNIT_MARK, type UnitOptions } from './system-unit.js'
 
 const options: UnitOptions = {
   platform: 'linux',
@@ -16,7 +16,7 @@ test('on Linux the service is a systemd unit of the user, started with the sessi
     'ExecStart="/usr/bin/node" "/opt/baton/dist/baton.mjs" "serve"\nEnvironment="PATH=/usr/bin:/bin"\n',
   )
   expect(unit.text).toContain('WantedBy=default.target')
-  expect(unit.text).toContain(MARK)
+  expect(unit.text).toContain(UNIT_MARK)
   expect(unit.start.map((words) => words.join(' '))).toEqual([
     'systemctl --user daemon-reload',
     'systemctl --user enable --now baton.service',
@@ -34,7 +34,7 @@ test('on macOS the service is a launch agent of the user', () => {
   })
   expect(unit.path).toBe('/Users/ada/Library/LaunchAgents/dev.baton.server.plist')
   expect(unit.text).toContain('<string>/a &amp; b/baton.mjs</string>')
-  expect(unit.text).toContain(MARK)
+  expect(unit.text).toContain(UNIT_MARK)
   expect(unit.start).toEqual([['launchctl', 'bootstrap', 'gui/501', unit.path]])
   expect(unit.stop).toEqual([['launchctl', 'bootout', 'gui/501/dev.baton.server']])
   expect(unit.restart).toEqual([...unit.stop, ...unit.start])

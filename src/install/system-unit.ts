@@ -13,7 +13,7 @@ import { quoteForShell } from '../lib/shell-words.js'
 import { missingFolders, rememberFolders } from './made-folders.js'
 
 /** Text that marks a file as Baton's own. A file without it is never replaced or removed. */
-export const MARK = 'Written by baton serve install; baton serve remove takes it away.'
+export const UNIT_MARK = 'Written by baton serve install; baton serve remove takes it away.'
 
 type Env = Record<string, string | undefined>
 
@@ -64,7 +64,7 @@ export function planUnit(options: UnitOptions): Unit {
 function systemdPlan({ env, user, call }: UnitOptions): Unit {
   const name = `baton${suffix(env)}.service`
   const ctl = (...args: string[]) => ['systemctl', '--user', ...args] as [string, ...string[]]
-  const text = `# ${MARK}
+  const text = `# ${UNIT_MARK}
 [Unit]
 Description=Baton: the server for hooks and the page
 
@@ -98,7 +98,7 @@ function agentPlan({ env, user, uid, call }: UnitOptions): Unit {
   const path = join(user, 'Library', 'LaunchAgents', `${name}.plist`)
   const list = (items: readonly string[]) => items.map((item) => `    <string>${escaped(item)}</string>`).join('\n')
   const text = `<?xml version="1.0" encoding="UTF-8"?>
-<!-- ${MARK} -->
+<!-- ${UNIT_MARK} -->
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
@@ -208,7 +208,9 @@ async function stopAndRemove(unit: Unit, program: UnitProgram): Promise<UnitStep
  * Returns the first system command that failed.
  * Null when all commands succeeded.
  */
-export async function dropUnit(program: UnitProgram): Promise<{ command: string; reason: string | null } | null> {
+export async function stopAndRemoveUnit(
+  program: UnitProgram,
+): Promise<{ command: string; reason: string | null } | null> {
   return (await stopAndRemove(unitFor(program, []), program)).find(({ ok }) => !ok) ?? null
 }
 
@@ -223,9 +225,9 @@ export async function servicePid(program: UnitProgram): Promise<number | null> {
 }
 
 /** Returns the path of Baton's own unit. Null when the system starts no server for this home. */
-export function unitHere(program: UnitProgram): string | null {
+export function ownUnitPath(program: UnitProgram): string | null {
   const { path } = unitFor(program, [])
-  return readIfThere(path)?.toString('utf8').includes(MARK) ? path : null
+  return readIfThere(path)?.toString('utf8').includes(UNIT_MARK) ? path : null
 }
 
 function unitFor(program: UnitProgram, args: readonly string[]): Unit {
@@ -241,7 +243,7 @@ function unitFor(program: UnitProgram, args: readonly string[]): Unit {
 /** Reads the unit file. Null when it is missing. Throws when it is not Baton's. */
 function ownUnit({ path }: Unit): string | null {
   const text = readIfThere(path)?.toString('utf8') ?? null
-  if (text === null || text.includes(MARK)) return text
+  if (text === null || text.includes(UNIT_MARK)) return text
   throw new BatonError(
     `${path} was not written by Baton, so it stays unchanged.`,
     `To let Baton write its own, run mv ${quoteForShell(path)} ${quoteForShell(`${path}.old`)} and try again.`,

@@ -7,7 +7,7 @@ import type { FoundSettings } from './plan.js'
 import type { InstallRecord } from './record.js'
 
 /** Data that an earlier install stored about a settings file. */
-export interface Earlier {
+export interface EarlierInstall {
   record: InstallRecord | null
   recordText: string | null
   /**
@@ -29,7 +29,7 @@ export interface Earlier {
 export function withoutBaton(
   installer: AgentInstaller,
   settings: FoundSettings,
-  earlier: Earlier,
+  earlier: EarlierInstall,
   by: ProgramRecognition,
 ): Buffer | null {
   const { bytes } = settings

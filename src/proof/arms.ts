@@ -2,7 +2,7 @@ import { writeBriefByCode } from '../briefs/mechanical-brief.js'
 import { firstRecoveryText, reportLoss, secondRecoveryText } from '../compaction/recovery.js'
 import type { CompactionEntry, Entry, ToolAction } from '../contract/conversation.js'
 import type { Fact, FactKind } from '../contract/fact.js'
-import { weightOf } from '../facts/rank.js'
+import { factWeight } from '../facts/rank.js'
 
 /** The texts that are compared, each of which could stand in the context after a compaction. */
 export const ARM_NAMES = ['summary', 'summary and recovery', 'brief', 'last messages'] as const
@@ -61,7 +61,7 @@ function recoveryText({ compaction, summary, facts, sinceLine }: Boundary, kept:
   const first = firstRecoveryText(facts, { brief: null, archived: true })
   const { lost } = reportLoss(facts, { summary, kept, keptLines: compaction.keptLines, sinceLine })
   const lastRequest = facts.reduce((last, { kind, line }) => (kind === 'request' ? Math.max(last, line) : last), 0)
-  const second = secondRecoveryText(lost, first.keys, (fact) => weightOf(fact, lastRequest))
+  const second = secondRecoveryText(lost, first.keys, (fact) => factWeight(fact, lastRequest))
   return `${first.text}\n\n${second.text}`
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { RawSignal } from '../contract/signal.js'
 import type { TakeOptions } from '../engine/context.js'
-import type { Taken } from '../engine/signals/take-signal.js'
+import type { TakeResult } from '../engine/signals/take-signal.js'
 import { scaleTimeout } from '../lib/patience.js'
 import type { ServerInput } from './dependencies.js'
 
@@ -82,7 +82,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     }
   }
 
-  const finish = (one: Waiting, taken: Taken): void => {
+  const finish = (one: Waiting, taken: TakeResult): void => {
     if (taken.failed) {
       one.reply(503, '{"error":"not stored"}')
       return

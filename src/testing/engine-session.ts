@@ -14,7 +14,7 @@ import { folderOutbox } from '../delivery/outbox.js'
 import type { TakeOptions } from '../engine/context.js'
 import { type Engine, makeEngine } from '../engine/engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import type { Taken } from '../engine/signals/take-signal.js'
+import type { TakeResult } from '../engine/signals/take-signal.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 
 /** Compaction point and levels of the model that these tests use. */
@@ -65,7 +65,7 @@ export function testApp() {
   const logged: string[] = []
   const briefs = { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') }
   // A slow machine must not use up the time that a compaction waits for git and for a transcript.
-  const sources = { ...rareWork.openSources(briefs), readers: UNTIMED_READERS, elapsed: () => 0 }
+  const sources = { ...rareWork.openBriefSources(briefs), readers: UNTIMED_READERS, elapsed: () => 0 }
   const secondEngine = (): Engine =>
     makeEngine({
       store,
@@ -178,7 +178,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
     appendFileSync(transcript, `${JSON.stringify({ sessionId, isSidechain: false, version: '2.1.325', ...entry })}\n`)
   const record = (): SessionRecord => app.store.session(sessionId)!
 
-  const take = (kind: string, body: object, sending: Sending): Taken => {
+  const take = (kind: string, body: object, sending: Sending): TakeResult => {
     app.wait(1)
     const raw = {
       agent: 'claude-code',
@@ -195,7 +195,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
       ...(again === undefined ? {} : { again }),
     })
   }
-  const hook = (event: string, body: object = {}, sending: Sending = {}): Taken =>
+  const hook = (event: string, body: object = {}, sending: Sending = {}): TakeResult =>
     take(event, { hook_event_name: event, ...body }, sending)
 
   const session = {
@@ -270,7 +270,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
     statusLine(
       used: number | null,
       changes: { model?: string; window?: number; clientMs?: number } & Sending = {},
-    ): Taken {
+    ): TakeResult {
       clientMs = changes.clientMs ?? clientMs + 1000
       const usage = {
         input_tokens: used ?? 0,

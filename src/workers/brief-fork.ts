@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { ForkSource } from '../agents/agent.js'
 import { agentClients } from '../agents/clients.js'
 import { beginFork, endFork, type ForkRequest, isForkWanted } from '../engine/handoff/drive-fork.js'
-import type { ForkGiven } from '../engine/handoff/fork-brief.js'
+import type { ForkResult } from '../engine/handoff/fork-brief.js'
 import { isForking } from '../engine/handoff/handoffs.js'
 import type { App } from '../engine/open-engine.js'
 import { removeLeftovers, writeFileAtomic } from '../lib/atomic-file.js'
@@ -92,7 +92,7 @@ interface Bounds {
 }
 
 /** Runs the fork and returns its answer. Null when the fork is no longer wanted. */
-async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkGiven | null> {
+async function runFork(request: ForkRequest, mark: Record<string, string>, bounds: Bounds): Promise<ForkResult | null> {
   const forker = agentClients[request.agent]?.fork
   if (!forker) return { answer: null, why: 'sessions of this agent cannot be forked' }
   const client = forker.client(request.client, request.sessionId)
@@ -116,7 +116,7 @@ async function runFork(request: ForkRequest, mark: Record<string, string>, bound
   })
   return new Promise((resolve) => {
     const began = performance.now()
-    const leave = (given: ForkGiven | null): void => {
+    const leave = (given: ForkResult | null): void => {
       clearInterval(look)
       resolve(given)
     }

@@ -23,7 +23,7 @@ import {
   nextStep,
   noteHindrance,
   releaseHandoffs,
-  type ToType,
+  type TextToType,
 } from '../engine/handoff/drive-handoff.js'
 import type { App } from '../engine/open-engine.js'
 import { faultPoint } from '../lib/fault-point.js'
@@ -163,7 +163,7 @@ async function tryToType(
   self: ProcessIdentity,
   id: string,
   step: DriveStep,
-  type: ToType,
+  type: TextToType,
   quiet: Quiet,
 ): Promise<TypingResult | null> {
   const { deps } = app.engine

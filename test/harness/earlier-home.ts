@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { keyOf } from '../../src/install/look.js'
+import { pathKey } from '../../src/install/look.js'
 import { openDatabase } from '../../src/store/sqlite/driver.js'
 import { type Home, type HomeOptions, makeHome } from './home.js'
 import { REPOSITORY } from './paths.js'
@@ -69,7 +69,7 @@ export function openEarlierHome(options: HomeOptions = {}): EarlierHome {
     [coded(places.root), coded(home.dir)],
     [places.package, REPOSITORY],
     [places.node, process.execPath],
-    [names.key, keyOf(settings)],
+    [names.key, pathKey(settings)],
   ]
   const move = (from: string): string => moved.reduce((to, [old, fresh]) => to.replaceAll(old, fresh), from)
   writeFileSync(settings, move(readFileSync(settings, 'utf8')))

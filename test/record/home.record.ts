@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { keyOf } from '../../src/install/look.js'
+import { pathKey } from '../../src/install/look.js'
 import { startModel } from '../../src/model/model.js'
 import { climb } from '../client/climb-script.js'
 import { EARLIER_HOME, type Recorded } from '../harness/earlier-home.js'
@@ -156,7 +156,7 @@ test.runIf(before)('records a home of the previous version', async () => {
   const recorded: Recorded = {
     places: { root: home.dir, package: before, node: process.execPath },
     names: {
-      key: keyOf(settings),
+      key: pathKey(settings),
       settings: createHash('sha256').update(readFileSync(settings)).digest('hex'),
     },
     original: SETTINGS,

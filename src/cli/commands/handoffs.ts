@@ -6,7 +6,7 @@ import { withOpenApp } from '../../app/open-app.js'
 import { namedOrCurrentSession } from '../../app/sessions.js'
 import { readOfferedFile } from '../../briefs/read-brief.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
-import type { Offered } from '../../engine/handoff/handoff-calls.js'
+import type { OfferedBrief } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
@@ -188,7 +188,7 @@ async function runHandoff(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-function view({ brief, handoff }: Offered) {
+function view({ brief, handoff }: OfferedBrief) {
   const unchecked = { score: null, missing: [], unsupported: [], by_kind: {} }
   return {
     brief_id: brief.briefId,
@@ -204,11 +204,11 @@ function view({ brief, handoff }: Offered) {
 }
 
 /** Describes what happens to the handoff of a brief that was just given or changed. */
-export function describeNextStep(app: App, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
+export function describeNextStep(app: App, cli: Cli, { handoff }: Pick<OfferedBrief, 'handoff'>): string {
   return nextStepText(handoffOutlook(app, handoff, callingAgent(cli)))
 }
 
-function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
+function lines(app: App, cli: Cli, { brief }: OfferedBrief, next: string): string[] {
   const { columns, paint } = cli.screen
   const seat = app.store.seat(brief.seatId)?.name
   const { coverage } = brief

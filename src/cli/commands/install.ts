@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { agentInstallers } from '../../agents/installers.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import { AGENT_NAMES, installHere, purgeSizes, uninstallHere } from '../../install/installation.js'
-import type { Left } from '../../install/purge-home.js'
+import type { NotPurged } from '../../install/purge-home.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { shortenHome } from '../../lib/shown-text.js'
@@ -212,7 +212,7 @@ function uninstallReport(
     installed: boolean
     files: Parameters<typeof changeLines>[0]
     notes: string[]
-    left: Left[]
+    left: NotPurged[]
     linked: boolean
   },
   purge: boolean,

@@ -3,9 +3,9 @@ import { withOpenApp } from '../../app/open-app.js'
 import { seatByName } from '../../app/sessions.js'
 import type { Mode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
-import { takeMessageBack } from '../../engine/messages/send-message.js'
+import { cancelNamedMessage } from '../../engine/messages/send-message.js'
 import type { App } from '../../engine/open-engine.js'
-import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
+import { senderText, waitReasons } from '../../engine/views/message-view.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
@@ -158,7 +158,7 @@ async function runMessages(call: Call, cli: Cli): Promise<number> {
 
 function cancel(id: string, call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const message = takeMessageBack(app.engine.deps, messageIdNamed(app, id))
+    const message = cancelNamedMessage(app.engine.deps, messageIdNamed(app, id))
     if (call.json) cli.print(JSON.stringify({ message_id: message.message_id, status: message.status }))
     else cli.print(`Cancelled ${message.message_id}.`)
     return EXIT.done
@@ -221,7 +221,7 @@ function columns(
       title: 'TEXT',
       dropAt: 1,
       shrinkTo: 20,
-      cell: (m) => cutToWidth(replaceControls(wordsOf(m)), LONGEST_SHOWN),
+      cell: (m) => cutToWidth(replaceControls(senderText(m)), LONGEST_SHOWN),
     },
     { title: 'ID', dropAt: 0, cell: (m) => m.message_id },
   ]

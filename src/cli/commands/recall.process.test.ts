@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
-import { keyOf } from '../../facts/fact-key.js'
+import { factKey } from '../../facts/fact-key.js'
 import { createTestHome, tellEvent } from '../../testing/cli-home.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
@@ -16,7 +16,7 @@ const compaction = (sessionId: string, startedAt: string, change: Partial<Compac
     sessionId,
     startedAt,
     loss: { total: 5, kept: 2, byKind: { constraint: { total: 3, kept: 2 }, todo: { total: 1, kept: 0 } }, lost: LOST },
-    first: { at: startedAt, keys: [keyOf(NEVER)] },
+    first: { at: startedAt, keys: [factKey(NEVER)] },
     ...change,
   })
 

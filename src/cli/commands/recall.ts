@@ -7,7 +7,7 @@ import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { Hit } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { App } from '../../engine/open-engine.js'
-import { isPutBack } from '../../facts/fact-key.js'
+import { putBackCheck } from '../../facts/fact-key.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -192,7 +192,7 @@ function newest(app: App, named: string | null, own: string | undefined, back: n
 }
 
 function view(found: Reported | null, lost: LossReport['lost']): Record<string, unknown> {
-  const back = found ? isPutBack(found) : () => false
+  const back = found ? putBackCheck(found) : () => false
   return {
     session_id: found?.sessionId ?? null,
     compaction_started_at: found?.startedAt ?? null,
@@ -230,7 +230,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
     return unreported
       ? note
       : wrap('No compaction is recorded. baton recall <query> searches the archives.', columns, 0)
-  const back = isPutBack(found)
+  const back = putBackCheck(found)
   const more = matching - shown.length
   const place = archived ? `; archive ${found.archiveId} has the transcript before it` : ''
   const nothing = found.loss.lost.length === 0 ? 'No facts were lost.' : 'No lost fact contains all these words.'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { openPage, requestPageAddress } from '../../app/open-page.js'
-import { passingPlace } from '../../install/installation.js'
+import { temporaryInstallWarning } from '../../install/installation.js'
 import type { UnitChange } from '../../install/system-unit.js'
 import { type FoundServer, findServer, readServingUrl } from '../../lib/announced-server.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -184,7 +184,7 @@ async function installService(call: Call, cli: Cli): Promise<number> {
   const { installUnit } = await import('../../install/system-unit.js')
   const { server } = batonHome(cli.env)
   const dryRun = call.flag('dry-run')
-  const passing = dryRun ? null : passingPlace(cli.program)
+  const passing = dryRun ? null : temporaryInstallWarning(cli.program)
   if (passing) cli.note(passing)
   const change = await installUnit(cli, args, {
     dryRun,

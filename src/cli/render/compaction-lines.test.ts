@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Archive } from '../../contract/records/archive.js'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
-import { keyOf } from '../../facts/fact-key.js'
+import { factKey } from '../../facts/fact-key.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
 import { plain } from './screen.js'
@@ -26,8 +26,8 @@ const compaction = (change: Partial<CompactionRecord> = {}): CompactionRecord =>
       byKind: { file: { total: 12, kept: 7 }, request: { total: 2, kept: 1 }, constraint: { total: 3, kept: 2 } },
       lost: LOST,
     },
-    first: { at: AT, keys: [keyOf(LOST[0]!), keyOf(long)] },
-    second: { at: AT, keys: [keyOf(LOST[2]!)] },
+    first: { at: AT, keys: [factKey(LOST[0]!), factKey(long)] },
+    second: { at: AT, keys: [factKey(LOST[2]!)] },
     ...change,
   })
 const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd76d6c4d', on)

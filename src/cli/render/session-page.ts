@@ -3,7 +3,7 @@ import type { FactKind } from '../../contract/fact.js'
 import type { Archive } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { Event } from '../../contract/records/event.js'
-import { isPutBack } from '../../facts/fact-key.js'
+import { putBackCheck } from '../../facts/fact-key.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
@@ -259,7 +259,7 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   const head = `${localTimestamp(one.startedAt)}  ${one.trigger === 'manual' ? 'manual' : 'automatic'}`
   const { loss } = one
   if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
-  const back = isPutBack(one)
+  const back = putBackCheck(one)
   const named = loss.lost.filter(back).length
   const lines = [
     head,

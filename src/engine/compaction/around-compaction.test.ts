@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionRow } from '../../contract/api/sessions.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
-import { detailOf } from '../views/session-queries.js'
+import { sessionDetailOf } from '../views/session-queries.js'
 
 let app: TestApp
 let s: TestSession
@@ -184,7 +184,7 @@ describe('after a compaction', () => {
     const text = s.messages('compaction').at(-1)!.user_text!
     expect(text.match(/\d+/g)!.slice(0, 4).map(Number)).toEqual([kept, facts, back, facts! - kept!])
     const record = app.store.session(s.id)!
-    const [loss] = detailOf(app.store, record, {} as SessionRow).losses
+    const [loss] = sessionDetailOf(app.store, record, {} as SessionRow).losses
     expect(loss).toMatchObject({ facts, facts_kept: kept, put_back: back })
     expect(back).toBeGreaterThan(0)
   })

@@ -17,21 +17,21 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Message } from '../../contract/records/message.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
-import { isPutBack } from '../../facts/fact-key.js'
-import { weightOf } from '../../facts/rank.js'
+import { putBackCheck } from '../../facts/fact-key.js'
+import { factWeight } from '../../facts/rank.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import { lossText } from '../../policy/texts.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { isForking, openHandoff } from '../handoff/handoffs.js'
-import { type BriefMaterial, keepOwnBrief, keptBrief } from '../handoff/make-brief.js'
+import { type BriefMaterial, storeUnrequestedBrief, unrequestedBriefOf } from '../handoff/make-brief.js'
 import { isReviewOver } from '../handoff/review.js'
-import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
-import { briefMaterial, keptFactsOf, MATERIAL_MS, repositoryOf } from './brief-sources.js'
-import { handedFacts, mergeHandedFacts } from './handed-facts.js'
+import { BRIEF_SOURCES_TIMEOUT_MS, briefMaterial, keptFactsOf, repositoryOf } from './brief-sources.js'
+import { factsOfGivenBriefs, mergeGivenFacts } from './handed-facts.js'
 import { keepTranscript } from './keep-transcript.js'
 import { keptOffset } from './kept-facts.js'
-import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
+import { MAX_HOOK_READ_BYTES, type ReadFacts, readFacts, type TranscriptReaders } from './read-facts.js'
 
 /** Context for putting facts back after a compaction. No signal is needed. */
 type CompactionContext = SessionContext & Pick<SignalContext, 'enabled'>
@@ -58,23 +58,27 @@ const LONGEST_END = 64 * 1024
  * At the start of a fresh session, reads the facts of the session that it follows.
  * Null when no facts are needed or they cannot be read in time.
  */
-export function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
+export function readFactsAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   if (signal.subagent !== null) return null
   const record = deps.store.session(signal.sessionId)
   const keeping = keptFactsOf(deps, signal)
   if (signal.kind === 'session-start') {
     const replaced = replacedSession(deps, signal)
-    return replaced === null ? null : readForBrief(deps, replaced)
+    return replaced === null ? null : readFactsForBrief(deps, replaced)
   }
   if (signal.kind === 'turn-end' && (record === null || !isBriefExpected(deps, record, signal))) return null
-  if (signal.kind !== 'compact-start') return readForBrief(deps, signal.sessionId, signal.transcriptPath)
+  if (signal.kind !== 'compact-start') return readFactsForBrief(deps, signal.sessionId, signal.transcriptPath)
   const withinMs = scaleTimeout(AHEAD_MS)
   const end = deps.sources().elapsed() + withinMs
   const path = signal.transcriptPath
   // Facts kept from an earlier read leave little to read, however long the transcript is.
   const kept = path === null ? 0 : keptOffset(keeping.place, signal.sessionId, path)
-  if (record?.cursor?.path === path && record!.cursor!.offset - kept > READ_AT_ONCE) return null
-  const read = readFacts(deps.sources().readers, signal.agent, path, { bytes: kept + READ_AT_ONCE, withinMs, keeping })
+  if (record?.cursor?.path === path && record!.cursor!.offset - kept > MAX_HOOK_READ_BYTES) return null
+  const read = readFacts(deps.sources().readers, signal.agent, path, {
+    bytes: kept + MAX_HOOK_READ_BYTES,
+    withinMs,
+    keeping,
+  })
   const remainingMs = end - deps.sources().elapsed()
   const repository = record === null || remainingMs < LEAST_MS ? null : repositoryOf(deps, record, remainingMs)
   return { ...read, repository }
@@ -92,12 +96,12 @@ function isBriefExpected(deps: EngineDependencies, record: SessionRecord, { last
  * Reads the facts that a brief of this session is compared with, while a caller waits.
  * Call the function outside of transactions. Null when the session is unknown.
  */
-export function readForBrief(deps: EngineDependencies, sessionId: string, path?: string | null): ReadFacts | null {
+export function readFactsForBrief(deps: EngineDependencies, sessionId: string, path?: string | null): ReadFacts | null {
   const record = deps.store.session(sessionId)
   if (record === null) return null
   const keeping = keptFactsOf(deps, record)
   const read = readFacts(deps.sources().readers, record.agent, path ?? record.transcriptPath, {
-    withinMs: scaleTimeout(MATERIAL_MS),
+    withinMs: scaleTimeout(BRIEF_SOURCES_TIMEOUT_MS),
     keeping,
   })
   return { ...read, sessionId, repository: repositoryOf(deps, record) }
@@ -133,7 +137,8 @@ export function prepareCompaction(context: SignalContext, trigger: 'auto' | 'man
     archiveId: planned?.archiveId ?? null,
     sinceLine: whole?.sinceLine ?? 0,
     lines: whole?.lines ?? 0,
-    facts: whole?.trouble === null ? mergeHandedFacts(handedFacts(context, deps.sources().keeper), whole.facts) : null,
+    facts:
+      whole?.trouble === null ? mergeGivenFacts(factsOfGivenBriefs(context, deps.sources().keeper), whole.facts) : null,
     trouble: whole?.trouble ?? null,
     loss: null,
     first: null,
@@ -157,7 +162,7 @@ export function writeBriefBeforeCompaction(context: CompactionContext, material:
   if (!maySendText(context) || openHandoff(context)?.briefId || !material.facts.some(({ kind }) => kind === 'request'))
     return
   try {
-    keepOwnBrief(context, material, { reason: 'It was written before a compaction.' })
+    storeUnrequestedBrief(context, material, { reason: 'It was written before a compaction.' })
   } catch (error) {
     context.deps.log('error', 'no brief could be kept', { session: context.record.sessionId, reason: String(error) })
   }
@@ -185,8 +190,8 @@ export function recoverFirst(context: CompactionContext, summary: string | null)
   const known = currentCompaction(context)
   if (!known || known.first !== null || !maySendText(context)) return
   const read = known.facts === null ? readSmall(context, known) : null
-  const handed = read === null ? [] : handedFacts(context, context.deps.sources().keeper)
-  const facts = known.facts ?? (read === null ? null : mergeHandedFacts(handed, read.facts))
+  const handed = read === null ? [] : factsOfGivenBriefs(context, context.deps.sources().keeper)
+  const facts = known.facts ?? (read === null ? null : mergeGivenFacts(handed, read.facts))
   if (facts === null) return
   const { at } = context
   const { sinceLine, lines } = read ?? known
@@ -234,11 +239,11 @@ function queueRecoverySteps(
 
 function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): BriefFromFacts {
   const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
-  return secondRecoveryText(loss.lost, said, (fact) => weightOf(fact, lastRequest))
+  return secondRecoveryText(loss.lost, said, (fact) => factWeight(fact, lastRequest))
 }
 
 function readSmall({ deps, record }: CompactionContext, known: CompactionRecord): ReadFacts | null {
-  if (known.trouble !== null || known.bytes > READ_AT_ONCE) return null
+  if (known.trouble !== null || known.bytes > MAX_HOOK_READ_BYTES) return null
   const read = deps.store.readUnlocked(`facts before ${known.startedAt} ${record.sessionId}`, () =>
     readFacts(deps.sources().readers, record.agent, known.transcriptPath, {
       bytes: known.bytes || undefined,
@@ -259,7 +264,7 @@ function queueRecovery(
   const { record } = context
   if (mode === 'urgent')
     cancelStale(context, 'the conversation was compacted again', isAboutSession(context, ['recovery']))
-  queue(
+  queueMessage(
     context,
     { category: 'recovery', mode, agent_text: text, user_text: null, recovery: { compaction: known.startedAt, steps } },
     { seatId: record.seatId, sessionId: record.sessionId },
@@ -293,7 +298,7 @@ export function recoverSecond(context: CompactionContext, summary: string | null
     second: tells ? { at, keys } : known.second,
   }
   deps.store.putCompaction(reported)
-  const back = loss.lost.filter(isPutBack(reported)).length
+  const back = loss.lost.filter(putBackCheck(reported)).length
   emitLoss(context, reported, back)
   if (maySendText(context) && context.record.jobId === null) reportLossToUser(context, loss, back)
   queueRecoverySteps(context, known, first === null ? 'important' : 'urgent', first, tells ? { text, keys } : null)
@@ -305,7 +310,7 @@ function reportLossToUser(context: SessionContext, loss: LossReport, back: numbe
   const { record } = context
   const speaker = speakerFor(record, null)
   const text = lossText(speaker, { total: loss.total, kept: loss.kept, back })
-  queue(
+  queueMessage(
     context,
     { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: record.seatId, sessionId: record.sessionId },
@@ -335,7 +340,7 @@ export function discardKeptFacts({ deps, record }: SessionContext, outcome: stri
 
 /** Returns the messages that the client kept. The compaction's boundary names their lines. */
 function keptTail(
-  readers: Readers,
+  readers: TranscriptReaders,
   { record }: CompactionContext,
   known: CompactionRecord,
 ): { kept: string; keptLines: number[] } {
@@ -405,6 +410,6 @@ function recoveryBrief(context: Pick<SessionContext, 'deps' | 'record'>): Recove
     const late = keeper.lateFindings(brief).map(({ text }) => `## ${LATE_FINDINGS_TITLE}\n\n${text.trim()}`)
     return { path: brief.path, text: mostNeededParts([body.trim(), ...late].join('\n\n'), LONGEST), handed }
   }
-  const own = keptBrief(context)
+  const own = unrequestedBriefOf(context)
   return own !== null && keeper.read(own) !== null ? { path: own.path, text: '' } : null
 }

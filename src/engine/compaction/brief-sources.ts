@@ -3,11 +3,11 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies, SignalContext } from '../context.js'
 import type { BriefMaterial } from '../handoff/make-brief.js'
-import { KEEP_EVERY } from './deferred-work.js'
-import { type Keeping, type ReadFacts, readFacts } from './read-facts.js'
+import { BYTES_BETWEEN_KEEPING } from './deferred-work.js'
+import { type FactStorage, type ReadFacts, readFacts } from './read-facts.js'
 
 /** Milliseconds the end of a turn waits for its transcript to be read. */
-export const MATERIAL_MS = 1_500
+export const BRIEF_SOURCES_TIMEOUT_MS = 1_500
 
 type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>
 
@@ -15,7 +15,7 @@ type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPa
  * Returns where a session's facts are kept.
  * With `every` null, facts are only read and not stored, as a caller waits.
  */
-export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<TranscriptOwner, 'sessionId'>): Keeping {
+export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<TranscriptOwner, 'sessionId'>): FactStorage {
   return { place: { folder: deps.factsDir, program: deps.sources().program }, sessionId, every: null }
 }
 
@@ -23,7 +23,7 @@ export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<Transc
  * Reads all facts, however long it takes, and stores them so that the next read continues there.
  */
 export function factsOf(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
-  const keeping = { ...keptFactsOf(deps, of), every: KEEP_EVERY }
+  const keeping = { ...keptFactsOf(deps, of), every: BYTES_BETWEEN_KEEPING }
   return readFacts(deps.sources().readers, of.agent, of.transcriptPath, { keeping })
 }
 
@@ -43,7 +43,7 @@ export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps'
     read ??
     deps.store.readUnlocked(`facts ${sessionId} ${transcriptPath}`, () =>
       readFacts(deps.sources().readers, agent, transcriptPath, {
-        withinMs: scaleTimeout(MATERIAL_MS),
+        withinMs: scaleTimeout(BRIEF_SOURCES_TIMEOUT_MS),
         keeping: keptFactsOf(deps, record),
       }),
     )

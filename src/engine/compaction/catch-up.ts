@@ -7,8 +7,8 @@ import { writeLateBriefs } from '../handoff/late-briefs.js'
 import { sessionContext } from '../session-context.js'
 import { recoverFirst, recoverSecond, writeBriefBeforeCompaction } from './around-compaction.js'
 import { briefMaterial, factsOf, keptFactsOf, repositoryOf } from './brief-sources.js'
-import { KEEP_EVERY } from './deferred-work.js'
-import { handedFacts, mergeHandedFacts } from './handed-facts.js'
+import { BYTES_BETWEEN_KEEPING } from './deferred-work.js'
+import { factsOfGivenBriefs, mergeGivenFacts } from './handed-facts.js'
 import { type ReadFacts, readFacts } from './read-facts.js'
 
 /**
@@ -77,7 +77,7 @@ function storeFacts(
 
 function factsWithHanded(deps: EngineDependencies, sessionId: string, { facts }: ReadFacts): Fact[] {
   const record = deps.store.session(sessionId)
-  return record === null ? facts : mergeHandedFacts(handedFacts({ deps, record }, deps.sources().keeper), facts)
+  return record === null ? facts : mergeGivenFacts(factsOfGivenBriefs({ deps, record }, deps.sources().keeper), facts)
 }
 
 /** Longest silence of a session whose facts are kept current. */
@@ -88,7 +88,12 @@ function keepFacts(deps: EngineDependencies): void {
   for (const record of deps.store.sessions({ seenSince })) {
     const offset = record.cursor?.offset ?? 0
     const kept = record.factsKeptAt ?? 0
-    if (record.enabled === false || record.state === 'ended' || (offset >= kept && offset - kept < KEEP_EVERY)) continue
+    if (
+      record.enabled === false ||
+      record.state === 'ended' ||
+      (offset >= kept && offset - kept < BYTES_BETWEEN_KEEPING)
+    )
+      continue
     logFailure(deps, record.sessionId, () => {
       const { reached } = factsOf(deps, record)
       deps.store.transaction(() => {

@@ -8,7 +8,7 @@ import { beginCycle, reopenAfterReport } from '../../tracker/tracker.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
@@ -22,7 +22,7 @@ import { isEnabled, sessionContext } from '../session-context.js'
  */
 type Sign = CompactionProgress['seen'][number]
 
-export function compactionStarts(context: SignalContext, trigger: 'auto' | 'manual'): void {
+export function noteCompactionStart(context: SignalContext, trigger: 'auto' | 'manual'): void {
   if (!isOvertaken(context)) begin(context, trigger)
 }
 
@@ -38,7 +38,7 @@ function isOvertaken({ signal, record: { track } }: SignalContext): boolean {
 
 function open(context: SignalContext, trigger: 'auto' | 'manual'): void {
   const idle = isIdleCompaction(context, trigger)
-  closeUnfinished(context, 'judged')
+  closeUnfinishedCompaction(context, 'judged')
   const { track } = context.record
   context.record.compaction = {
     startedAt: context.at,
@@ -86,7 +86,11 @@ interface SignDetail {
   summary?: string | null
 }
 
-export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'compact-start'>, detail: SignDetail): void {
+export function noteCompactionSign(
+  context: SignalContext,
+  sign: Exclude<Sign, 'compact-start'>,
+  detail: SignDetail,
+): void {
   const { record } = context
   const old = record.compaction
   if (old === null || !belongsToCompaction(context, old, sign)) {
@@ -108,7 +112,7 @@ export function compactionSign(context: SignalContext, sign: Exclude<Sign, 'comp
   if (first) resetCycle(context)
   // The summary comes with the end, the figures with the boundary: both complete a compaction.
   if (['compact-end', 'boundary'].every((last) => record.compaction!.seen.includes(last as Sign)))
-    complete(context, 'completed')
+    completeCompaction(context, 'completed')
 }
 
 function belongsToCompaction(
@@ -156,14 +160,14 @@ function queueCompactionNotices(
   const tokens = before === null ? '' : ` (${formatTokens(before)} tokens before)`
   const detail = `${record.compaction?.idle ? ' while idle' : ''}${tokens}`
   if (context.enabled)
-    queue(
+    queueMessage(
       context,
       { category: 'compaction', mode: 'sequential', agent_text: null, user_text: compactedHereText(speaker, detail) },
       { seatId: record.seatId, sessionId: record.sessionId },
     )
   if (context.parentSeatId && isSeatEnabled(context, context.parentSeatId)) {
     const text = compactedText(speaker, detail)
-    queue(
+    queueMessage(
       context,
       { category: 'compaction', mode: 'sequential', agent_text: text, user_text: text },
       { seatId: context.parentSeatId, sessionId: null },
@@ -181,28 +185,28 @@ function isSeatEnabled({ deps }: SessionContext, seatId: string): boolean {
  * Notes that the summariser failed.
  * The client may retry. If no other report follows, the compaction failed.
  */
-export function summariserFailed({ record }: SignalContext): void {
+export function noteSummariserFailure({ record }: SignalContext): void {
   const progress = record.compaction
   if (progress && !progress.completed) record.compaction = { ...progress, failing: true }
 }
 
 /** Ends a compaction that failed according to the transcript. */
-export function compactionGaveUp(context: SignalContext, how: FailedCompaction): void {
+export function noteFailedCompaction(context: SignalContext, how: FailedCompaction): void {
   const { record } = context
   const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
   // After three compactions in a row that did not help, the client writes an error.
   // The compaction that the error stands for is opened and ended here.
   if (how === 'thrashing' && !isOpen) open(context, 'auto')
   else if (!isOpen) return
-  if (how === 'stopped') closeUnfinished(context, 'judged')
-  else complete(context, how)
+  if (how === 'stopped') closeUnfinishedCompaction(context, 'judged')
+  else completeCompaction(context, how)
   if (record.state === 'compacting') record.state = 'idle'
 }
 
 type Outcome = 'completed' | 'failed' | 'blocked' | 'thrashing' | 'unknown'
 
 /** Ends a compaction and emits its end event exactly once, with the token counts known by then. */
-export function complete(context: SwitchedContext, outcome: Outcome): void {
+export function completeCompaction(context: SwitchedContext, outcome: Outcome): void {
   const progress = context.record.compaction
   if (!progress || progress.completed) return
   context.record.compaction = { ...progress, completed: true }
@@ -253,10 +257,10 @@ type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
  * A compaction that happened counts as completed.
  * Otherwise `judged` decides between failed and blocked, and `unknown` means the client is gone.
  */
-export function closeUnfinished(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
+export function closeUnfinishedCompaction(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
   const progress = context.record.compaction
   if (!progress || progress.completed) return
-  complete(
+  completeCompaction(
     context,
     hasHappened(progress) ? 'completed' : otherwise === 'unknown' ? 'unknown' : outcomeWithoutSigns(progress),
   )
@@ -277,7 +281,7 @@ const FIGURES_MS = 2_000
 /**
  * True when the compaction happened but its token counts may still be missing in the transcript.
  */
-export function awaitsFigures({ record: { compaction, track }, at }: SwitchedContext): boolean {
+export function awaitsTokenCounts({ record: { compaction, track }, at }: SwitchedContext): boolean {
   if (compaction === null || compaction.completed || !hasHappened(compaction)) return false
   return Date.parse(at) - Date.parse(track.cycleStartedAt) < FIGURES_MS
 }

@@ -5,13 +5,14 @@ import type { SignalContext } from '../context.js'
 /**
  * Bytes by which kept facts may lag behind the transcript. That many bytes are read in an instant.
  */
-export const KEEP_EVERY = 256 * 1024
+export const BYTES_BETWEEN_KEEPING = 256 * 1024
 
 /** Schedules storing a session's facts after a turn that made the transcript long enough. */
 export function scheduleKeepingFacts({ deps, record, enabled }: SignalContext): void {
   const offset = record.cursor?.offset ?? 0
   const kept = record.factsKeptAt ?? 0
-  if (enabled && (offset < kept || offset - kept >= KEEP_EVERY)) deps.store.afterCommit(() => deps.leaveWork())
+  if (enabled && (offset < kept || offset - kept >= BYTES_BETWEEN_KEEPING))
+    deps.store.afterCommit(() => deps.leaveWork())
 }
 
 /** Fewest steps of a session that is worth a brief. */

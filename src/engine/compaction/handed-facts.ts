@@ -3,7 +3,7 @@ import type { BriefFiles } from '../../briefs/brief-keeper.js'
 import { usersFacts } from '../../briefs/needed-facts.js'
 import { LATE_FINDINGS_TITLE } from '../../briefs/sections.js'
 import type { Fact } from '../../contract/fact.js'
-import { keyOf } from '../../facts/fact-key.js'
+import { factKey } from '../../facts/fact-key.js'
 import { prepareText } from '../../facts/prepared-text.js'
 import { rankFacts } from '../../facts/rank.js'
 import type { SessionContext } from '../context.js'
@@ -14,7 +14,10 @@ import type { SessionContext } from '../context.js'
  * constraints, decisions, next steps and open questions.
  * Of a brief file that is missing or changed, only the facts kept in the store count.
  */
-export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefFiles): Fact[] {
+export function factsOfGivenBriefs(
+  { deps, record }: Pick<SessionContext, 'deps' | 'record'>,
+  keeper: BriefFiles,
+): Fact[] {
   const briefs = deps.store.briefsUsedBy(record.sessionId)
   if (briefs.length === 0) return []
   const said = briefs.flatMap(({ lasting }) => lasting ?? [])
@@ -32,15 +35,15 @@ export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'rec
 /**
  * Merges a session's own facts with those from earlier briefs, ranked. The session's own fact wins.
  */
-export function mergeHandedFacts(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
+export function mergeGivenFacts(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
   if (handed.length === 0) return [...own]
   // The prompt that began the session is Baton's, not a request of the user.
   const users = usersFacts(own)
-  const known = new Set(users.map(keyOf))
+  const known = new Set(users.map(factKey))
   const hasRequest = users.some(({ kind }) => kind === 'request')
   const lastRequest = handed.findLast(({ kind }) => kind === 'request')
   const before = handed
-    .filter((fact) => !known.has(keyOf(fact)))
+    .filter((fact) => !known.has(factKey(fact)))
     .map((fact) =>
       fact.kind === 'request'
         ? { ...fact, detail: { ...fact.detail, last: !hasRequest && fact === lastRequest } }
@@ -50,5 +53,5 @@ export function mergeHandedFacts(handed: readonly Fact[], own: readonly Fact[]):
 }
 
 function distinct(facts: readonly Fact[]): Fact[] {
-  return [...new Map(facts.map((fact) => [keyOf(fact), fact])).values()]
+  return [...new Map(facts.map((fact) => [factKey(fact), fact])).values()]
 }

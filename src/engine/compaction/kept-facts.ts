@@ -48,7 +48,7 @@ export function keptOffset(place: FactsPlace, sessionId: string, transcript: str
  * Serializes kept facts at once, because further reading changes the objects.
  * Null when the facts are too large.
  */
-export const copyFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
+export const serializeFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
 
 export function saveFacts(
   place: FactsPlace,

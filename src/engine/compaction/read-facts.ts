@@ -1,11 +1,11 @@
 import type { TranscriptReader } from '../../agents/transcript-reader.js'
 import type { Repository } from '../../briefs/mechanical-brief.js'
 import type { Fact } from '../../contract/fact.js'
-import { keyOf } from '../../facts/fact-key.js'
+import { factKey } from '../../facts/fact-key.js'
 import { startFacts } from '../../facts/facts.js'
 import { rankFacts } from '../../facts/rank.js'
 import { sizeOf } from '../../lib/growing-file.js'
-import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
+import { type FactsPlace, type KeptFacts, loadFacts, saveFacts, serializeFacts } from './kept-facts.js'
 
 /** Facts of a transcript up to a size limit. */
 export interface ReadFacts {
@@ -34,7 +34,7 @@ export interface ReadFacts {
 /**
  * Most bytes that a hook reads itself, about 0.2 seconds. A background process reads longer ones.
  */
-export const READ_AT_ONCE = 16 * 1024 * 1024
+export const MAX_HOOK_READ_BYTES = 16 * 1024 * 1024
 /** Most facts in a record. A brief and a loss report name a few hundred at most. */
 const MOST_KEPT = 1_500
 
@@ -47,10 +47,10 @@ const LONGEST_ANSWER = 20_000
 const TAIL = 2 * 1024 * 1024
 
 /** Transcript readers by agent id. */
-export type Readers = Readonly<Record<string, TranscriptReader>>
+export type TranscriptReaders = Readonly<Record<string, TranscriptReader>>
 
 /** Place where a session's facts are kept between two reads, and how often they are stored. */
-export interface Keeping {
+export interface FactStorage {
   place: FactsPlace
   sessionId: string
   /** Bytes after which newly read facts are stored. Null to store none, because a caller waits. */
@@ -63,7 +63,7 @@ interface ReadLimits {
   /** Number of milliseconds to read at most. Absent for no limit. */
   withinMs?: number
   /** Facts kept from an earlier read, to continue from. Absent to start at the beginning. */
-  keeping?: Keeping | undefined
+  keeping?: FactStorage | undefined
 }
 
 const NOTHING: ReadFacts = {
@@ -76,7 +76,12 @@ const NOTHING: ReadFacts = {
   trouble: null,
 }
 
-export function readFacts(readers: Readers, agent: string, transcript: string | null, limits: ReadLimits): ReadFacts {
+export function readFacts(
+  readers: TranscriptReaders,
+  agent: string,
+  transcript: string | null,
+  limits: ReadLimits,
+): ReadFacts {
   const { bytes, withinMs, keeping } = limits
   const reader = readers[agent]
   if (transcript === null || !reader) return { ...NOTHING, trouble: 'no transcript is known' }
@@ -99,7 +104,7 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
       const every = keeping?.every ?? null
       if (every === null || reached.offset - (before?.offset ?? 0) < every) return
       const { offset: at, lines: count, state: remembered } = reached
-      const state = copyFacts({
+      const state = serializeFacts({
         offset: at,
         lines: count,
         sinceLine,
@@ -125,13 +130,17 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
 }
 
 /** Loads kept facts. Null when they include work beyond `bytes`, which came later. */
-function loadUpTo({ place, sessionId }: Keeping, transcript: string, bytes: number | undefined): KeptFacts | null {
+function loadUpTo({ place, sessionId }: FactStorage, transcript: string, bytes: number | undefined): KeptFacts | null {
   const kept = loadFacts(place, sessionId, transcript)
   return kept === null || (bytes !== undefined && kept.offset > bytes) ? null : kept
 }
 
 /** Stores facts for the next read. A failure is ignored: reading them again costs only time. */
-function keepFacts({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
+function keepFacts(
+  { place, sessionId }: FactStorage,
+  transcript: string,
+  copy: { offset: number; state: Buffer },
+): void {
   try {
     saveFacts(place, sessionId, transcript, copy.offset, copy.state)
   } catch {
@@ -164,10 +173,11 @@ function readEnd(
 const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
 
 function joinFacts(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
-  const known = new Set(end.map(keyOf))
+  const known = new Set(end.map(factKey))
   const hasRequest = end.some(({ kind }) => kind === 'request')
   const lasting = beginning.filter(
-    (fact) => !known.has(keyOf(fact)) && (LASTING.has(fact.kind) || (fact.kind === 'file' && fact.state === 'changed')),
+    (fact) =>
+      !known.has(factKey(fact)) && (LASTING.has(fact.kind) || (fact.kind === 'file' && fact.state === 'changed')),
   )
   return [...lasting.map((fact) => (hasRequest && fact.detail.last ? { ...fact, detail: {} } : fact)), ...end]
 }

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { EngineDependencies } from '../context.js'
 import { isForgotten } from '../views/session-queries.js'
 import { isHeadless } from './keep-transcript.js'
-import { bytesHeld, hasMoreConversation, isOpen } from './sweep-transcripts.js'
+import { archivedBytesOf, hasMoreConversation, mayClientRun } from './sweep-transcripts.js'
 
 /**
  * Archiving state of a transcript on the disk:
@@ -16,7 +16,7 @@ import { bytesHeld, hasMoreConversation, isOpen } from './sweep-transcripts.js'
  * - **forgotten**: the user had its data deleted.
  * - **expired**: older than a `cleanupPeriodDays` of the user, so its archive would be removed.
  */
-export type Standing = 'archived' | 'unarchived' | 'open' | 'headless' | 'off' | 'forgotten' | 'expired'
+export type ArchivingState = 'archived' | 'unarchived' | 'open' | 'headless' | 'off' | 'forgotten' | 'expired'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -27,14 +27,14 @@ export interface JudgedTranscript extends StoredTranscript {
    * First request of the session, shortened. Null when Baton knows the session or there is none.
    */
   title: string | null
-  standing: Standing
+  standing: ArchivingState
 }
 
 /**
  * Judges every transcript that clients keep, oldest first.
  * Reads files, so call the function outside of transactions.
  */
-export function judgeStored(
+export function judgeStoredTranscripts(
   deps: EngineDependencies,
   env: Record<string, string | undefined>,
   from: string | null = null,
@@ -44,7 +44,7 @@ export function judgeStored(
     .flatMap(([agent, reader]) =>
       reader.storedTranscripts(env, from).map((stored): JudgedTranscript => {
         const record = deps.store.session(stored.sessionId)
-        const isKept = !hasMoreConversation(deps, { ...stored, agent }, bytesHeld(deps, stored.sessionId))
+        const isKept = !hasMoreConversation(deps, { ...stored, agent }, archivedBytesOf(deps, stored.sessionId))
         const origin = record === null && !isKept ? reader.originOfTranscript(stored.path) : null
         const project = record?.project ?? origin?.folder ?? null
         const period = reader.cleanupPeriod(stored.path)
@@ -68,22 +68,22 @@ function standingOf(
   record: SessionRecord | null,
   project: string | null,
   headless: boolean,
-): Standing {
+): ArchivingState {
   if (record !== null && isForgotten(record)) return 'forgotten'
   if (!deps.policyOf({ agent, project, model: record?.model ?? null, seat: null }).policy.archive.enabled) return 'off'
   if (record === null) return headless ? 'headless' : 'unarchived'
   if (isHeadless(record)) return 'headless'
-  return isOpen(deps, record) ? 'open' : 'unarchived'
+  return mayClientRun(deps, record) ? 'open' : 'unarchived'
 }
 
 /** Plans the archive of one transcript. False when it holds nothing new or must not be read. */
-export function planStored(
+export function planStoredTranscripts(
   deps: EngineDependencies,
   { sessionId, agent, project, title, path, bytes }: JudgedTranscript,
 ): boolean {
   const ahead = new Map([deps.lookForArchive({ agent, transcript: path })])
   return deps.store.transaction(() => {
-    if (bytesHeld(deps, sessionId) >= bytes) return false
+    if (archivedBytesOf(deps, sessionId) >= bytes) return false
     return deps.planArchive({ sessionId, agent, project, title, trigger: 'import', transcript: path }) !== null
   }, ahead)
 }

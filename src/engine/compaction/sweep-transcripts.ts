@@ -50,7 +50,7 @@ function findUnarchived(deps: EngineDependencies): Unarchived[] {
   return deps.store.sessions({ seenSince }).flatMap((record): Unarchived[] => {
     try {
       const found = isArchivable(deps, record) ? statTranscript(deps, record, now) : null
-      const held = bytesHeld(deps, record.sessionId)
+      const held = archivedBytesOf(deps, record.sessionId)
       const { agent, transcriptPath: path } = record
       return found !== null && hasMoreConversation(deps, { agent, path: path!, bytes: found.bytes }, held)
         ? [found]
@@ -84,7 +84,7 @@ function plan(deps: EngineDependencies, { record, bytes }: Unarchived): void {
   const ahead = new Map([deps.lookForArchive({ agent, transcript })])
   deps.store.transaction(() => {
     // Another process may have planned the archive first.
-    if (bytesHeld(deps, sessionId) >= bytes) return
+    if (archivedBytesOf(deps, sessionId) >= bytes) return
     deps.planArchive({ sessionId, agent, project, trigger: 'sweep', transcript })
   }, ahead)
 }
@@ -104,12 +104,12 @@ function isArchivable(deps: EngineDependencies, record: SessionRecord): boolean 
 function statTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
   const stats = lookAtNamedFile(record.transcriptPath!, 'this-user')
   if ('refused' in stats) return null
-  if (isOpen(deps, record) && now - stats.mtimeMs < IDLE_MS) return null
+  if (mayClientRun(deps, record) && now - stats.mtimeMs < IDLE_MS) return null
   return { record, bytes: stats.size, writtenMs: stats.mtimeMs }
 }
 
 /** True while the session's client may still run. */
-export function isOpen(deps: EngineDependencies, { state, process, agent }: SessionRecord): boolean {
+export function mayClientRun(deps: EngineDependencies, { state, process, agent }: SessionRecord): boolean {
   return state !== 'ended' && (process === null || deps.agents[agent]?.alive(process) !== false)
 }
 
@@ -135,7 +135,7 @@ export function hasMoreConversation(
 }
 
 /** Returns the transcript bytes that a session's archives hold, will hold, or once held. */
-export function bytesHeld({ store }: EngineDependencies, sessionId: string): number {
+export function archivedBytesOf({ store }: EngineDependencies, sessionId: string): number {
   const held = store.archives({ sessionId }).flatMap(({ status, retryAt, parts: [main] }) => {
     const counts = status !== 'failed' || retryAt !== null
     return counts && main !== undefined ? [main.bytes] : []

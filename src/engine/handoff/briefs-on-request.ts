@@ -8,13 +8,13 @@ import { briefMaterial } from '../compaction/brief-sources.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext, SignalContext } from '../context.js'
 import { trySendToSeat } from '../messages/deliver-to-seat.js'
-import { queue } from '../messages/messages.js'
+import { queueMessage } from '../messages/messages.js'
 import { withdrawAnswers } from '../messages/ready-messages.js'
 import { knownSessionContext } from '../session-context.js'
 import { type Caller, requireRole } from './authorize-caller.js'
 import { applyEvent } from './handoff-transitions.js'
-import { isThere } from './leave-session.js'
-import { keepOwnBrief } from './make-brief.js'
+import { isClientRunning } from './leave-session.js'
+import { storeUnrequestedBrief } from './make-brief.js'
 
 /**
  * Longest brief in one message.
@@ -31,7 +31,7 @@ export function writeBriefNow(
   requireRole(deps.store, asked.caller, record)
   const material = briefMaterial({ deps, record, read: asked.read })
   return deps.store.transaction(() =>
-    keepOwnBrief(knownSessionContext(deps, asked.sessionId), material, { reason: asked.reason }),
+    storeUnrequestedBrief(knownSessionContext(deps, asked.sessionId), material, { reason: asked.reason }),
   )
 }
 
@@ -75,7 +75,7 @@ function giveBrief(
     deps.store.putBrief(given)
     const seatName = deps.store.seat(brief.seatId)?.name ?? null
     const addenda = deps.sources().keeper.lateFindings(brief)
-    queue(
+    queueMessage(
       context,
       {
         category: 'brief',
@@ -94,7 +94,7 @@ function giveBrief(
 function sessionAwaitingBrief(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
   const record = undeliveredMessages(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
   const agent = deps.agents[record?.agent ?? '']
-  return record && agent && isThere({ agent, record }) ? record : null
+  return record && agent && isClientRunning({ agent, record }) ? record : null
 }
 
 function undeliveredMessages({ store }: EngineDependencies, { briefId, givenTo }: BriefRecord): Message[] {
@@ -138,7 +138,7 @@ function refuseUnusable(context: SessionContext & Pick<SignalContext, 'enabled'>
       'Start a session in its folder, or type /clear in the session that wrote the brief.',
     )
   if (!context.enabled) throw why(`Baton is off for session ${id}.`, `Turn it on: baton on ${id}`)
-  if (!isThere(context)) throw why(`Session ${id} has ended.`, 'Name a running session: --session ID')
+  if (!isClientRunning(context)) throw why(`Session ${id} has ended.`, 'Name a running session: --session ID')
 }
 
 function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecord): HandoffRecord | null {

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from '../../lib/process-info.js'
 import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
 import type { EngineDependencies } from '../context.js'
 import { type PolicyContext, sessionContext } from '../session-context.js'
-import { applyForkResult, type ForkGiven, withForkOutcome } from './fork-brief.js'
+import { applyForkResult, type ForkResult, withForkOutcome } from './fork-brief.js'
 import { hasDriver } from './handoff-drivers.js'
 import { failHandoff, updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
@@ -94,7 +94,7 @@ export function isForkWanted(deps: EngineDependencies, self: ProcessIdentity, ha
  * If the brief cannot be stored, another process tries once more.
  * After the last try (`no more`) the handoff fails. Otherwise every check would begin another fork.
  */
-export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
+export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkResult): void {
   try {
     settleFork(deps, self, handoffId, given)
   } catch (error) {
@@ -109,7 +109,7 @@ export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoff
   }
 }
 
-function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
+function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkResult): void {
   const sessionId = deps.store.handoff(handoffId)?.sessionId
   const record = sessionId === undefined ? null : deps.store.session(sessionId)
   if (record === null) return

@@ -7,7 +7,7 @@ import { endClient } from '../signals/end-dead-clients.js'
 import { awaitedAt, hasDriver, isBeforeTyping, needsReadyDriver, needsTyping, needsWatcher } from './handoff-drivers.js'
 import { updateHandoff } from './handoff-transitions.js'
 import { isForking } from './handoffs.js'
-import { offerInstead } from './leave-session.js'
+import { tryNextWay } from './leave-session.js'
 
 /**
  * Decisions of a driver, the background process that types for handoffs.
@@ -32,7 +32,7 @@ const SETTLE_MS = 10_000
 const ANSWER_MS = 60_000
 const CLEAR = '/clear'
 
-export interface ToType {
+export interface TextToType {
   what: Typing['what']
   /** Session that the text is meant for. */
   sessionId: string
@@ -51,7 +51,7 @@ export interface DriveStep {
   do: 'ready' | 'wait' | 'give-up' | 'type'
   agent: string
   client: NonNullable<HandoffRecord['client']>
-  type: ToType | null
+  type: TextToType | null
 }
 
 /**
@@ -126,7 +126,7 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
   const handoff = ownHandoff(deps, self, handoffId)
   const record = handoff && store.session(handoff.sessionId)
   if (!record) return null
-  const step = (what: DriveStep['do'], type: ToType | null = null): DriveStep => ({
+  const step = (what: DriveStep['do'], type: TextToType | null = null): DriveStep => ({
     do: what,
     agent: record.agent,
     client: handoff.client!,
@@ -155,7 +155,12 @@ export function nextStep(deps: EngineDependencies, self: ProcessIdentity, handof
 }
 
 /** Stores the typing before the first key is pressed. False when the typing is no longer wanted. */
-export function beginTyping(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
+export function beginTyping(
+  deps: EngineDependencies,
+  self: ProcessIdentity,
+  handoffId: string,
+  type: TextToType,
+): boolean {
   return deps.store.transaction(() => {
     const still = nextStep(deps, self, handoffId)
     if (still?.do !== 'type' || still.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
@@ -222,7 +227,7 @@ export function giveUpTyping(
       const failedWays = handoff.state === 'clearing' ? [...handoff.failedWays, 'tmux' as const] : handoff.failedWays
       updateHandoff({ deps }, handoff, { failedWays })
       endClient(deps, record, [])
-    } else if (handoff.state === 'clearing') offerInstead(sessionContext(deps, agent, record), handoff, 'tmux')
+    } else if (handoff.state === 'clearing') tryNextWay(sessionContext(deps, agent, record), handoff, 'tmux')
     // The fresh session has the brief, so the user's next prompt begins the work.
     else updateHandoff({ deps }, handoff, { dueAt: null })
   })

@@ -5,13 +5,13 @@ import { briefMaterial } from '../compaction/brief-sources.js'
 import { lastLine } from '../compaction/late-findings.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { SessionContext, SignalContext } from '../context.js'
-import { queue } from '../messages/messages.js'
-import { isQuiet } from '../messages/wake-idle-session.js'
+import { queueMessage } from '../messages/messages.js'
+import { isIdle } from '../messages/wake-idle-session.js'
 import type { PolicyContext } from '../session-context.js'
 import { applyEvent, cancelHandoff, updateHandoff } from './handoff-transitions.js'
 import { cancelHandoffMessages } from './handoffs.js'
 import { leaveWhenIdle } from './leave-session.js'
-import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } from './make-brief.js'
+import { addQuestion, type BriefMaterial, coverageOf, storeGivenBrief, storeMechanicalBrief } from './make-brief.js'
 import { beginReview } from './review.js'
 
 /**
@@ -31,7 +31,7 @@ export function mayFork({ policy, record }: Pick<SignalContext, 'policy' | 'reco
   return policy.handoff.fork && record.jobId === null && record.attended === true && record.transcriptPath !== null
 }
 
-export function wantFork(
+export function requestFork(
   context: SignalContext,
   handoff: HandoffRecord,
   { reason, given, upTo }: { reason: string; given: string | null; upTo: number },
@@ -40,7 +40,7 @@ export function wantFork(
   const fork = { since: at, tries: 0, upTo, reason, outcome: null }
   if (applyEvent(context, handoff, 'fork-wanted', { draft: given, fork, stale: false }) === null) return
   const text = '[baton] The agent gave no usable brief. A fork of this session writes it now, within a few minutes.'
-  queue(
+  queueMessage(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: record.seatId, sessionId: record.sessionId },
@@ -48,7 +48,7 @@ export function wantFork(
   deps.store.afterCommit(() => deps.leaveWork('handoff'))
 }
 
-export interface ForkGiven {
+export interface ForkResult {
   /** The fork's whole answer. Null when there is none. */
   answer: string | null
   /** Reason for a missing answer, as a half sentence in Baton's own words. */
@@ -65,7 +65,7 @@ export function applyForkResult(
   context: PolicyContext,
   handoff: HandoffRecord,
   known: BriefMaterial,
-  given: ForkGiven,
+  given: ForkResult,
 ): HandoffRecord {
   const material = addQuestion(known, handoff)
   if (!context.enabled) {
@@ -88,7 +88,7 @@ export function applyForkResult(
         context,
         handoff,
         material,
-        takeBrief(context, material, { body, author: 'fork', reason: handoff.reason, coverage }),
+        storeGivenBrief(context, material, { body, author: 'fork', reason: handoff.reason, coverage }),
       )
     : fallbackBrief(context, withForkOutcome(handoff, why), material)
   cancelHandoffMessages(context, 'the brief is written')
@@ -98,7 +98,7 @@ export function applyForkResult(
 }
 
 /** Ends a fork that is no longer needed. Returns the brief to use instead of the fork's. */
-export function withoutFork(
+export function endUnneededFork(
   context: SessionContext & { read: ReadFacts | null },
   handoff: HandoffRecord,
   why: string,
@@ -120,8 +120,8 @@ function fallbackBrief(context: SessionContext, handoff: HandoffRecord, material
   const reason = `${handoff.fork!.reason} A fork of the session gave no usable brief either: ${handoff.fork!.outcome}.`
   const brief =
     handoff.draft === null
-      ? writeBrief(context, material, { reason, lastAnswer: null })
-      : takeBrief(context, material, { body: handoff.draft, author: 'agent', reason: handoff.reason })
+      ? storeMechanicalBrief(context, material, { reason, lastAnswer: null })
+      : storeGivenBrief(context, material, { body: handoff.draft, author: 'agent', reason: handoff.reason })
   return { handoff: markStaleIfWorking(context, withBrief(context, handoff, brief, material)), brief }
 }
 
@@ -135,7 +135,7 @@ function withFork(context: SessionContext, handoff: HandoffRecord, material: Bri
 
 /** Marks the brief as stale if a turn is running. */
 function markStaleIfWorking(context: SessionContext, handoff: HandoffRecord): HandoffRecord {
-  return updateHandoff(context, handoff, { stale: handoff.stale === true || !isQuiet(context) })
+  return updateHandoff(context, handoff, { stale: handoff.stale === true || !isIdle(context) })
 }
 
 export function withBrief(

@@ -9,9 +9,9 @@ import { briefMaterial } from '../compaction/brief-sources.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { lastLine } from '../compaction/late-findings.js'
 import type { SignalContext } from '../context.js'
-import { cancelStale, isAboutSession, queue } from '../messages/messages.js'
+import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
 import type { PolicyContext } from '../session-context.js'
-import { mayFork, wantFork, withBrief, withForkOutcome, withoutFork } from './fork-brief.js'
+import { endUnneededFork, mayFork, requestFork, withBrief, withForkOutcome } from './fork-brief.js'
 import {
   applyEvent,
   arriveHandoff,
@@ -21,9 +21,9 @@ import {
   type HandoffRequest,
   updateHandoff,
 } from './handoff-transitions.js'
-import { cancelHandoffMessages, isForking, isToLeave, openHandoff, withdraw } from './handoffs.js'
-import { BY_NEXT_START, leaveSession, startDriverEarly, waitForNextStart } from './leave-session.js'
-import { addQuestion, type BriefMaterial, coverageOf, takeBrief, writeBrief } from './make-brief.js'
+import { cancelHandoffMessages, isForking, isSessionToClear, openHandoff, withdrawClearOrder } from './handoffs.js'
+import { leaveSession, STARTED_BY_USER, startDriverEarly, waitForNextStart } from './leave-session.js'
+import { addQuestion, type BriefMaterial, coverageOf, storeGivenBrief, storeMechanicalBrief } from './make-brief.js'
 import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
 /**
@@ -44,7 +44,7 @@ import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js
 /** Begins a handoff and asks the agent for its brief. */
 export function askForBrief(context: SignalContext, asked: HandoffRequest): HandoffRecord {
   const handoff = beginHandoff(context, asked)
-  queue(
+  queueMessage(
     context,
     {
       category: 'handoff',
@@ -76,7 +76,7 @@ export function blockAndHandOver(context: SignalContext): void {
     useBrief(
       context,
       handoff,
-      writeBrief(context, material, { reason: 'The context was full.', lastAnswer: null }),
+      storeMechanicalBrief(context, material, { reason: 'The context was full.', lastAnswer: null }),
       material,
     )
   }
@@ -113,11 +113,11 @@ const ASKED_BY: Partial<Record<HandoffRecord['cause'], string>> = {
 export function reconsiderHandoff(context: SignalContext): void {
   const { deps, record } = context
   const handoff = openHandoff(context)
-  if (handoff === null || !isToLeave(context, handoff)) return
+  if (handoff === null || !isSessionToClear(context, handoff)) return
   const given = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
   if (given !== null && isApproved(given)) return
   // The client has begun to clear the session, which cannot be stopped.
-  if (handoff.state === 'clearing' && !withdraw(context, handoff)) return
+  if (handoff.state === 'clearing' && !withdrawClearOrder(context, handoff)) return
   const isAsked = handoff.state === 'requested' && !cancelUndelivered(context, 'the conversation was compacted')
   cancelHandoff(context, handoff, 'the conversation was compacted', 'conversation-compacted')
   // The token count makes this text differ from that of an earlier cycle.
@@ -131,7 +131,7 @@ export function reconsiderHandoff(context: SignalContext): void {
     who === undefined
       ? '[baton] The compaction cancelled the handoff. The levels decide again in the new cycle.'
       : `[baton] The compaction cancelled the handoff that ${who} asked for. To ask again: /handoff`
-  queue(
+  queueMessage(
     context,
     { category: 'compaction', mode: 'important', agent_text: agent, user_text: user },
     { seatId: record.seatId, sessionId: record.sessionId },
@@ -139,7 +139,7 @@ export function reconsiderHandoff(context: SignalContext): void {
   if (handoff.cause !== 'parent' || !context.parentSeatId) return
   const id = record.sessionId.slice(0, 8)
   const text = `[baton] The handoff that you asked session ${id} for was cancelled, because the session was compacted.`
-  queue(
+  queueMessage(
     context,
     { category: 'compaction', mode: 'sequential', agent_text: text, user_text: null },
     { seatId: context.parentSeatId, sessionId: null },
@@ -218,8 +218,8 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   if (deps.sources().keeper.read(before)?.includes(body.trim())) return false
   const material = addQuestion(briefMaterial(context), handoff)
   const coverage = coverageOf(context, material, body)
-  if (isWorse(context, before, coverage) || !withdraw(context, handoff)) return false
-  const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason, coverage })
+  if (isWorse(context, before, coverage) || !withdrawClearOrder(context, handoff)) return false
+  const brief = storeGivenBrief(context, material, { body, author: 'agent', reason: handoff.reason, coverage })
   deps.store.putBrief({ ...before, status: 'superseded' })
   cancelHandoffMessages(context, 'a better brief replaced it')
   useBrief(context, handoff, brief, material)
@@ -237,7 +237,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
   const body = findBrief(context.signal.lastAnswer ?? '')
   if (body === null) return
   const material = addQuestion(briefMaterial(context), handoff)
-  const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
+  const brief = storeGivenBrief(context, material, { body, author: 'agent', reason: handoff.reason })
   useBrief(context, withForkOutcome(handoff, 'the agent gave one itself'), brief, material)
 }
 
@@ -269,7 +269,7 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   })
   if (step !== 'ask' && step !== 'ask-again') keepTranscript(context, 'handoff', 'handoff')
   const taken = (text: string): BriefRecord =>
-    takeBrief(context, material, {
+    storeGivenBrief(context, material, {
       body: text,
       author: 'agent',
       reason: handoff.reason,
@@ -281,7 +281,7 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
     ? 'The agent was asked for a brief and gave none.'
     : 'The context was full before the agent could be asked.'
   if ((step === 'write' || step === 'take-draft' || isPoor) && mayFork(context))
-    wantFork(context, handoff, {
+    requestFork(context, handoff, {
       reason: unwritten,
       given: step === 'take' ? body : handoff.draft,
       upTo: lastLine(material.facts),
@@ -291,7 +291,10 @@ function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
   else if (step === 'ask-again')
     askAgain(context, handoff, requestText({ seatName: context.seatName, missing: coverage!.missing }), body)
   else if (step === 'write') {
-    const written = writeBrief(context, material, { reason: unwritten, lastAnswer: signal.lastAnswer ?? null })
+    const written = storeMechanicalBrief(context, material, {
+      reason: unwritten,
+      lastAnswer: signal.lastAnswer ?? null,
+    })
     useBrief(context, handoff, written, material)
   } else useBrief(context, handoff, taken(step === 'take' ? body! : handoff.draft!), material)
 }
@@ -307,7 +310,7 @@ function askAgain(context: SignalContext, handoff: HandoffRecord, text: string, 
   if (asked === null) return
   if (context.isAwaited) context.insistence = text
   else
-    queue(
+    queueMessage(
       context,
       { category: 'handoff', mode: 'urgent', agent_text: text, user_text: null },
       { seatId: record.seatId, sessionId: record.sessionId },
@@ -337,7 +340,7 @@ export function followHandoff(context: SignalContext): void {
   const handoff = open === null ? null : dropAnsweredQuestion(context, open)
   if (
     handoff &&
-    isToLeave(context, handoff) &&
+    isSessionToClear(context, handoff) &&
     CONTINUES_TURN.has(signal.kind) &&
     (READY.has(handoff.state) || isForking(handoff))
   )
@@ -357,26 +360,26 @@ export function stopAsking(context: SignalContext): void {
 function dropAnsweredQuestion(context: SignalContext, handoff: HandoffRecord): HandoffRecord {
   const { signal } = context
   const isAnswer = signal.kind === 'prompt' && !signal.prompt?.trimStart().startsWith('[baton]')
-  if (!handoff.question || !isAnswer || !isToLeave(context, handoff)) return handoff
+  if (!handoff.question || !isAnswer || !isSessionToClear(context, handoff)) return handoff
   return updateHandoff(context, handoff, { question: null })
 }
 
 /** Uses the agent's brief although its coverage is too low: completed, it is better than none. */
 function keepDraft(context: PolicyContext, handoff: HandoffRecord, body: string): void {
   const material = addQuestion(briefMaterial({ ...context, read: null }), handoff)
-  const brief = takeBrief(context, material, { body, author: 'agent', reason: handoff.reason })
+  const brief = storeGivenBrief(context, material, { body, author: 'agent', reason: handoff.reason })
   reviewOrWait(context, withBrief(context, handoff, brief, material), brief)
 }
 
 /** Opens the configured review even though the session has ended. */
 function reviewOrWait(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
-  if (!beginReview(context, handoff, brief)) applyEvent(context, handoff, 'session-ended', BY_NEXT_START)
+  if (!beginReview(context, handoff, brief)) applyEvent(context, handoff, 'session-ended', STARTED_BY_USER)
 }
 
 /** Finishes a brief whose fork still runs, because the next start must not wait for it. */
 function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void {
   try {
-    const ready = withoutFork({ ...context, read: null }, handoff, 'the session ended before the fork answered')
+    const ready = endUnneededFork({ ...context, read: null }, handoff, 'the session ended before the fork answered')
     reviewOrWait(context, ready.handoff, ready.brief)
   } catch (error) {
     if (!(error instanceof KeyTrouble)) throw error
@@ -408,7 +411,7 @@ function endOldSession(context: PolicyContext): void {
   // An open review still ends by time or by the user.
   else if (handoff.state === 'review') return
   else if (handoff.way !== 'start') {
-    withdraw(context, handoff)
-    applyEvent(context, handoff, 'session-ended', BY_NEXT_START)
+    withdrawClearOrder(context, handoff)
+    applyEvent(context, handoff, 'session-ended', STARTED_BY_USER)
   }
 }

@@ -8,7 +8,7 @@ import { said, type TestApp, type TestSession, testApp, testSession } from '../.
 import { readFacts } from '../compaction/read-facts.js'
 import {
   approveBrief,
-  checkText,
+  checkCoverageOf,
   dropBrief,
   dropHandoff,
   offerBrief,
@@ -411,7 +411,7 @@ describe('a review', () => {
 
 test('a check compares any text with a session and changes nothing', () => {
   const before = snapshot()
-  const score = (body: string) => checkText(deps(), { sessionId: s.id, body, read: read() }).score
+  const score = (body: string) => checkCoverageOf(deps(), { sessionId: s.id, body, read: read() }).score
   expect(score(WHOLE)).toBe(1)
   expect(score(THIN)).toBeLessThan(0.5)
   expect(snapshot()).toEqual(before)

@@ -5,14 +5,14 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { closingQuestion } from '../../facts/questions.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { guardHandoff } from '../../policy/guards.js'
-import { readForBrief } from '../compaction/around-compaction.js'
+import { readFactsForBrief } from '../compaction/around-compaction.js'
 import { briefMaterial } from '../compaction/brief-sources.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { recentHandoffs } from '../messages/level-warnings.js'
-import { queue } from '../messages/messages.js'
+import { queueMessage } from '../messages/messages.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
-import { isQuiet } from '../messages/wake-idle-session.js'
+import { isIdle } from '../messages/wake-idle-session.js'
 import { knownSessionContext, type PolicyContext } from '../session-context.js'
 import { admitReviewer, type Caller, type Role, requireRole } from './authorize-caller.js'
 import { refuseAwaited } from './briefs-on-request.js'
@@ -25,10 +25,10 @@ import {
   type HandoffRequest,
   updateHandoff,
 } from './handoff-transitions.js'
-import { cancelHandoffMessages, handoffsHere, withdraw } from './handoffs.js'
-import { isThere, leaveWhenIdle } from './leave-session.js'
-import { type BriefMaterial, coverageOf, takeBrief } from './make-brief.js'
-import { beginReview, continueApproved, holdReview, reopenedUntil } from './review.js'
+import { cancelHandoffMessages, handoffsHere, withdrawClearOrder } from './handoffs.js'
+import { isClientRunning, leaveWhenIdle } from './leave-session.js'
+import { type BriefMaterial, coverageOf, storeGivenBrief } from './make-brief.js'
+import { beginReview, continueApproved, extendReview, reopenedReviewEnd } from './review.js'
 
 /**
  * Handoff commands of users and agents, which need no signal of the session.
@@ -36,7 +36,7 @@ import { beginReview, continueApproved, holdReview, reopenedUntil } from './revi
  * An idle session is told or cleared at once, a working one at its next signal (`hand-over.ts`).
  */
 
-export interface Offered {
+export interface OfferedBrief {
   brief: BriefRecord
   handoff: HandoffRecord
 }
@@ -48,7 +48,7 @@ export interface Offered {
 export function offerBrief(
   deps: EngineDependencies,
   asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
-): Offered {
+): OfferedBrief {
   const role = requireRole(deps.store, asked.caller, knownSessionContext(deps, asked.sessionId).record)
   const material = materialOf(deps, asked.sessionId, asked.read)
   return deps.store.transaction(() => {
@@ -66,7 +66,7 @@ export function offerBrief(
       author: role === 'user' ? ('user' as const) : ('agent' as const),
       reason: asked.reason,
     }
-    const brief = withoutUnreadCoverage(context, takeBrief(context, material, given), asked.read)
+    const brief = withoutUnreadCoverage(context, storeGivenBrief(context, material, given), asked.read)
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted
       ? applyToRequest(context, wanted, role, asked.reason)
@@ -74,13 +74,13 @@ export function offerBrief(
     const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
     // A running turn continues after the brief.
     // Its later work is added when the session is cleared.
-    const stale = isThere(context) && (role === 'agent' || !isQuiet(context))
+    const stale = isClientRunning(context) && (role === 'agent' || !isIdle(context))
     const checked = updateHandoff(context, ready, { stale })
     for (const id of replaced) supersede(deps, id)
     deps.store.putSession(record)
     if (beginReview(context, checked, brief)) return current(deps, { brief, handoff: checked })
     // An agent that gives its own brief has a turn to end first.
-    return { brief, handoff: role === 'agent' && isThere(context) ? checked : leaveWhenIdle(context, checked) }
+    return { brief, handoff: role === 'agent' && isClientRunning(context) ? checked : leaveWhenIdle(context, checked) }
   })
 }
 
@@ -90,7 +90,7 @@ export function requestBrief(
   asked: { sessionId: string; caller: Caller; reason: string | null },
 ): HandoffRecord {
   // Read the facts before the store is locked. An idle session may wait for the user's answer.
-  const idle = isQuiet(knownSessionContext(deps, asked.sessionId)) ? readForBrief(deps, asked.sessionId) : null
+  const idle = isIdle(knownSessionContext(deps, asked.sessionId)) ? readFactsForBrief(deps, asked.sessionId) : null
   const question = closingQuestion(idle?.lastAnswer ?? '')
   return deps.store.transaction(() => {
     const context = knownSessionContext(deps, asked.sessionId)
@@ -98,7 +98,7 @@ export function requestBrief(
     const role = requireRole(deps.store, asked.caller, record)
     refuseLeft(context, 'baton handoffs request')
     refuseOff(context)
-    if (!isThere(context))
+    if (!isClientRunning(context))
       throw new BatonError(
         `Session ${record.sessionId.slice(0, 8)} has ended, so its agent cannot write a brief.`,
         'Give a brief for it yourself: baton handoff <file> --session ID.',
@@ -111,7 +111,7 @@ export function requestBrief(
     const handoff = beginHandoff(context, causeOf(role, asked.reason))
     const seatName = deps.store.seat(record.seatId)?.name ?? null
     const why = asked.reason === null ? '' : `\n\nReason: ${toOneLine(asked.reason, 500)}`
-    queue(
+    queueMessage(
       context,
       { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
       { seatId: record.seatId, sessionId: record.sessionId },
@@ -172,10 +172,10 @@ const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
 }
 
 /** Approves a brief under review. */
-export function approveBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): Offered {
+export function approveBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): OfferedBrief {
   // Read the facts before the store is locked. A stale brief is completed from the transcript.
   const waits = handoffOf(deps, deps.store.brief(asked.briefId)!)
-  const read = waits?.state === 'review' && waits.stale ? readForBrief(deps, waits.sessionId) : null
+  const read = waits?.state === 'review' && waits.stale ? readFactsForBrief(deps, waits.sessionId) : null
   return deps.store.transaction(() => {
     const brief = deps.store.brief(asked.briefId)!
     const context = Object.assign(knownSessionContext(deps, brief.sessionId), { read })
@@ -216,7 +216,7 @@ export function reviseBrief(
     const coverage = coverageOf(context, material, asked.body)
     const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
     const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
-    const kept = withoutUnreadCoverage(context, { ...takeBrief(context, material, given), coverage }, asked.read)
+    const kept = withoutUnreadCoverage(context, { ...storeGivenBrief(context, material, given), coverage }, asked.read)
     const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
     const brief: BriefRecord = { ...kept, status }
     deps.store.putBrief(brief)
@@ -224,7 +224,7 @@ export function reviseBrief(
     if (!handoff) return { brief, handoff }
     const { briefId } = brief
     if (handoff.state === 'review') {
-      const change = { briefId, dueAt: reopenedUntil(context, handoff) }
+      const change = { briefId, dueAt: reopenedReviewEnd(context, handoff) }
       return { brief, handoff: applyEvent(context, handoff, 'brief-edited', change) ?? handoff }
     }
     // The order to clear names its brief, so the order with the replaced brief was withdrawn.
@@ -237,7 +237,7 @@ export function beginEditing(deps: EngineDependencies, briefId: string): void {
   deps.store.transaction(() => {
     const brief = deps.store.brief(briefId)!
     const handoff = handoffOf(deps, brief)
-    if (handoff) holdReview(knownSessionContext(deps, handoff.sessionId), handoff)
+    if (handoff) extendReview(knownSessionContext(deps, handoff.sessionId), handoff)
   })
 }
 
@@ -246,7 +246,9 @@ export function endEditing(deps: EngineDependencies, briefId: string): void {
   deps.store.transaction(() => {
     const handoff = handoffOf(deps, deps.store.brief(briefId)!)
     if (handoff?.state !== 'review') return
-    updateHandoff({ deps }, handoff, { dueAt: reopenedUntil(knownSessionContext(deps, handoff.sessionId), handoff) })
+    updateHandoff({ deps }, handoff, {
+      dueAt: reopenedReviewEnd(knownSessionContext(deps, handoff.sessionId), handoff),
+    })
   })
 }
 
@@ -254,7 +256,7 @@ export function endEditing(deps: EngineDependencies, briefId: string): void {
  * Returns how much of a session a text covers. Changes nothing.
  * The caller ensures that the transcript can be read.
  */
-export function checkText(
+export function checkCoverageOf(
   deps: EngineDependencies,
   asked: { sessionId: string; body: string; read: ReadFacts },
 ): Coverage {
@@ -308,7 +310,7 @@ function finishEarlier(context: PolicyContext, open: readonly HandoffRecord[]): 
  */
 function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
   if (handoff.state !== 'clearing') return
-  if (withdraw(context, handoff)) return
+  if (withdrawClearOrder(context, handoff)) return
   throw new BatonError(
     `Session ${handoff.sessionId.slice(0, 8)} is being cleared now.`,
     'Its brief goes to the fresh session. baton status shows that session in a moment.',
@@ -382,7 +384,7 @@ function supersede(deps: EngineDependencies, briefId: string): void {
 }
 
 /** Returns brief and handoff as stored now. */
-function current({ store }: EngineDependencies, { brief, handoff }: Offered): Offered {
+function current({ store }: EngineDependencies, { brief, handoff }: OfferedBrief): OfferedBrief {
   return { brief: store.brief(brief.briefId)!, handoff: store.handoff(handoff.handoffId)! }
 }
 

@@ -1,8 +1,8 @@
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { SignalContext } from '../context.js'
 import { rareWork } from '../load-rare-work.js'
-import { queue } from '../messages/messages.js'
-import { isToLeave, mayHandOver, openHandoff } from './handoffs.js'
+import { queueMessage } from '../messages/messages.js'
+import { isSessionToClear, mayHandOver, openHandoff } from './handoffs.js'
 
 /** True when a compaction may be blocked: only if a handoff can follow, and never a manual one. */
 function mayBlock(context: SignalContext): boolean {
@@ -23,7 +23,7 @@ function mayBlock(context: SignalContext): boolean {
 function canLeaveWithoutUser(context: SignalContext, handoff: HandoffRecord | null): boolean {
   if (handoff === null || handoff.offered) return true
   const { state, failedWays, dueAt } = handoff
-  if (!isToLeave(context, handoff) || (state === 'review' && dueAt === null)) return false
+  if (!isSessionToClear(context, handoff) || (state === 'review' && dueAt === null)) return false
   return state === 'clearing' || !failedWays.includes('mod')
 }
 
@@ -43,12 +43,16 @@ function typedRequest(context: SignalContext): { words: string } | null {
   // A stored request would take effect whenever Baton is switched on again.
   const command = `baton on ${sessionId.slice(0, 8)}`
   const text = `[baton] Baton is off for this session · turn it on: ${command} · then repeat /handoff`
-  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+  queueMessage(
+    context,
+    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId, sessionId },
+  )
   return null
 }
 
 /** Moves the session's handoff on by one signal. */
-export function moveHandoffs(context: SignalContext): void {
+export function advanceHandoffs(context: SignalContext): void {
   const { signal, deps } = context
   if (signal.subagent || context.record.jobId !== null) return
   if (signal.command) context.veto = rareWork(deps).answerCommand(context, signal.command)
@@ -60,7 +64,7 @@ export function moveHandoffs(context: SignalContext): void {
   rare.followHandoff(context)
   if (typed !== null) rare.applyTypedHandoff(context, typed)
   const open = openHandoff(context)
-  if (open !== null && isToLeave(context, open) && signal.kind !== 'session-end') rare.checkOrder(context, open)
+  if (open !== null && isSessionToClear(context, open) && signal.kind !== 'session-end') rare.checkOrder(context, open)
   if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') rare.handOverAtTurnEnd(context)
   if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.handOverAtSessionEnd(context)
 }

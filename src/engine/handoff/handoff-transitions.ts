@@ -1,7 +1,14 @@
 import type { BriefStatus } from '../../contract/records/brief.js'
 import type { HandoffCause, HandoffRecord, HandoffState } from '../../contract/records/handoff.js'
 import { emit, type SessionContext } from '../context.js'
-import { cancelHandoffMessages, fieldsOf, handoffsHere, isToLeave, openHandoff, withdraw } from './handoffs.js'
+import {
+  cancelHandoffMessages,
+  handoffEventFields,
+  handoffsHere,
+  isSessionToClear,
+  openHandoff,
+  withdrawClearOrder,
+} from './handoffs.js'
 
 /**
  * The state machine of a handoff.
@@ -65,18 +72,26 @@ const EFFECTS = {
   'cancel messages': ({ context, moved }: Step) => cancelHandoffMessages(context, moved.trouble ?? ''),
   'emit handoff_requested': ({ context, moved }: Step) => emitRequested(context, moved),
   'emit handoff_started': ({ context, moved }: Step) =>
-    emit(context, 'handoff_started', { ...idsOf(moved), way: moved.way, ...fieldsOf(moved) }),
+    emit(context, 'handoff_started', { ...idsOf(moved), way: moved.way, ...handoffEventFields(moved) }),
   'emit handoff_completed': ({ context, moved }: Step) =>
     emit(context, 'handoff_completed', {
       handoff_id: moved.handoffId,
       brief_id: moved.briefId,
       way: moved.way,
-      ...fieldsOf(moved),
+      ...handoffEventFields(moved),
     }),
   'emit handoff_cancelled': ({ context, moved }: Step) =>
-    emit(context, 'handoff_cancelled', { ...fieldsOf(moved), handoff_id: moved.handoffId, reason: moved.trouble }),
+    emit(context, 'handoff_cancelled', {
+      ...handoffEventFields(moved),
+      handoff_id: moved.handoffId,
+      reason: moved.trouble,
+    }),
   'emit handoff_failed': ({ context, moved }: Step) =>
-    emit(context, 'handoff_failed', { ...fieldsOf(moved), handoff_id: moved.handoffId, reason: moved.trouble }),
+    emit(context, 'handoff_failed', {
+      ...handoffEventFields(moved),
+      handoff_id: moved.handoffId,
+      reason: moved.trouble,
+    }),
 }
 type HandoffEffect = keyof typeof EFFECTS
 
@@ -250,15 +265,15 @@ export function cancelHandoff(
   why: string,
   event: 'handoff-cancelled' | 'conversation-compacted' = 'handoff-cancelled',
 ): void {
-  withdraw(context, handoff)
+  withdrawClearOrder(context, handoff)
   applyEvent(context, handoff, event, { trouble: why })
 }
 
 /** Cancels this session's handoff, unless the client has begun to clear the session. */
 export function stopHandoff(context: SessionContext, why: string): void {
   const handoff = openHandoff(context)
-  if (handoff === null || !isToLeave(context, handoff)) return
-  if (handoff.state !== 'clearing' || withdraw(context, handoff)) cancelHandoff(context, handoff, why)
+  if (handoff === null || !isSessionToClear(context, handoff)) return
+  if (handoff.state !== 'clearing' || withdrawClearOrder(context, handoff)) cancelHandoff(context, handoff, why)
 }
 
 export function failHandoff(context: SessionContext, handoff: HandoffRecord, why: string): void {

@@ -56,7 +56,7 @@ export function isForking({ state, fork }: HandoffRecord): boolean {
 }
 
 /** True for the session that the handoff will clear, while no fresh one has begun. */
-export function isToLeave(
+export function isSessionToClear(
   { record }: Pick<SessionContext, 'record'>,
   { sessionId, newSessionId }: HandoffRecord,
 ): boolean {
@@ -74,7 +74,10 @@ export function cancelHandoffMessages(context: SessionContext, why: string): voi
  * Typing that has not begun needs no withdrawal, because it ends with the handoff's state.
  * The typing process checks that state in one transaction (`beginTyping`).
  */
-export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, handoff: HandoffRecord): boolean {
+export function withdrawClearOrder(
+  { deps, record }: Pick<SessionContext, 'deps' | 'record'>,
+  handoff: HandoffRecord,
+): boolean {
   if (handoff.way === 'tmux') return handoff.state !== 'clearing' || !handoff.typing
   const agent = deps.agents[record.agent]
   if (handoff.orderId === null || !agent?.withdraw) return true
@@ -87,7 +90,7 @@ export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record
 }
 
 /** Returns the fields that the events of a handoff report. */
-export function fieldsOf(handoff: HandoffRecord): HandoffFields {
+export function handoffEventFields(handoff: HandoffRecord): HandoffFields {
   const { usedTokens, windowTokens } = handoff
   return {
     agentName: null,

@@ -7,9 +7,9 @@ import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { trySendToSeat } from '../messages/deliver-to-seat.js'
-import { queue } from '../messages/messages.js'
+import { queueMessage } from '../messages/messages.js'
 import { sessionContext } from '../session-context.js'
-import { keepOwnBrief } from './make-brief.js'
+import { storeUnrequestedBrief } from './make-brief.js'
 
 /** Milliseconds for which writing a brief is tried again when it fails, as on a full disk. */
 const TRY_MS = 24 * 3_600_000
@@ -50,7 +50,7 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     deps.store.putSession({ ...now, briefWanted: null })
     const context = sessionContext(deps, agent, now)
     if (now.state !== 'ended' || hasBrief(context) || !isWorthBrief(read)) return []
-    const brief = keepOwnBrief(context, material, { reason: REASONS[why] })
+    const brief = storeUnrequestedBrief(context, material, { reason: REASONS[why] })
     if (why === 'gone') told = offer(deps, now, brief, context.events)
     return context.events
   })
@@ -109,7 +109,7 @@ function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord
   const commands = `continue from its brief: baton handoffs use ${id} · read it: baton handoffs show ${id}`
   const text = `[baton] ${cause} · ${commands}`
   const context = sessionContext(deps, agent, next, events)
-  queue(
+  queueMessage(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: next.seatId, sessionId: next.sessionId },

@@ -3,20 +3,20 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord, HandoffWay } from '../../contract/records/handoff.js'
 import { addLateFindings } from '../compaction/late-findings.js'
 import type { SessionContext, SignalContext } from '../context.js'
-import { queue } from '../messages/messages.js'
-import { isQuiet, QUIET_MS } from '../messages/wake-idle-session.js'
+import { queueMessage } from '../messages/messages.js'
+import { IDLE_SILENCE_MS, isIdle } from '../messages/wake-idle-session.js'
 import type { PolicyContext } from '../session-context.js'
 import { hasDriver } from './handoff-drivers.js'
 import { applyEvent, failHandoff, updateHandoff } from './handoff-transitions.js'
-import { ORDER_MS, SETTLE_MS } from './missed-orders.js'
+import { ORDER_LIFETIME_MS, ORDER_RESULT_MS } from './missed-orders.js'
 
 type NamedContext = SessionContext & Pick<SignalContext, 'seatName'>
 
 /** Milliseconds until a check whether the typing process still runs. */
-export const LOOK_MS = 2 * 60_000
+export const DRIVER_CHECK_MS = 2 * 60_000
 
 /** Fields of a handoff whose fresh session the user begins, with a /clear or the next start. */
-export const BY_NEXT_START = { way: 'start', orderId: null } as const
+export const STARTED_BY_USER = { way: 'start', orderId: null } as const
 
 /**
  * Leaves the session for a fresh one by the best available way.
@@ -37,7 +37,7 @@ export function leaveSession(context: PolicyContext, asked: HandoffRecord): void
 }
 
 /** True while the session's client still runs, as far as known. */
-export function isThere({ agent, record }: Pick<SessionContext, 'agent' | 'record'>): boolean {
+export function isClientRunning({ agent, record }: Pick<SessionContext, 'agent' | 'record'>): boolean {
   return record.state !== 'ended' && (record.process === null || agent.alive(record.process))
 }
 
@@ -46,12 +46,12 @@ export function isThere({ agent, record }: Pick<SessionContext, 'agent' | 'recor
  * If the session has ended, the brief waits for the next start.
  */
 export function leaveWhenIdle(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
-  if (!isThere(context)) return applyEvent(context, handoff, 'session-ended', BY_NEXT_START) ?? handoff
+  if (!isClientRunning(context)) return applyEvent(context, handoff, 'session-ended', STARTED_BY_USER) ?? handoff
   const ready = applyEvent(context, handoff, 'brief-released', { way: null, orderId: null })
   if (ready === null || context.record.jobId !== null) return ready ?? handoff
-  if (!isQuiet(context)) {
+  if (!isIdle(context)) {
     // No event reports that the user interrupted a turn or that the client aborted it.
-    const waits = updateHandoff(context, ready, { dueAt: later(context, QUIET_MS) })
+    const waits = updateHandoff(context, ready, { dueAt: later(context, IDLE_SILENCE_MS) })
     context.deps.store.afterCommit(() => context.deps.leaveWork('handoff'))
     return waits
   }
@@ -61,7 +61,7 @@ export function leaveWhenIdle(context: PolicyContext, handoff: HandoffRecord): H
 
 function order(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   const orderId = `order_${context.deps.newId()}`
-  const dueAt = later(context, ORDER_MS + SETTLE_MS)
+  const dueAt = later(context, ORDER_LIFETIME_MS + ORDER_RESULT_MS)
   const ordered = applyEvent(context, handoff, 'clear-ordered', { way: 'mod', orderId, dueAt })
   if (ordered !== null) giveOrder(context, ordered, brief)
 }
@@ -70,7 +70,7 @@ function order(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecor
  * Gives the plugin module an order again. `same`: it was never delivered or its time was too short.
  * An order with the same id is executed only once, however often it is given.
  */
-export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which: 'same' | 'another'): void {
+export function repeatOrder(context: PolicyContext, handoff: HandoffRecord, which: 'same' | 'another'): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) {
     failHandoff(context, handoff, 'its brief is missing')
@@ -79,7 +79,7 @@ export function orderAgain(context: PolicyContext, handoff: HandoffRecord, which
   const hasTime = which === 'same' && handoff.dueAt !== null && handoff.dueAt > context.at
   const again = updateHandoff(context, handoff, {
     orderId: which === 'same' ? handoff.orderId : `order_${context.deps.newId()}`,
-    dueAt: hasTime ? handoff.dueAt : later(context, ORDER_MS + SETTLE_MS),
+    dueAt: hasTime ? handoff.dueAt : later(context, ORDER_LIFETIME_MS + ORDER_RESULT_MS),
   })
   giveOrder(context, again, brief)
 }
@@ -92,7 +92,7 @@ function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: Ha
   const { sessionId: session, unattended } = handoff
   const orderId = handoff.orderId!
   const prompt = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName, question: handoff.question })
-  const until = Date.parse(handoff.dueAt!) - SETTLE_MS
+  const until = Date.parse(handoff.dueAt!) - ORDER_RESULT_MS
   const limit = unattended ? { perHour: policy.guards.maxUnattendedPerHour } : {}
   deps.store.afterCommit(() => {
     agent.order!(deps.liveDir, { format: 1, orderId, session, do: 'hand-off', prompt, until, ...limit })
@@ -117,7 +117,7 @@ function typeOrOffer(context: NamedContext, handoff: HandoffRecord, brief: Brief
   const ordered = applyEvent(context, handoff, 'clear-ordered', {
     way: 'tmux',
     orderId: `order_${deps.newId()}`,
-    dueAt: later(context, LOOK_MS),
+    dueAt: later(context, DRIVER_CHECK_MS),
     driver,
     typing: null,
   })
@@ -140,11 +140,11 @@ export function startDriverEarly(context: SignalContext): Pick<HandoffRecord, 'c
 /** Leaves the clear to the user and tells them that the brief is ready. */
 function offer(context: NamedContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (handoff.state === 'waiting' && handoff.way === 'start') return
-  if (applyEvent(context, handoff, 'clear-left-to-user', BY_NEXT_START) === null) return
+  if (applyEvent(context, handoff, 'clear-left-to-user', STARTED_BY_USER) === null) return
   const id = brief.briefId
   const commands = `continue in a fresh session: /clear · drop it: baton handoffs cancel ${id}`
   const text = `[baton] The brief ${id} is ready · ${commands}`
-  queue(
+  queueMessage(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: context.record.seatId, sessionId: context.record.sessionId },
@@ -168,7 +168,7 @@ export function typeFirstPrompt(context: SignalContext, handoff: HandoffRecord):
 }
 
 /** Tries the next way to a fresh session after one failed. */
-export function offerInstead(context: NamedContext, handoff: HandoffRecord, failed: HandoffWay): void {
+export function tryNextWay(context: NamedContext, handoff: HandoffRecord, failed: HandoffWay): void {
   const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
   if (brief === null) failHandoff(context, handoff, 'its brief is missing')
   else typeOrOffer(context, { ...handoff, failedWays: [...handoff.failedWays, failed] }, brief)
@@ -176,7 +176,7 @@ export function offerInstead(context: NamedContext, handoff: HandoffRecord, fail
 
 /** Makes the brief wait for the next start when the fresh session ended before its first prompt. */
 export function waitForNextStart(context: SessionContext, handoff: HandoffRecord): void {
-  applyEvent(context, handoff, 'fresh-session-lost', { ...BY_NEXT_START, newSessionId: null })
+  applyEvent(context, handoff, 'fresh-session-lost', { ...STARTED_BY_USER, newSessionId: null })
 }
 
 const later = ({ at }: SessionContext, ms: number): string => new Date(Date.parse(at) + ms).toISOString()

@@ -6,9 +6,9 @@ import { lastingFacts, usersFacts } from '../../briefs/needed-facts.js'
 import type { Fact } from '../../contract/fact.js'
 import type { BriefAuthor, BriefOrigin, BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
-import { keyOf } from '../../facts/fact-key.js'
+import { factKey } from '../../facts/fact-key.js'
 import { questionsOf } from '../../facts/questions.js'
-import { handedFacts } from '../compaction/handed-facts.js'
+import { factsOfGivenBriefs } from '../compaction/handed-facts.js'
 import type { SessionContext } from '../context.js'
 
 /** The facts and other sources of a brief, without its text. */
@@ -29,10 +29,10 @@ export interface BriefMaterial {
 export function addQuestion(material: BriefMaterial, { question }: Pick<HandoffRecord, 'question'>): BriefMaterial {
   if (!question) return material
   const line = material.facts.reduce((last, fact) => Math.max(last, fact.line), 0)
-  const known = new Set(material.facts.map(keyOf))
+  const known = new Set(material.facts.map(factKey))
   const asked = questionsOf(question)
     .map((text): Fact => ({ kind: 'question', text, line, at: null, state: 'open', detail: { by: 'agent' } }))
-    .filter((fact) => !known.has(keyOf(fact)))
+    .filter((fact) => !known.has(factKey(fact)))
   return { ...material, facts: [...material.facts, ...asked] }
 }
 
@@ -55,7 +55,7 @@ export function coverageOf(
 const NO_CALLS: NeededCalls = { calls: [], path: null }
 
 /** Stores a brief of the agent or the user and adds missing facts. Call it inside a transaction. */
-export function takeBrief(
+export function storeGivenBrief(
   context: SessionContext,
   material: BriefMaterial,
   given: { body: string; author: BriefAuthor; reason: string | null; coverage?: Coverage | null },
@@ -69,12 +69,12 @@ export function takeBrief(
 }
 
 /** Writes a brief from transcript and repository alone. Call it inside a transaction. */
-export function writeBrief(
+export function storeMechanicalBrief(
   context: SessionContext,
   material: BriefMaterial,
   about: { reason: string | null; lastAnswer: string | null; appendix?: Appendix },
 ): BriefRecord {
-  const own = keptBrief(context)
+  const own = unrequestedBriefOf(context)
   // Reuse the brief made earlier for the same signal, before a handoff was known to need it.
   if (own?.takenAt === context.at && about.appendix === undefined) {
     const wanted: BriefRecord = { ...own, status: 'checked' }
@@ -89,8 +89,12 @@ export function writeBrief(
  * The brief belongs to no handoff. It stays available (`written`) and replaces the last such brief.
  * Call the function inside a transaction.
  */
-export function keepOwnBrief(context: SessionContext, material: BriefMaterial, about: { reason: string }): BriefRecord {
-  const earlier = keptBrief(context)
+export function storeUnrequestedBrief(
+  context: SessionContext,
+  material: BriefMaterial,
+  about: { reason: string },
+): BriefRecord {
+  const earlier = unrequestedBriefOf(context)
   const brief = writeOwnBrief(context, material, { reason: about.reason, lastAnswer: null }, 'written')
   if (earlier !== null) context.deps.store.putBrief({ ...earlier, status: 'superseded' })
   return brief
@@ -100,7 +104,7 @@ export function keepOwnBrief(context: SessionContext, material: BriefMaterial, a
  * Returns the brief Baton wrote on its own for this session.
  * Null when there is none, or it was used or cancelled.
  */
-export function keptBrief({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): BriefRecord | null {
+export function unrequestedBriefOf({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): BriefRecord | null {
   const briefs = deps.store.briefs({ sessionId: record.sessionId })
   return briefs.findLast(({ author, status }) => author === 'baton' && status === 'written') ?? null
 }
@@ -170,10 +174,10 @@ function storeBrief(
 
 /** Returns the session's facts and the still valid facts from the briefs that it was given. */
 function allFacts(context: Pick<SessionContext, 'deps' | 'record'>, { facts, keeper }: BriefMaterial): readonly Fact[] {
-  const handed = handedFacts(context, keeper)
+  const handed = factsOfGivenBriefs(context, keeper)
   // A prompt that quotes the brief repeats its facts. Those are not the session's own.
-  const known = new Set(usersFacts(facts).map(keyOf))
-  return handed.length === 0 ? facts : [...handed.filter((fact) => !known.has(keyOf(fact))), ...facts]
+  const known = new Set(usersFacts(facts).map(factKey))
+  return handed.length === 0 ? facts : [...handed.filter((fact) => !known.has(factKey(fact))), ...facts]
 }
 
 /** Returns the last brief given to this session, or else to its seat. */

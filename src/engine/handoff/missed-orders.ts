@@ -6,14 +6,14 @@ import type { EngineDependencies } from '../context.js'
 /**
  * Milliseconds an order to the plugin module may wait for an idle moment: the user may be typing.
  */
-export const ORDER_MS = 10 * 60_000
+export const ORDER_LIFETIME_MS = 10 * 60_000
 /** Milliseconds from the last moment at which an order may begin until its result is expected. */
-export const SETTLE_MS = 5_000
+export const ORDER_RESULT_MS = 5_000
 /**
  * Milliseconds for the plugin module to notice an order.
  * The module checks once a second and reports an obstacle at once, but a machine may be slow.
  */
-export const NOTICE_MS = 10_000
+export const ORDER_NOTICE_MS = 10_000
 /** Milliseconds after which a waiting process has checked the order to the plugin module. */
 const LOOKED_MS = 5_000
 
@@ -21,7 +21,7 @@ const LOOKED_MS = 5_000
  * True when the plugin module does not notice an order. It may have crashed while its files stay.
  * False also for an old plugin module, which does not report obstacles.
  */
-export function isOverlooked(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {
+export function isOrderUnnoticed(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {
   if (agent.tellsHindrance?.(liveDir, sessionId) !== true) return false
   return (
     agent.hindrance?.(liveDir, sessionId, orderId) === null && agent.orderAnswer?.(liveDir, sessionId, orderId) === null
@@ -38,10 +38,10 @@ export function noticeDeadline(
 ): number | null {
   const { state, way, orderId, dueAt, sessionId } = handoff
   if (state !== 'clearing' || way !== 'mod' || orderId === null || dueAt === null) return null
-  const by = Date.parse(dueAt) - ORDER_MS - SETTLE_MS + scaleTimeout(NOTICE_MS)
+  const by = Date.parse(dueAt) - ORDER_LIFETIME_MS - ORDER_RESULT_MS + scaleTimeout(ORDER_NOTICE_MS)
   const agent = agents[store.session(sessionId)?.agent ?? '']
   const isLookedAt = now().getTime() > by + LOOKED_MS
-  return agent && !isLookedAt && isOverlooked(agent, liveDir, sessionId, orderId) ? by : null
+  return agent && !isLookedAt && isOrderUnnoticed(agent, liveDir, sessionId, orderId) ? by : null
 }
 
 /** Dependencies for reading why a session is not cleared yet. */

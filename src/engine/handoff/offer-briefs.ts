@@ -1,24 +1,24 @@
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { SignalContext } from '../context.js'
-import { queue } from '../messages/messages.js'
+import { queueMessage } from '../messages/messages.js'
 import { applyEvent } from './handoff-transitions.js'
-import { cancelHandoffMessages, openHandoff, withdraw } from './handoffs.js'
-import { BY_NEXT_START } from './leave-session.js'
+import { cancelHandoffMessages, openHandoff, withdrawClearOrder } from './handoffs.js'
+import { STARTED_BY_USER } from './leave-session.js'
 import { isReviewOver } from './review.js'
-import { handoffsWaitingHere, isOld } from './waiting-briefs.js'
+import { handoffsWaitingHere, isTooOldToUse } from './waiting-briefs.js'
 
 /**
  * Tells the user how to use briefs that are too old, or several of them.
  * No brief is added by itself.
  */
-export function offerOld(context: SignalContext): void {
+export function explainOldBriefs(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const inSeat = deps.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isAbandoned(context, handoff))
   const here = handoffsWaitingHere(deps.store, signal, at)
   const known = new Map([...here, ...inSeat].map((handoff) => [handoff.handoffId, handoff]))
   if (record.attended !== true || record.jobId !== null) return
-  for (const handoff of known.values()) if (isOld(handoff, at)) offerExpired(context, handoff)
-  const several = here.filter((handoff) => handoff.briefId !== null && !isOld(handoff, at))
+  for (const handoff of known.values()) if (isTooOldToUse(handoff, at)) offerExpired(context, handoff)
+  const several = here.filter((handoff) => handoff.briefId !== null && !isTooOldToUse(handoff, at))
   if (several.length > 1 && inSeat.length === 0) offerEach(context, several)
 }
 
@@ -65,7 +65,7 @@ function offerExpired(context: SignalContext, handoff: HandoffRecord): void {
  * Tells the user of a resumed session how to begin a fresh one with the ready brief.
  * By resuming, the user has shown that they want this conversation.
  */
-export function offerAtResume(context: SignalContext): void {
+export function explainBriefAtResume(context: SignalContext): void {
   const { record } = context
   const handoff = openHandoff(context)
   if (
@@ -77,9 +77,9 @@ export function offerAtResume(context: SignalContext): void {
     return
   // An open review continues.
   if (handoff.state === 'review' && !isReviewOver(context, handoff)) return
-  withdraw(context, handoff)
+  withdrawClearOrder(context, handoff)
   cancelHandoffMessages(context, 'the session was resumed')
-  applyEvent(context, handoff, 'session-resumed', { ...BY_NEXT_START, offered: true })
+  applyEvent(context, handoff, 'session-resumed', { ...STARTED_BY_USER, offered: true })
   const { briefId } = handoff
   queueForUser(
     context,
@@ -94,5 +94,9 @@ export function offerAtResume(context: SignalContext): void {
 
 function queueForUser(context: SignalContext, text: string): void {
   const { seatId, sessionId } = context.record
-  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+  queueMessage(
+    context,
+    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId, sessionId },
+  )
 }

@@ -3,11 +3,11 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { reviewNotice } from '../../policy/notice-text.js'
 import type { SessionContext, SignalContext } from '../context.js'
-import { queue } from '../messages/messages.js'
+import { queueMessage } from '../messages/messages.js'
 import { notifyUser } from '../messages/notify-user.js'
 import type { PolicyContext } from '../session-context.js'
 import { applyEvent, cancelHandoff, updateHandoff } from './handoff-transitions.js'
-import { cancelHandoffMessages, openHandoff, withdraw } from './handoffs.js'
+import { cancelHandoffMessages, openHandoff, withdrawClearOrder } from './handoffs.js'
 import { leaveSession, leaveWhenIdle } from './leave-session.js'
 import { hindranceOf } from './missed-orders.js'
 
@@ -38,7 +38,7 @@ export function beginReview(context: PolicyContext, handoff: HandoffRecord, brie
   // A refused event leaves the brief unreviewed, so it must not be used.
   if (applyEvent(context, handoff, 'review-opened', change) === null) return true
   const text = reviewText({ briefId: brief.briefId, path: brief.path, dueAt })
-  queue(
+  queueMessage(
     context,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
     // For an ended session, the user is told in the next session of the seat.
@@ -71,13 +71,13 @@ export function isReviewOver({ at }: Pick<SessionContext, 'at'>, { state, dueAt 
 }
 
 /** Keeps the review open while the user edits the text. */
-export function holdReview(context: SessionContext, handoff: HandoffRecord): void {
+export function extendReview(context: SessionContext, handoff: HandoffRecord): void {
   if (handoff.state === 'review' && handoff.dueAt !== null)
     updateHandoff(context, handoff, { dueAt: later(context, EDITING_MS) })
 }
 
 /** Returns the end of a reopened review. Without a configured review, the old end stays. */
-export function reopenedUntil(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
+export function reopenedReviewEnd(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
   return context.policy.handoff.reviewSeconds === 0 ? dueAt : windowEnd(context)
 }
 
@@ -108,7 +108,7 @@ export function answerCommand(context: SignalContext, command: 'status' | 'appro
     const handoff = continueApproved(context, open)
     return `[baton] ${brief.briefId} is approved: ${stateText(context, handoff)}`
   }
-  const isBegun = open.newSessionId !== null || (open.state === 'clearing' && !withdraw(context, open))
+  const isBegun = open.newSessionId !== null || (open.state === 'clearing' && !withdrawClearOrder(context, open))
   if (isBegun) return '[baton] Too late to cancel: the fresh session has started or starts now.'
   cancelHandoff(context, open, 'the user cancelled it')
   return '[baton] The handoff is cancelled. This session continues.'

@@ -22,7 +22,7 @@ function isReady({ state, way, dueAt }: HandoffRecord, at: string): boolean {
 }
 
 /** True when the brief is too old to be used without being requested. */
-export function isOld({ state, stateAt, dueAt }: HandoffRecord, at: string): boolean {
+export function isTooOldToUse({ state, stateAt, dueAt }: HandoffRecord, at: string): boolean {
   const since = (state === 'review' ? dueAt : null) ?? stateAt
   return Date.parse(at) - Date.parse(since) > FRESH_MS
 }

@@ -5,16 +5,16 @@ import type { SignalKind } from '../../contract/signal.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
-import { messagesForPrompt, pickNow, withdrawAnswers } from './ready-messages.js'
+import { messagesForPrompt, pickDeliverable, withdrawAnswers } from './ready-messages.js'
 import {
+  canWakeSession,
   hasOpenOrder,
   markPrompted,
-  mayWake,
-  requeue,
+  requeueMessage,
+  requeueUnconfirmed,
   sameProcess,
-  settleLost,
   settleOrders,
-  wake,
+  wakeSession,
 } from './wake-idle-session.js'
 
 /**
@@ -33,7 +33,7 @@ export function prepareOutbox(context: SessionContext, kind: SignalKind | null):
   // A message that only the end of a turn may deliver must not take the room of another one.
   const answersFor = (inFlight: readonly string[]): PreparedAnswer[] =>
     agent.carriers.flatMap((event) => {
-      const messages = pickNow(context, kind, { inFlight, unsettled, carrier: { event, agent } })
+      const messages = pickDeliverable(context, kind, { inFlight, unsettled, carrier: { event, agent } })
       const text = agent.answer(event, textsOf(messages))
       return text === '' ? [] : [{ event, text, ids: messages.map(({ message_id }) => message_id) }]
     })
@@ -56,7 +56,7 @@ export function sendToSeat(deps: EngineDependencies, seatId: string): void {
     if (record.process !== null && !agent.alive(record.process)) settleDeadClient(context)
     // An order that was begun starts a turn at any moment, and later messages go with that turn.
     const called = messagesForPrompt(context)
-    if (called.length > 0 && mayWake(context)) wake(context, called)
+    if (called.length > 0 && canWakeSession(context)) wakeSession(context, called)
     else {
       // The next signal decides more precisely which events are worth waiting for.
       deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
@@ -82,11 +82,11 @@ function settleDeadClient(context: SessionContext): void {
     .openMessages(record.seatId)
     .filter(({ status, session_id }) => status === 'sent' && session_id === null)
   for (const message of given)
-    if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(context, message)
+    if ((message.sent_to ?? record.sessionId) === record.sessionId) requeueUnconfirmed(context, message)
 }
 
 /** Returns the session that currently works in a seat (terminal or job), else null. */
-export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: string): SessionRecord | null {
+export function workingSession({ store }: Pick<EngineDependencies, 'store'>, seatId: string): SessionRecord | null {
   const process = store.seat(seatId)?.process ?? null
   const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
   const own = process === null ? undefined : there.findLast((record) => sameProcess(record.process, process))
@@ -98,7 +98,7 @@ export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: st
  * Null when the seat has no session, or when a job's runner delivers its messages.
  */
 function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
-  const record = sitting(deps, seatId)
+  const record = workingSession(deps, seatId)
   return record === null || record.jobId !== null ? null : messageContext(deps, record)
 }
 
@@ -136,7 +136,7 @@ function checkSeat(deps: EngineDependencies, seatId: string): Event[] {
   const open = deps.store.openMessages(seatId)
   const waits = open.some((message) => message.status === 'queued' && isWorthTurn(message))
   // The next hook must find the messages of an order that failed.
-  if (waits && !hasOpenOrder(open) && (before || mayWake(context)))
+  if (waits && !hasOpenOrder(open) && (before || canWakeSession(context)))
     deps.store.afterCommit(() => sendToSeat(deps, seatId))
   return context.events
 }
@@ -153,9 +153,14 @@ interface TypedPrompt {
  * Returns the idle session of a seat that has waiting messages and is reached only by typing.
  * Null when there is no such session.
  */
-export function typable(deps: EngineDependencies, seatId: string): SessionRecord | null {
+export function sessionToTypeInto(deps: EngineDependencies, seatId: string): SessionRecord | null {
   const context = seatContext(deps, seatId)
-  if (context === null || context.record.attended !== true || context.record.state !== 'idle' || mayWake(context))
+  if (
+    context === null ||
+    context.record.attended !== true ||
+    context.record.state !== 'idle' ||
+    canWakeSession(context)
+  )
     return null
   const { process } = context.record
   return process !== null && context.agent.alive(process) ? context.record : null
@@ -164,7 +169,7 @@ export function typable(deps: EngineDependencies, seatId: string): SessionRecord
 /** Stores the prompt before the first key is typed. Null when the messages were sent meanwhile. */
 export function beginTypingMessages(deps: EngineDependencies, seatId: string): TypedPrompt | null {
   return deps.store.transaction(() => {
-    const context = typable(deps, seatId) === null ? null : seatContext(deps, seatId)
+    const context = sessionToTypeInto(deps, seatId) === null ? null : seatContext(deps, seatId)
     if (context === null) return null
     settleOrders(context, null, true)
     const messages = messagesForPrompt(context)
@@ -177,12 +182,12 @@ export function beginTypingMessages(deps: EngineDependencies, seatId: string): T
 }
 
 /** Queues the messages again after nothing was typed. */
-export function typedNothing(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
+export function requeueUntyped(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
   deps.store.transaction(() => {
     const context = seatContext(deps, seatId)
     if (context === null) return
     for (const message of deps.store.openMessages(seatId))
-      if (message.order_id === orderId) requeue(context, message, false)
+      if (message.order_id === orderId) requeueMessage(context, message, false)
     deps.store.afterCommit(() => sendToSeat(deps, seatId))
   })
 }

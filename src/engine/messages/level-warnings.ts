@@ -9,7 +9,7 @@ import { guardText, silenceText } from '../../policy/texts.js'
 import { emit, type SessionContext, type SignalContext } from '../context.js'
 import { mayHandOver, openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, isAboutSession, queue } from './messages.js'
+import { cancelStale, isAboutSession, queueMessage } from './messages.js'
 import { notifyUser } from './notify-user.js'
 import { speakerFor } from './session-speaker.js'
 
@@ -53,7 +53,7 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
     const stopped = decision.guard !== null && mayHandOver(context) && open === null
     const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
     const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }
-    messageId = queue(context, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
+    messageId = queueMessage(context, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
   }
   if (decision.user !== null) notifyUser(context, [levelNotice(record.track, decision.level)])
   if (decision.parent !== null && context.parentSeatId) {
@@ -63,7 +63,7 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
       agent_text: decision.parent,
       user_text: decision.parent,
     }
-    queue(context, content, { seatId: context.parentSeatId, sessionId: null })
+    queueMessage(context, content, { seatId: context.parentSeatId, sessionId: null })
   }
   const { used: usedTokens, usage } = record.track
   emitWarning(context, crossed, decision.level, messageId, { usedTokens, usage })
@@ -85,7 +85,7 @@ function offerHandoff(context: SignalContext): void {
   const { record } = context
   const command = `baton handoffs request ${record.sessionId.slice(0, 8)}`
   const text = `[baton] It is time for a handoff to a fresh session · start it: /handoff or ${command}`
-  queue(
+  queueMessage(
     context,
     { category: 'context', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: record.seatId, sessionId: record.sessionId },
@@ -188,7 +188,7 @@ export function alarmOnSilence(context: SignalContext): void {
   emit(context, 'silence_alarm', { tool_calls: record.silence.toolCalls, minutes, since: record.silence.since })
   notifyUser(context, [silenceNotice(record.silence.toolCalls, minutes)])
   const text = silenceText(speaker, record.silence.toolCalls, minutes)
-  queue(
+  queueMessage(
     context,
     { category: 'silence', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: record.seatId, sessionId: record.sessionId },

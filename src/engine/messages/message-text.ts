@@ -1,12 +1,12 @@
 import type { Message } from '../../contract/records/message.js'
 
-export const REPEATED = '[baton] (repeated: the client stopped before it confirmed this message)'
+export const REPEATED_MARK = '[baton] (repeated: the client stopped before it confirmed this message)'
 
 /**
  * Returns the text that identifies this message in a conversation. No command prints it.
  * Two senders may write the same words.
  */
-export function markOf(message: Message): string {
+export function messageMark(message: Message): string {
   return message.sender === 'baton' ? (message.agent_text ?? '') : `(message ${message.message_id})`
 }
 
@@ -17,6 +17,6 @@ export function textsOf(messages: readonly Message[]): { agent: string | null; u
 }
 
 function textOf(message: Message, text: string): string {
-  const signed = message.sender === 'baton' ? text : `${text}\n${markOf(message)}`
-  return message.repeated ? `${REPEATED}\n${signed}` : signed
+  const signed = message.sender === 'baton' ? text : `${text}\n${messageMark(message)}`
+  return message.repeated ? `${REPEATED_MARK}\n${signed}` : signed
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../contract/records/message.js'
 import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
 import { setEnabled } from '../signals/switches.js'
-import { REPEATED } from './message-text.js'
+import { REPEATED_MARK } from './message-text.js'
 
 let app: TestApp
 let s: TestSession
@@ -109,7 +109,7 @@ describe('after a crash of the client', () => {
     const [given] = textsIn(s.step(90_000)).agent
     app.wait(30)
     const again = said(s.start('resume').answer)
-    expect(again.agent).toBe(`${REPEATED}\n${given}`)
+    expect(again.agent).toBe(`${REPEATED_MARK}\n${given}`)
     expect(again.user).toBeNull()
     // Between the start and the prompt the model was not asked.
     s.prompt()

@@ -1,18 +1,24 @@
 import type { Message } from '../../contract/records/message.js'
 import type { SignalKind } from '../../contract/signal.js'
-import { type Delivery, type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
+import {
+  type EngineDependencies,
+  emit,
+  type MessageDelivery,
+  type SessionContext,
+  type SignalContext,
+} from '../context.js'
 import { prepareOutbox, sendToSeat } from './deliver-to-seat.js'
 import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
-import { fallbackOnError, markGiven, messagesToDeliver, queuedFor, withdrawAnswers } from './ready-messages.js'
+import { fallbackOnError, markSentInAnswer, messagesToDeliver, queuedFor, withdrawAnswers } from './ready-messages.js'
 import {
-  deliver,
   hasOpenOrder,
   isInTranscript,
-  isLeft,
-  isPrompt,
+  isSentAsPrompt,
+  isSessionGone,
+  markDelivered,
+  requeueUnconfirmed,
   sameProcess,
-  settleLost,
   settleOrders,
 } from './wake-idle-session.js'
 
@@ -28,7 +34,7 @@ type MessageContent = Pick<
   'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file' | 'brief_id'
 >
 
-export function queue(
+export function queueMessage(
   context: SessionContext,
   content: MessageContent,
   to: { seatId: string; sessionId: string | null },
@@ -131,8 +137,8 @@ export function confirmDelivered(context: SignalContext): void {
       continue
     const to = message.sent_to ?? record.sessionId
     if (to !== record.sessionId) {
-      if (isLeft(context, to)) settleLost(context, message)
-    } else if (wasModelAsked(context, message)) deliver(context, message)
+      if (isSessionGone(context, to)) requeueUnconfirmed(context, message)
+    } else if (wasModelAsked(context, message)) markDelivered(context, message)
   }
 }
 
@@ -153,7 +159,7 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
   if (signal.kind === 'session-start') return false
   if (signal.kind === 'session-end') return isInTranscript(context, record.transcriptPath, message)
   if (signal.kind !== 'prompt') return true
-  return !isPrompt(message) && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
+  return !isSentAsPrompt(message) && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
 }
 
 /**
@@ -184,7 +190,7 @@ export function repeatUnconfirmed(context: SignalContext): void {
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
     const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
-    if (!elsewhere && message.sent_at! < restartedAt) settleLost(context, message)
+    if (!elsewhere && message.sent_at! < restartedAt) requeueUnconfirmed(context, message)
   }
 }
 
@@ -194,7 +200,7 @@ export function repeatUnconfirmed(context: SignalContext): void {
  * the messages of the job.
  * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
-export function answerWithMessages(context: SignalContext, how: Delivery, signalId: string | null): string {
+export function answerWithMessages(context: SignalContext, how: MessageDelivery, signalId: string | null): string {
   const { deps, agent, record, signal } = context
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (how === 'answer' && context.isOrphaned) return ''
@@ -220,7 +226,7 @@ export function answerWithMessages(context: SignalContext, how: Delivery, signal
     agent: carries.agent ? say.agent : null,
     user: carries.user ? say.user : null,
   })
-  markGiven(context, messages, signal.event, signalId)
+  markSentInAnswer(context, messages, signal.event, signalId)
   return answer
 }
 
@@ -246,8 +252,8 @@ function continueWithMessages(
   const answer = agent.insist?.(signal.event, text, textsOf(messages).user) ?? null
   if (answer === null) return null
   record.insisted = times + 1
-  markGiven(context, called, signal.event, signalId, { agent: true, user: true })
-  markGiven(
+  markSentInAnswer(context, called, signal.event, signalId, { agent: true, user: true })
+  markSentInAnswer(
     context,
     messages.filter((message) => !isWorthTurn(message)),
     signal.event,

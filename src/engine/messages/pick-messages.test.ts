@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../contract/records/message.js'
-import { LONGEST, type Moment, pickMessages } from './pick-messages.js'
+import { type DeliveryMoment, MAX_ANSWER_CHARACTERS, pickMessages } from './pick-messages.js'
 
 let serial = 0
 const message = (changes: Partial<Message> = {}): Message => ({
@@ -22,7 +22,7 @@ const message = (changes: Partial<Message> = {}): Message => ({
   ...changes,
 })
 const agent = { carriers: ['PostToolBatch', 'UserPromptSubmit'], turnEnds: ['Stop'] }
-const moment = (changes: Partial<Moment> = {}): Moment => ({
+const moment = (changes: Partial<DeliveryMoment> = {}): DeliveryMoment => ({
   sessionId: 's-1',
   held: null,
   inFlight: [],
@@ -31,7 +31,8 @@ const moment = (changes: Partial<Moment> = {}): Moment => ({
   carrier: null,
   ...changes,
 })
-const reasons = (open: Message[], at: Moment): string[] => pickMessages(open, at).waiting.map(({ reason }) => reason)
+const reasons = (open: Message[], at: DeliveryMoment): string[] =>
+  pickMessages(open, at).waiting.map(({ reason }) => reason)
 
 test('queued messages of the seat and of this session are picked in their order', () => {
   const open = [message(), message({ session_id: 's-1', sender: 'baton' }), message({ status: 'sent' })]
@@ -85,8 +86,8 @@ test('a message that is not worth a turn of its own does not wake an idle sessio
 })
 
 test('an answer holds as many messages as fit, at least one, and none overtakes a message that does not fit', () => {
-  const long = message({ agent_text: 'x'.repeat(LONGEST) })
-  const open = [long, message({ agent_text: 'x'.repeat(LONGEST) }), message()]
+  const long = message({ agent_text: 'x'.repeat(MAX_ANSWER_CHARACTERS) })
+  const open = [long, message({ agent_text: 'x'.repeat(MAX_ANSWER_CHARACTERS) }), message()]
   expect(pickMessages(open, moment()).now).toEqual([long])
   expect(reasons(open, moment())).toEqual([
     'the next answer to the client is full',
@@ -95,7 +96,7 @@ test('an answer holds as many messages as fit, at least one, and none overtakes 
 })
 
 test('a sequential message that cannot be carried yet takes no room from one that can', () => {
-  const later = message({ mode: 'sequential', agent_text: 'x'.repeat(LONGEST) })
+  const later = message({ mode: 'sequential', agent_text: 'x'.repeat(MAX_ANSWER_CHARACTERS) })
   const now = message({ sender: 'paul' })
   expect(pickMessages([later, now], moment({ carrier: { event: 'PostToolBatch', agent } })).now).toEqual([now])
 })

@@ -1,11 +1,11 @@
 import type { Agent } from '../../agents/agent.js'
 import type { Message } from '../../contract/records/message.js'
-import { markOf, REPEATED } from './message-text.js'
+import { messageMark, REPEATED_MARK } from './message-text.js'
 
 /**
  * Most characters that every client passes on in full. Further messages wait for the next answer.
  */
-export const LONGEST = 9_000
+export const MAX_ANSWER_CHARACTERS = 9_000
 
 /** Reason why a message is not delivered now. */
 export type WaitReason =
@@ -21,7 +21,7 @@ export type WaitReason =
   | 'the next answer to the client is full'
 
 /** The situation in which messages are delivered. */
-export interface Moment {
+export interface DeliveryMoment {
   sessionId: string
   /** Reason why all messages to the seat (terminal or job) must wait. Null when they need not. */
   held: WaitReason | null
@@ -48,7 +48,7 @@ interface Picked {
  * Picks the messages to deliver now. Returns for each other message why it waits.
  * `open`: all messages of the seat, oldest first. Messages that are not queued are in neither list.
  */
-export function pickMessages(open: readonly Message[], moment: Moment): Picked {
+export function pickMessages(open: readonly Message[], moment: DeliveryMoment): Picked {
   const lineOf = ({ mode, sender }: Message): string => `${mode} ${sender}`
   const stopped = new Set(moment.unsettled.map(lineOf))
   const picked: Picked = { now: [], waiting: [] }
@@ -64,7 +64,7 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
           ? 'an earlier message of the same sender is delivered first'
           : null))
     const grown = length + lengthOf(message)
-    const isFull = picked.now.length > 0 && grown > LONGEST
+    const isFull = picked.now.length > 0 && grown > MAX_ANSWER_CHARACTERS
     if (reason === null && !isFull) {
       picked.now.push(message)
       length = grown
@@ -77,17 +77,17 @@ export function pickMessages(open: readonly Message[], moment: Moment): Picked {
   return picked
 }
 
-function reasonToWait(message: Message, { sessionId, held, startsTurn, carrier }: Moment): WaitReason | null {
+function reasonToWait(message: Message, { sessionId, held, startsTurn, carrier }: DeliveryMoment): WaitReason | null {
   if (message.session_id !== null && message.session_id !== sessionId) return 'it is for another session of its seat'
   if (message.session_id === null && held !== null) return held
   if (startsTurn && !isWorthTurn(message)) return 'delivered with the next event of the session'
-  if (carrier !== null && !canCarry(carrier.agent, message, carrier.event)) return 'delivered when the turn ends'
+  if (carrier !== null && !canDeliverIn(carrier.agent, message, carrier.event)) return 'delivered when the turn ends'
   return null
 }
 
 function lengthOf(message: Message): number {
-  const sign = message.sender === 'baton' ? 0 : markOf(message).length
-  return (message.agent_text ?? '').length + sign + REPEATED.length
+  const sign = message.sender === 'baton' ? 0 : messageMark(message).length
+  return (message.agent_text ?? '').length + sign + REPEATED_MARK.length
 }
 
 /**
@@ -101,7 +101,7 @@ export function isWorthTurn(message: Message): boolean {
 }
 
 /** False for a `sequential` message of another sender between two steps of a turn. */
-export function canCarry(agent: Pick<Agent, 'carriers' | 'turnEnds'>, message: Message, event: string): boolean {
+export function canDeliverIn(agent: Pick<Agent, 'carriers' | 'turnEnds'>, message: Message, event: string): boolean {
   if (message.sender === 'baton' || message.mode !== 'sequential') return true
   return agent.turnEnds.includes(event) || agent.carriers.slice(1).includes(event)
 }

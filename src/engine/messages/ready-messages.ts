@@ -3,11 +3,11 @@ import type { Message } from '../../contract/records/message.js'
 import type { SignalKind } from '../../contract/signal.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { textsOf } from './message-text.js'
-import { canCarry, type Moment, pickMessages, type WaitReason } from './pick-messages.js'
-import { deliver, hasOpenOrder, isPrompt } from './wake-idle-session.js'
+import { canDeliverIn, type DeliveryMoment, pickMessages, type WaitReason } from './pick-messages.js'
+import { hasOpenOrder, isSentAsPrompt, markDelivered } from './wake-idle-session.js'
 
 /** Marks messages as sent in the answer to `event`, if that answer can deliver them. */
-export function markGiven(
+export function markSentInAnswer(
   context: SessionContext,
   messages: readonly Message[],
   event: string,
@@ -21,7 +21,8 @@ export function markGiven(
         ? { ...message, user_told_at: sentAt }
         : message
     if (message.agent_text === null) {
-      if (told !== message || message.user_text === null) deliver(context, { ...told, sent_at: sentAt, via: event })
+      if (told !== message || message.user_text === null)
+        markDelivered(context, { ...told, sent_at: sentAt, via: event })
     } else if (carries.agent) {
       const sent = {
         status: 'sent',
@@ -51,7 +52,7 @@ export function reasonToHold({ deps, record, at }: SessionContext, kind: SignalK
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return 'the session is being compacted'
   // This prompt is a message of Baton's, and later messages must not appear before it.
-  const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
+  const own = (m: Message): boolean => m.status === 'sent' && isSentAsPrompt(m) && m.sent_at === at && !m.order_id
   const isBehindOwn = kind === 'prompt' && deps.store.openMessages(record.seatId).some(own)
   return isBehindOwn ? 'another prompt is delivered first' : null
 }
@@ -66,16 +67,16 @@ export function messagesForPrompt(context: SessionContext): Message[] {
 export function messagesToDeliver(
   context: SessionContext,
   kind: SignalKind | null,
-  moment: Partial<Pick<Moment, 'unsettled' | 'startsTurn' | 'carrier'>> = {},
+  moment: Partial<Pick<DeliveryMoment, 'unsettled' | 'startsTurn' | 'carrier'>> = {},
 ): Message[] {
-  return pickNow(context, kind, { ...moment, inFlight: withdrawAnswers(context, context.record.sessionId) })
+  return pickDeliverable(context, kind, { ...moment, inFlight: withdrawAnswers(context, context.record.sessionId) })
 }
 
 /** Returns the messages that could be delivered now, and marks nothing. */
-export function pickNow(
+export function pickDeliverable(
   context: SessionContext,
   kind: SignalKind | null,
-  moment: Partial<Omit<Moment, 'sessionId' | 'held'>> = {},
+  moment: Partial<Omit<DeliveryMoment, 'sessionId' | 'held'>> = {},
 ): Message[] {
   const { deps, record } = context
   const open = deps.store.openMessages(record.seatId)
@@ -107,9 +108,9 @@ export function withdrawAnswers(context: SessionContext, sessionId: string): str
   )
   for (const { event, ids, at } of given) {
     const open = queuedFor(deps.store.openMessages(record.seatId), sessionId)
-    const told = open.filter((message) => ids.includes(message.message_id) && canCarry(agent, message, event))
+    const told = open.filter((message) => ids.includes(message.message_id) && canDeliverIn(agent, message, event))
     const sentAt = new Date(Math.min(at, Date.parse(context.at))).toISOString()
-    markGiven(context, told, event, null, agent.carries(event), sentAt)
+    markSentInAnswer(context, told, event, null, agent.carries(event), sentAt)
   }
   if (given.length > 0)
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => deps.outbox.forget(given)))
@@ -143,7 +144,7 @@ export function takeJobMessages(deps: EngineDependencies, sessionId: string, eve
     const messages = pickMessages(open, moment).now
     if (messages.length === 0) return null
     const context: SessionContext = { deps, agent, record, at: deps.now().toISOString(), events: [] }
-    markGiven(context, messages, event, null, { agent: true, user: false })
+    markSentInAnswer(context, messages, event, null, { agent: true, user: false })
     return textsOf(messages).agent
   })
 }

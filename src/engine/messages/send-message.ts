@@ -3,9 +3,9 @@ import type { Message } from '../../contract/records/message.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { sanitizeName, withoutOwnMark } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
-import { messageContext, sitting, trySendToSeat } from './deliver-to-seat.js'
+import { messageContext, trySendToSeat, workingSession } from './deliver-to-seat.js'
 import { newMessage } from './messages.js'
-import { LONGEST } from './pick-messages.js'
+import { MAX_ANSWER_CHARACTERS } from './pick-messages.js'
 import { withdrawAnswers } from './ready-messages.js'
 import { settleOrders } from './wake-idle-session.js'
 
@@ -20,7 +20,7 @@ interface OutgoingMessage {
 }
 
 /** Longest text of a message that fits into one answer together with Baton's own words. */
-export const LONGEST_TEXT = LONGEST - 500
+export const MAX_MESSAGE_CHARACTERS = MAX_ANSWER_CHARACTERS - 500
 
 /** Queues a message to a seat (terminal or job) and sends it. Returns the message after that. */
 export function sendMessage(deps: EngineDependencies, outgoing: OutgoingMessage): Message {
@@ -79,7 +79,7 @@ export function cancelMessage(deps: EngineDependencies, messageId: string): Mess
 /**
  * Cancels a message. Throws a BatonError when there is no such message or it was already delivered.
  */
-export function takeMessageBack(deps: EngineDependencies, messageId: string): Message {
+export function cancelNamedMessage(deps: EngineDependencies, messageId: string): Message {
   const message = cancelMessage(deps, messageId)
   if (message === null)
     throw new BatonError(
@@ -101,7 +101,8 @@ export function takeMessageBack(deps: EngineDependencies, messageId: string): Me
  * Withdraws a message from outbox and orders. True when a hook is delivering the message right now.
  */
 function withdrawMessage(deps: EngineDependencies, message: Message): boolean {
-  const record = message.session_id === null ? sitting(deps, message.seat_id) : deps.store.session(message.session_id)
+  const record =
+    message.session_id === null ? workingSession(deps, message.seat_id) : deps.store.session(message.session_id)
   const context = record && messageContext(deps, record)
   if (context === null) return false
   settleOrders(context, null, true)
@@ -115,7 +116,7 @@ function addEvent(
   at: string,
   data: Record<string, unknown>,
 ): void {
-  const session = sitting({ store }, message.seat_id)
+  const session = workingSession({ store }, message.seat_id)
   store.addEvent({
     type,
     at,

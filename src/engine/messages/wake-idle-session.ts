@@ -3,8 +3,8 @@ import type { Message } from '../../contract/records/message.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import { emit, type SessionContext } from '../context.js'
-import { isOverlooked, NOTICE_MS } from '../handoff/missed-orders.js'
-import { markOf, textsOf } from './message-text.js'
+import { isOrderUnnoticed, ORDER_NOTICE_MS } from '../handoff/missed-orders.js'
+import { messageMark, textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
 
 /**
@@ -27,7 +27,7 @@ const SHOWN_MS = 60_000
  * Milliseconds of silence after which a session counts as idle.
  * No event reports that a long tool runs or that the user stopped the turn.
  */
-export const QUIET_MS = 30_000
+export const IDLE_SILENCE_MS = 30_000
 
 /**
  * Milliseconds for the waiting hook to start after a turn's end. Another hook runs at that event.
@@ -40,7 +40,7 @@ const WAITER_MS = 5_000
 function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter' | null {
   const { process, state } = record
   if (record.attended !== true || process === null || state === 'ended') return null
-  if (!isQuiet({ record, at }) || !agent.alive(process)) return null
+  if (!isIdle({ record, at }) || !agent.alive(process)) return null
   if (agent.order && agent.takesOrders?.(deps.liveDir, record.sessionId, process)) return 'order'
   // A waiting hook cannot see whether a turn runs.
   const idle = state === 'idle' || state === 'unknown'
@@ -51,12 +51,12 @@ function wakerOf({ deps, agent, record, at }: SessionContext): 'order' | 'waiter
 }
 
 /** True when the session is idle as far as Baton can tell. */
-export function isQuiet({ record, at }: Pick<SessionContext, 'record' | 'at'>): boolean {
+export function isIdle({ record, at }: Pick<SessionContext, 'record' | 'at'>): boolean {
   const { state, seenAt } = record
-  return state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(seenAt) > QUIET_MS
+  return state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(seenAt) > IDLE_SILENCE_MS
 }
 
-export const mayWake = (context: SessionContext): boolean => wakerOf(context) !== null
+export const canWakeSession = (context: SessionContext): boolean => wakerOf(context) !== null
 
 /** Marks messages as sent in a prompt whose arrival is not known yet. */
 export function markPrompted(
@@ -76,7 +76,7 @@ export function markPrompted(
  * Gives all messages to the plugin module in one order.
  * The messages are stored first, because an unknown order would be executed unnoticed.
  */
-export function wake(context: SessionContext, messages: readonly Message[]): void {
+export function wakeSession(context: SessionContext, messages: readonly Message[]): void {
   const { deps, agent, record, at } = context
   const [prompt, by] = [textsOf(messages).agent, wakerOf(context)]
   if (prompt === null || by === null) return
@@ -106,7 +106,7 @@ export function hasOpenOrder(messages: readonly Message[]): boolean {
 const PROMPTED = ['order', 'waiter', 'keys']
 
 /** True for a message that is sent as a new prompt. */
-export function isPrompt(message: Message): boolean {
+export function isSentAsPrompt(message: Message): boolean {
   return PROMPTED.includes(message.via ?? '')
 }
 
@@ -119,7 +119,7 @@ export function settleOrders(context: SessionContext, prompt: string | null, tak
   const { deps, record, at } = context
   for (const message of deps.store.openMessages(record.seatId)) {
     // Abandoned messages count too, because the user may send the typed text much later.
-    if (prompt !== null && isWorthTurn(message) && prompt.includes(markOf(message))) {
+    if (prompt !== null && isWorthTurn(message) && prompt.includes(messageMark(message))) {
       const via = message.via ?? 'keys'
       deps.store.putMessage({
         ...message,
@@ -133,8 +133,8 @@ export function settleOrders(context: SessionContext, prompt: string | null, tak
     }
     if (message.status !== 'sent' || !message.order_id) continue
     const fate = fateOf(context, message, takeBack)
-    if (fate === 'not-done') requeue(context, message, false)
-    else if (fate === 'unknown') settleLost(context, message)
+    if (fate === 'not-done') requeueMessage(context, message, false)
+    else if (fate === 'unknown') requeueUnconfirmed(context, message)
   }
 }
 
@@ -152,7 +152,8 @@ function fateOf({ deps, agent, record, at }: SessionContext, message: Message, t
   if (answer === null) {
     const longest = byWaiter ? WAITER_MS : ORDER_MS
     const since = now - Date.parse(message.sent_at!)
-    const isMissed = !byWaiter && since > scaleTimeout(NOTICE_MS) && isOverlooked(agent, deps.liveDir, session, orderId)
+    const isMissed =
+      !byWaiter && since > scaleTimeout(ORDER_NOTICE_MS) && isOrderUnnoticed(agent, deps.liveDir, session, orderId)
     if (isMissed) agent.giveUpOn?.(deps.liveDir, session)
     const due = takeBack || session !== record.sessionId || isMissed || since > longest
     if (!due) return 'on-its-way'
@@ -179,12 +180,13 @@ function answerOfWaiter(agent: Agent, liveDir: string, session: string, orderId:
 }
 
 /** Queues an unconfirmed message again, unless the conversation on disk holds it. */
-export function settleLost(context: SessionContext, message: Message): void {
+export function requeueUnconfirmed(context: SessionContext, message: Message): void {
   const { deps, record } = context
   const to = message.sent_to ?? record.sessionId
   const given = to === record.sessionId ? record : deps.store.session(to)
-  if (message.agent_text && isInTranscript(context, given?.transcriptPath ?? null, message)) deliver(context, message)
-  else requeue(context, message, true)
+  if (message.agent_text && isInTranscript(context, given?.transcriptPath ?? null, message))
+    markDelivered(context, message)
+  else requeueMessage(context, message, true)
 }
 
 /** True when the conversation on disk holds a message that was sent to it. */
@@ -194,13 +196,13 @@ export function isInTranscript(
   message: Message,
 ): boolean {
   if (transcriptPath === null) return false
-  const text = markOf(message)
+  const text = messageMark(message)
   return deps.store.readUnlocked(`heard ${transcriptPath} ${text}`, () =>
     agent.transcriptContains(transcriptPath, text),
   )
 }
 
-export function deliver(context: SessionContext, message: Message): void {
+export function markDelivered(context: SessionContext, message: Message): void {
   context.deps.store.putMessage({ ...message, status: 'delivered', delivered_at: context.at, order_id: null })
   emit(context, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
   if (message.brief_id) markBriefUsed(context, message.brief_id, message.session_id)
@@ -225,13 +227,13 @@ function markBriefUsed({ deps, record, at }: SessionContext, briefId: string, se
   deps.store.putSession(session)
 }
 
-export function requeue({ deps }: SessionContext, message: Message, repeated: boolean): void {
+export function requeueMessage({ deps }: SessionContext, message: Message, repeated: boolean): void {
   const waits = { status: 'queued', sent_at: null, via: null, sent_to: null, order_id: null } as const
   deps.store.putMessage({ ...message, ...waits, repeated: repeated || message.repeated })
 }
 
 /** True for a session that has ended, whose process is dead, or that this session replaced. */
-export function isLeft({ deps, agent, record }: SessionContext, sessionId: string): boolean {
+export function isSessionGone({ deps, agent, record }: SessionContext, sessionId: string): boolean {
   const oldSession = deps.store.session(sessionId)
   if (oldSession === null || oldSession.state === 'ended' || oldSession.process === null) return true
   return sameProcess(oldSession.process, record.process) || !agent.alive(oldSession.process)

@@ -11,7 +11,7 @@ import {
   testSession,
 } from '../../testing/engine-session.js'
 import { randomFrom } from '../../tracker/random.cases.js'
-import type { Taken } from './take-signal.js'
+import type { TakeResult } from './take-signal.js'
 
 /**
  * Runs one random session: growth, late and repeated figures, compactions with any of their signs,
@@ -45,7 +45,7 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
   }
   /** Signals that wait for an engine while the client continues and its transcript grows. */
   let spool: (() => void)[] | null = null
-  const send = (event: string, call: (sending: Sending) => Taken): void => {
+  const send = (event: string, call: (sending: Sending) => TakeResult): void => {
     if (spool === null) {
       recordAnswer(call(chooseDelivery(event)))
       return

@@ -1,8 +1,8 @@
 import { restartClocks } from '../../tracker/tracker.js'
-import { closeUnfinished, compactionSign } from '../compaction/compactions.js'
+import { closeUnfinishedCompaction, noteCompactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
-import { handoffsWaitingHere, isOld } from '../handoff/waiting-briefs.js'
+import { handoffsWaitingHere, isTooOldToUse } from '../handoff/waiting-briefs.js'
 import { rareWork } from '../load-rare-work.js'
 import { cancelStale, isAboutLeftSession, repeatUnconfirmed } from '../messages/messages.js'
 
@@ -14,12 +14,12 @@ export function applyStart(context: SignalContext, summary: string | null): void
   const { signal, record } = context
   const source = signal.start?.source
   if (source === 'compact') {
-    compactionSign(context, 'session-start', {})
+    noteCompactionSign(context, 'session-start', {})
     rareWork(context.deps).recoverFirst(context, summary)
     return
   }
   // A new client process starts, so the process that ran the unfinished compaction is gone.
-  closeUnfinished(context, 'unknown')
+  closeUnfinishedCompaction(context, 'unknown')
   const again = !context.isNew
   record.endedAt = null
   record.briefWanted = null
@@ -42,7 +42,8 @@ function startFromBrief(context: SignalContext): void {
   const { deps, signal, record, at } = context
   const open = deps.store.openHandoffs({ seatId: record.seatId })
   const here = handoffsWaitingHere(deps.store, signal, at)
-  if (here.length > 1 || [...open, ...here].some((handoff) => isOld(handoff, at))) rareWork(deps).offerOld(context)
+  if (here.length > 1 || [...open, ...here].some((handoff) => isTooOldToUse(handoff, at)))
+    rareWork(deps).explainOldBriefs(context)
   if (open.length > 0) rareWork(deps).beginFresh(context)
 }
 
@@ -54,6 +55,6 @@ function startFromBrief(context: SignalContext): void {
 function resumeWithBrief(context: SignalContext): void {
   const handoff = openHandoff(context)
   if (handoff === null || context.record.jobId !== null) return
-  if (handoff.sessionId === context.record.sessionId) rareWork(context.deps).offerAtResume(context)
+  if (handoff.sessionId === context.record.sessionId) rareWork(context.deps).explainBriefAtResume(context)
   else rareWork(context.deps).beginFresh(context)
 }

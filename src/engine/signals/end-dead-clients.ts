@@ -1,7 +1,7 @@
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Signal } from '../../contract/signal.js'
-import { closeUnfinished } from '../compaction/compactions.js'
+import { closeUnfinishedCompaction } from '../compaction/compactions.js'
 import { requestLateBrief } from '../compaction/deferred-work.js'
 import { type EngineDependencies, emit } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
@@ -51,7 +51,7 @@ export function endClient(deps: EngineDependencies, record: SessionRecord, event
   const { state } = record
   const wasAtWork = state === 'working' || state === 'compacting' || state === 'waiting'
   if (state !== 'ended') {
-    closeUnfinished(context, 'unknown')
+    closeUnfinishedCompaction(context, 'unknown')
     record.state = 'ended'
     record.endedAt = context.at
     emit(context, 'session_ended', { reason: 'gone' })

@@ -7,7 +7,7 @@ import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
 import { addToPreviousCycle, applyReading, crossLevels, moveLevels, newAnswers } from '../../tracker/tracker.js'
-import { compactionSign } from '../compaction/compactions.js'
+import { noteCompactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { cancelStale, isAboutSession } from '../messages/messages.js'
 
@@ -20,7 +20,7 @@ const BOUNDARY_MS = 60_000
  * Applies all token readings of one signal to the session's record, in the order they happened.
  * New transcript entries come before the client's live readings.
  */
-export function measure(context: SignalContext, observation: Observation): Measured {
+export function applyMeasurements(context: SignalContext, observation: Observation): Measured {
   let hasReading = false
   let crossed: Crossing[] = []
   // Answers of a session that Baton first sees now are history, in whatever order they are read.
@@ -47,7 +47,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
     if (taken.track.cycle !== track.cycle) {
       crossed = []
       context.record.track = { ...track, stamps: taken.track.stamps }
-      compactionSign(context, 'figure-lost', {})
+      noteCompactionSign(context, 'figure-lost', {})
       return
     }
     context.record.track = taken.track
@@ -61,7 +61,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
     if (step.compaction) {
       crossed = []
       const { before, after, durationMs, overflow, trigger } = step.compaction
-      compactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
+      noteCompactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
       continue
     }
     for (const reading of newAnswers(context.record.track, step.answers)) take(reading)

@@ -8,7 +8,7 @@ import { isForking, openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
 
 /** An opened signal with the files that were read for it before the store was locked. */
-export interface Prepared {
+export interface PreparedSignal {
   raw: RawSignal
   /** The signal as the client sent it. */
   opened: Signal
@@ -21,7 +21,7 @@ export interface Prepared {
   doubt: BelievedSignal['doubt']
   options: TakeOptions
   /** Files read before the transaction. Null when nothing was read then. */
-  look: Look | null
+  look: PlannedRead | null
   /** Facts of the transcript. Null when none are needed, or they could not be read in time. */
   read: ReadFacts | null
 }
@@ -31,11 +31,11 @@ export interface Prepared {
  * Adds the results to `ahead`.
  * The transaction reads any other file that it needs by `Store.readUnlocked`.
  */
-export function prepare(
+export function prepareSignal(
   deps: EngineDependencies,
-  { raw, opened, options }: Pick<Prepared, 'raw' | 'opened' | 'options'>,
+  { raw, opened, options }: Pick<PreparedSignal, 'raw' | 'opened' | 'options'>,
   ahead: Map<string, unknown>,
-): Prepared {
+): PreparedSignal {
   const own = resolveJobSignal(deps, opened, options.byRunner === true)
   if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
   const { signal, doubt } = believeSignal(deps, raw, own, options)
@@ -59,10 +59,10 @@ export function prepare(
 }
 
 /** Prepares a signal inside a transaction. Files that it needs are read by `Store.readUnlocked`. */
-export function prepareLocked(
+export function prepareSignalLocked(
   deps: EngineDependencies,
-  { raw, opened, options }: Pick<Prepared, 'raw' | 'opened' | 'options'>,
-): Prepared {
+  { raw, opened, options }: Pick<PreparedSignal, 'raw' | 'opened' | 'options'>,
+): PreparedSignal {
   const { store } = deps
   const own = resolveJobSignal(deps, opened, options.byRunner === true)
   if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
@@ -95,7 +95,7 @@ function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start
  */
 function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
   try {
-    return rareWork(deps).readAhead(deps, signal)
+    return rareWork(deps).readFactsAhead(deps, signal)
   } catch (error) {
     // A failure here must not stop the signal, because archiving the transcript matters more.
     deps.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
@@ -108,7 +108,7 @@ function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
  * `key` holds everything the result depends on, so a result from another cursor is never used.
  * Such a result would count answers twice or not at all.
  */
-export interface Look {
+export interface PlannedRead {
   key: string
   observe(): Observation
   /** The session's record from which the read starts. Null for a new session. */
@@ -122,7 +122,12 @@ const NO_SUBAGENTS: readonly SubagentRecord[] = []
  * Plans the file reads for a signal.
  * Returns `before`, an earlier plan, if its records are unchanged.
  */
-export function planObservation(deps: EngineDependencies, raw: RawSignal, signal: Signal, before: Look | null): Look {
+export function planObservation(
+  deps: EngineDependencies,
+  raw: RawSignal,
+  signal: Signal,
+  before: PlannedRead | null,
+): PlannedRead {
   const record = deps.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? NO_SUBAGENTS : deps.store.subagents(signal.sessionId)
   if (before !== null && before.record === record && before.subagents === subagents) return before

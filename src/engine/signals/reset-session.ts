@@ -2,7 +2,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { startTrack } from '../../tracker/tracker.js'
 import type { EngineDependencies } from '../context.js'
 import { NO_SPEND } from './session-records.js'
-import { cancelWaiting } from './switches.js'
+import { cancelWaitingMessages } from './switches.js'
 
 /**
  * Resets a session on its owner's request: new cycle, unknown token count, zero spend.
@@ -22,7 +22,7 @@ export function resetSession(deps: EngineDependencies, sessionId: string): boole
       )
     }
     const at = now().toISOString()
-    cancelWaiting(deps, record, at, 'the session was reset')
+    cancelWaitingMessages(deps, record, at, 'the session was reset')
     const track = {
       ...startTrack(at, 'clear'),
       cycle: record.track.cycle + 1,

@@ -1,7 +1,7 @@
 import type { SeatRecord } from '../../contract/records/session.js'
 import type { Observation, Signal } from '../../contract/signal.js'
 import type { Store } from '../../store/store.js'
-import { handoffsWaitingHere, isOld } from '../handoff/waiting-briefs.js'
+import { handoffsWaitingHere, isTooOldToUse } from '../handoff/waiting-briefs.js'
 
 /** Signals that prove that a process works in this session. Other signals may arrive late. */
 const PROVES_WORK = new Set(['session-start', 'prompt', 'tool-batch'])
@@ -89,6 +89,6 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
  * A brief that has waited too long is only offered (`offer-briefs.ts`).
  */
 function seatWithWaitingBrief(store: Store, signal: Signal, at: string): SeatRecord | null {
-  const here = handoffsWaitingHere(store, signal, at).filter((handoff) => !isOld(handoff, at))
+  const here = handoffsWaitingHere(store, signal, at).filter((handoff) => !isTooOldToUse(handoff, at))
   return here.length === 1 ? store.seat(here[0]!.seatId) : null
 }

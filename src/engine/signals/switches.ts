@@ -34,7 +34,7 @@ export function setEnabled(
     store.setSwitch(scope, key, enabled, at)
     for (const record of changes) {
       if (enabled) store.putSession({ ...record, enabled, track: reopenLevels(record.track) })
-      else cancelWaiting(deps, record, at, 'Baton was switched off')
+      else cancelWaitingMessages(deps, record, at, 'Baton was switched off')
     }
   })
 }
@@ -46,7 +46,12 @@ function affectedSessions(store: Store, scope: SwitchScope, key: string): Sessio
   return record ? [record] : []
 }
 
-export function cancelWaiting(deps: EngineDependencies, record: SessionRecord, at: string, reason: string): void {
+export function cancelWaitingMessages(
+  deps: EngineDependencies,
+  record: SessionRecord,
+  at: string,
+  reason: string,
+): void {
   const agent = deps.agents[record.agent]
   if (!agent) return
   const context = { deps, agent, record, at, events: [] }

@@ -8,18 +8,18 @@ import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/noti
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { reopenLevels } from '../../tracker/tracker.js'
 import {
-  awaitsFigures,
-  closeUnfinished,
-  compactionGaveUp,
-  compactionSign,
-  compactionStarts,
-  summariserFailed,
+  awaitsTokenCounts,
+  closeUnfinishedCompaction,
+  noteCompactionSign,
+  noteCompactionStart,
+  noteFailedCompaction,
+  noteSummariserFailure,
 } from '../compaction/compactions.js'
 import { requestLateBrief, scheduleKeepingFacts } from '../compaction/deferred-work.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { type EngineDependencies, emit, type SignalContext, type TakeOptions } from '../context.js'
 import { reportDoubt } from '../handoff/brief-origin.js'
-import { insistAnswer, moveHandoffs, vetoAnswer } from '../handoff/handoff-signals.js'
+import { advanceHandoffs, insistAnswer, vetoAnswer } from '../handoff/handoff-signals.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { alarmOnSilence, emitDueWarnings, warnOfLevels } from '../messages/level-warnings.js'
 import {
@@ -28,21 +28,21 @@ import {
   cancelStale,
   confirmDelivered,
   isAboutSession,
-  queue,
+  queueMessage,
 } from '../messages/messages.js'
 import { notifyUser } from '../messages/notify-user.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
 import { isEnabled } from '../session-context.js'
 import { applyStart, CONVERSATION_CATEGORIES } from './apply-start.js'
 import { endDeadClients } from './end-dead-clients.js'
-import { bookSpend, bookSubagent, measure } from './measure.js'
-import { type Prepared, planObservation, prepare, prepareLocked } from './prepare-signal.js'
+import { applyMeasurements, bookSpend, bookSubagent } from './measure.js'
+import { type PreparedSignal, planObservation, prepareSignal, prepareSignalLocked } from './prepare-signal.js'
 import { seatFor } from './seats.js'
 import { newRecord, updateRecord } from './session-records.js'
 import { jobTitle } from './session-title.js'
-import { cancelWaiting } from './switches.js'
+import { cancelWaitingMessages } from './switches.js'
 
-export interface Taken {
+export interface TakeResult {
   /** Text that the hook prints. Empty for no answer. */
   answer: string
   /** Null when the signal names no known agent or session. */
@@ -62,7 +62,7 @@ export interface Taken {
   failed?: boolean
 }
 
-export const NOTHING: Taken = {
+export const EMPTY_RESULT: TakeResult = {
   answer: '',
   record: null,
   enabled: true,
@@ -73,19 +73,17 @@ export const NOTHING: Taken = {
 }
 
 /** Processes a signal in its own transaction, or in the one the caller has opened. */
-export function takeOpened(deps: EngineDependencies, raw: RawSignal, opened: Signal, options: TakeOptions): Taken {
-  if (deps.store.inTransaction()) return takePrepared(deps, prepareLocked(deps, { raw, opened, options }))
+export function takeOpened(deps: EngineDependencies, raw: RawSignal, opened: Signal, options: TakeOptions): TakeResult {
+  if (deps.store.inTransaction()) return takePrepared(deps, prepareSignalLocked(deps, { raw, opened, options }))
   const ahead = new Map<string, unknown>()
-  const prepared = prepare(deps, { raw, opened, options }, ahead)
+  const prepared = prepareSignal(deps, { raw, opened, options }, ahead)
   return deps.store.transaction(() => takePrepared(deps, prepared), ahead)
 }
 
-/**
- * Processes a signal inside a transaction: loads, tracks, decides, stores and builds the answer.
- */
-export function takePrepared(deps: EngineDependencies, prepared: Prepared): Taken {
+/** Processes a signal inside a transaction: loads, tracks, decides, stores, builds the answer. */
+export function takePrepared(deps: EngineDependencies, prepared: PreparedSignal): TakeResult {
   const { opened, signal, doubt, options } = prepared
-  if (signal === null) return { ...NOTHING, record: deps.store.session(opened.sessionId), repeated: true }
+  if (signal === null) return { ...EMPTY_RESULT, record: deps.store.session(opened.sessionId), repeated: true }
   const at = deps.now().toISOString()
   if (options.signalId && !deps.store.claimOnce(options.signalId, at))
     return requeueLostAnswer(deps, signal, options.signalId)
@@ -98,8 +96,8 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
     confirmDelivered(context)
     if (!begins) applyKind(context, observation.summary ?? null)
   }
-  const { crossed, hasReading } = measure(context, observation)
-  if (observation.gaveUp) compactionGaveUp(context, observation.gaveUp)
+  const { crossed, hasReading } = applyMeasurements(context, observation)
+  if (observation.gaveUp) noteFailedCompaction(context, observation.gaveUp)
   if (hasReading && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
   if (!options.again) {
     // Transcript entries that exist when a compaction begins came before the compaction.
@@ -117,7 +115,7 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   alarmOnSilence(context)
   // Without a server, the hook's own process answers.
   // A second process with the same signal must not withdraw that answer.
-  if (!options.again) moveHandoffs(context)
+  if (!options.again) advanceHandoffs(context)
   if (doubt !== null && !options.again) reportDoubt(context, doubt)
   if (signal.kind === 'turn-end' && !signal.subagent) scheduleKeepingFacts(context)
   const answer =
@@ -156,19 +154,19 @@ function summaryInstructionAnswer({ agent, signal, instructions }: SignalContext
 }
 
 /** Queues the messages of a repeated signal's answer again. Its hook never received that answer. */
-function requeueLostAnswer(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
+function requeueLostAnswer(deps: EngineDependencies, signal: Signal, signalId: string): TakeResult {
   const record = deps.store.session(signal.sessionId)
   for (const message of record ? deps.store.openMessages(record.seatId) : []) {
     if (message.status === 'sent' && message.sent_with === signalId) {
       deps.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, sent_with: null })
     }
   }
-  return { ...NOTHING, record, repeated: true }
+  return { ...EMPTY_RESULT, record, repeated: true }
 }
 
 function openContext(
   deps: EngineDependencies,
-  { raw, look: before, read, options }: Prepared,
+  { raw, look: before, read, options }: PreparedSignal,
   signal: Signal,
   at: string,
   events: Event[],
@@ -276,7 +274,7 @@ function noteLimits(context: SignalContext, before: SessionRecord['planLimits'])
 function noteSwitch(context: SignalContext, before: boolean | undefined): void {
   if (before === undefined || before === context.enabled) return
   if (context.enabled) context.record.track = reopenLevels(context.record.track)
-  else cancelWaiting(context.deps, context.record, context.at, 'Baton was switched off')
+  else cancelWaitingMessages(context.deps, context.record, context.at, 'Baton was switched off')
 }
 
 /**
@@ -322,13 +320,13 @@ const TRUST_COMMANDS = 'see what is ignored: baton config explain · accept the 
 function queueConfigNotice(context: SignalContext, text: string): void {
   const { sessionId, seatId } = context.record
   const message = { category: 'config', mode: 'sequential', agent_text: null, user_text: `[baton] ${text}` } as const
-  queue(context, message, { seatId, sessionId })
+  queueMessage(context, message, { seatId, sessionId })
 }
 
 /** Applies the effect of the event itself on the session, before any token count is read. */
 function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
-  if (signal.kind === 'compact-failed') summariserFailed(context)
+  if (signal.kind === 'compact-failed') noteSummariserFailure(context)
   if (signal.kind === 'waiting') notifyUser(context, [permissionNotice(signal.subagent !== null)])
   if (signal.subagent || (PROVES_RUNNING_CLIENT.has(signal.kind) && isFromDeadClient(context))) return
   switch (signal.kind) {
@@ -348,10 +346,10 @@ function applyKind(context: SignalContext, summary: string | null): void {
       record.state = 'waiting'
       return
     case 'compact-start':
-      compactionStarts(context, signal.compaction?.trigger ?? 'auto')
+      noteCompactionStart(context, signal.compaction?.trigger ?? 'auto')
       return
     case 'compact-end':
-      compactionSign(context, 'compact-end', signal.compaction ?? {})
+      noteCompactionSign(context, 'compact-end', signal.compaction ?? {})
       return
     case 'session-end':
       record.state = 'ended'
@@ -388,13 +386,13 @@ const SHOWS_CONTINUED_WORK = new Set(['tool-batch', 'turn-end', 'turn-failed', '
 function closeCompaction(context: SignalContext, { settled }: Observation): void {
   const { signal, record } = context
   if (signal.subagent || !record.compaction || record.compaction.completed) return
-  if (signal.kind === 'session-end') closeUnfinished(context, 'unknown')
+  if (signal.kind === 'session-end') closeUnfinishedCompaction(context, 'unknown')
   // The token counts come from the transcript, which is late. The next read finds them.
-  else if (!settled && awaitsFigures(context)) return
+  else if (!settled && awaitsTokenCounts(context)) return
   // A user can type a prompt during a compaction, so a prompt ends only a compaction that finished.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary'))
     return
-  else if (SHOWS_CONTINUED_WORK.has(signal.kind)) closeUnfinished(context, 'judged')
+  else if (SHOWS_CONTINUED_WORK.has(signal.kind)) closeUnfinishedCompaction(context, 'judged')
 }
 
 function noteActivity(context: SignalContext, observation: Observation): void {

@@ -2,10 +2,10 @@ import type { MessageView } from '../../contract/api/messages.js'
 import type { Message } from '../../contract/records/message.js'
 import { sanitizeName } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
-import { messageContext, sitting } from '../messages/deliver-to-seat.js'
+import { messageContext, workingSession } from '../messages/deliver-to-seat.js'
 import { pickMessages } from '../messages/pick-messages.js'
 import { reasonToHold } from '../messages/ready-messages.js'
-import { isQuiet, mayWake } from '../messages/wake-idle-session.js'
+import { canWakeSession, isIdle } from '../messages/wake-idle-session.js'
 
 /** Returns messages as routes show them. */
 export function viewMessages(deps: EngineDependencies, messages: readonly Message[]): MessageView[] {
@@ -17,7 +17,7 @@ export function viewMessages(deps: EngineDependencies, messages: readonly Messag
     sender: message.sender,
     category: message.category,
     mode: message.mode,
-    text: wordsOf(message),
+    text: senderText(message),
     status: message.status,
     reason: reasons.get(message.message_id) ?? null,
     queued_at: message.queued_at,
@@ -55,7 +55,7 @@ export function waitReasons(deps: EngineDependencies, messages: readonly Message
 
 /** Returns a function that tells why a queued message to a seat (terminal or job) waits. */
 function queuedReasons(deps: EngineDependencies, seatId: string): (message: Message) => string {
-  const record = sitting(deps, seatId)
+  const record = workingSession(deps, seatId)
   if (record === null) return () => 'its seat has no running session'
   if (record.jobId !== null) {
     const isOver = (deps.store.job(record.jobId)?.endedAt ?? null) !== null
@@ -64,7 +64,7 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   const context = messageContext(deps, record)
   if (context === null) return () => 'its agent is not known to this version of Baton'
   if (record.process !== null && !context.agent.alive(record.process)) return () => 'its session is not running'
-  const startsTurn = isQuiet(context)
+  const startsTurn = isIdle(context)
   const carrier = startsTurn ? null : { event: context.agent.carriers[0]!, agent: context.agent }
   const { waiting } = pickMessages(deps.store.openMessages(seatId), {
     sessionId: record.sessionId,
@@ -77,14 +77,14 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
   const found = new Map(waiting.map(({ message, reason }) => [message.message_id, reason]))
   const picked = !startsTurn
     ? 'delivered at the next tool boundary'
-    : mayWake(context)
+    : canWakeSession(context)
       ? 'delivered as a prompt in a moment'
       : 'delivered with the next event of the session'
   return ({ message_id: id }) => found.get(id) ?? picked
 }
 
 /** Returns the sender's own text without what Baton adds for the agent. */
-export function wordsOf(message: Message): string {
+export function senderText(message: Message): string {
   const text = (message.user_text ?? message.agent_text ?? '').replace(/^\[baton\] /, '')
   const from = `Message from ${sanitizeName(message.sender)}: `
   return text.startsWith(from) ? text.slice(from.length) : text

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { type TestApp, testApp, testSession } from '../../testing/engine-session.js'
-import { detailOf, findSession, levelViews, recentSessions, rowOf } from './session-queries.js'
+import { findSession, levelViews, recentSessions, sessionDetailOf, sessionRowOf } from './session-queries.js'
 import { viewSession } from './session-view.js'
 
 let app: TestApp
@@ -147,7 +147,9 @@ describe('a session as it is shown', () => {
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(app.store, one.record(), rowOf(app.engine.deps, one.record(), view(one), policy()))).toMatchObject({
+    expect(
+      sessionDetailOf(app.store, one.record(), sessionRowOf(app.engine.deps, one.record(), view(one), policy())),
+    ).toMatchObject({
       session_id: 'deep-0001',
       levels: [{ name: 'notice' }, { name: 'warning' }, { name: 'handoff' }, { name: 'critical' }],
       cycle_reason: 'start',
@@ -160,7 +162,7 @@ describe('a session as it is shown', () => {
 })
 
 describe('a session among others', () => {
-  const row = (one: ReturnType<typeof session>) => rowOf(app.engine.deps, one.record(), view(one), policy())
+  const row = (one: ReturnType<typeof session>) => sessionRowOf(app.engine.deps, one.record(), view(one), policy())
 
   test('a session row gives the recent growth per step and the steps left at that growth', () => {
     const one = session('grow-0001')
@@ -190,7 +192,7 @@ describe('the list of sessions', () => {
   }
   const row = (record: SessionRecord) => {
     built.push(record.sessionId)
-    return rowOf(app.engine.deps, record, view(record), policy())
+    return sessionRowOf(app.engine.deps, record, view(record), policy())
   }
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
     recentSessions(app.store, { view, row }, { ...options, now: app.now() }).map((one) => one.session_id)

@@ -4,7 +4,7 @@ import type { ResolvedLevel } from '../../contract/level.js'
 import type { Policy } from '../../contract/policy.js'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
 import type { SeatRecord, SessionRecord, SubagentRecord } from '../../contract/records/session.js'
-import { isPutBack } from '../../facts/fact-key.js'
+import { putBackCheck } from '../../facts/fact-key.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
@@ -22,7 +22,7 @@ const DAY = 24 * 3_600_000
 export function findSession(store: Store, id: string): SessionRecord | null {
   const exact = store.session(id)
   if (exact) return exact
-  const seat = seatCalled(store, id)
+  const seat = findSeat(store, id)
   if (seat) return latestInSeat(store, seat.seatId)
   if (!isLongEnough(id)) return null
   const all = store.sessions()
@@ -37,7 +37,7 @@ export function findSession(store: Store, id: string): SessionRecord | null {
  * A job's id means the job's current seat.
  * A job that continues a session uses that session's seat.
  */
-export function seatCalled(store: Store, name: string): SeatRecord | null {
+export function findSeat(store: Store, name: string): SeatRecord | null {
   const job = store.job(name)
   return (job && store.seat(job.seatId)) ?? store.seat(name) ?? store.seatByName(name)
 }
@@ -76,7 +76,7 @@ const dayBefore = (now: Date): string => new Date(now.getTime() - DAY).toISOStri
  * Builders of list entries.
  * `view` only tells whether a session is live and costs far less than a row.
  */
-export interface Showing {
+export interface ListEntryBuilders {
   view(record: SessionRecord): Pick<Session, 'state'>
   row(record: SessionRecord): SessionRow
 }
@@ -87,7 +87,7 @@ export interface Showing {
  */
 export function recentSessions(
   store: Store,
-  { view, row }: Showing,
+  { view, row }: ListEntryBuilders,
   { all, live, now }: { all?: boolean; live?: boolean; now: Date },
 ): SessionRow[] {
   if (all && !live) return store.sessions().map(row).sort(compareSessions)
@@ -129,7 +129,7 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
 /**
  * Returns the content of `show`: the session, its cycle, the other sessions and briefs of its seat.
  */
-export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
+export function sessionDetailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
   return {
     ...row,
     cycle_started_at: record.track.cycleStartedAt,
@@ -161,13 +161,18 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
       facts_kept: loss.kept,
       by_kind: loss.byKind,
       lost: loss.lost.map(({ kind, text, state, line }) => ({ kind, text, state, line })),
-      put_back: loss.lost.filter(isPutBack({ first, second })).length,
+      put_back: loss.lost.filter(putBackCheck({ first, second })).length,
     },
   ]
 }
 
 /** Returns the row of a session for lists. */
-export function rowOf(lookout: HindranceSources, record: SessionRecord, session: Session, policy: Policy): SessionRow {
+export function sessionRowOf(
+  lookout: HindranceSources,
+  record: SessionRecord,
+  session: Session,
+  policy: Policy,
+): SessionRow {
   const { store } = lookout
   const { track } = record
   return {

@@ -5,7 +5,7 @@ import { firstRecoveryText, reportLoss, secondRecoveryText } from '../../../src/
 import { DEFAULT_AGENT } from '../../../src/contract/agent-ids.js'
 import type { Fact } from '../../../src/contract/fact.js'
 import { type ReadFacts, readFacts } from '../../../src/engine/compaction/read-facts.js'
-import { weightOf } from '../../../src/facts/rank.js'
+import { factWeight } from '../../../src/facts/rank.js'
 
 /** The texts that a successor would get from a session. Null where the session has no such text. */
 export interface SessionTexts {
@@ -38,7 +38,7 @@ export function textsOf(file: string, boundary: number | null): SessionTexts {
   const keptLines = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
   const { lost } = reportLoss(facts, { summary, kept: '', keptLines, sinceLine })
   const lastRequest = facts.reduce((last, { kind, line }) => (kind === 'request' ? Math.max(last, line) : last), 0)
-  const second = secondRecoveryText(lost, first.keys, (fact) => weightOf(fact, lastRequest))
+  const second = secondRecoveryText(lost, first.keys, (fact) => factWeight(fact, lastRequest))
   return { end, briefAtBoundary, briefAtEnd, summary, recovery: `${first.text}\n\n${second.text}`, lost }
 }
 

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
-import { homeFiles } from '../../../install/home-files.js'
-import { keyOf } from '../../../install/look.js'
+import { installFiles } from '../../../install/home-files.js'
+import { pathKey } from '../../../install/look.js'
 import { hookCommand } from '../../shared/launcher-call.js'
 
 const installed = () => {
@@ -122,7 +122,7 @@ test('entries of a deleted home are removed', async () => {
 
 test('a damaged install record is reported and rewritten', async () => {
   const fixture = installed()
-  const { record } = homeFiles(fixture.home.root, keyOf(fixture.settings))
+  const { record } = installFiles(fixture.home.root, pathKey(fixture.settings))
   writeFileSync(record, '{"version": 1')
   const report = await fixture.examine()
   expect(report.failed).toEqual(['settings'])

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDoctorHome } from '../../../doctor/fixtures/doctor-home.js'
-import { homeFiles } from '../../../install/home-files.js'
-import { keyOf } from '../../../install/look.js'
+import { installFiles } from '../../../install/home-files.js'
+import { pathKey } from '../../../install/look.js'
 
 const withOwnLine = () => {
   const fixture = createDoctorHome()
@@ -35,7 +35,7 @@ test('a removed status line is reported and restored', async () => {
 
 test('a former status line that is missing in the home is reported, and restored from the settings', async () => {
   const fixture = withOwnLine()
-  const { former } = homeFiles(fixture.home.root, keyOf(fixture.settings))
+  const { former } = installFiles(fixture.home.root, pathKey(fixture.settings))
   rmSync(former)
   const report = await fixture.examine()
   expect(report.failed).toEqual(['status-line'])
@@ -48,7 +48,7 @@ test('an older form of our status line is reported and repaired', async () => {
   const fixture = createDoctorHome()
   fixture.install()
   fixture.edit(
-    (settings) => (settings.statusLine.command = `'${fixture.home.launcher}' status-line ${keyOf(fixture.settings)}`),
+    (settings) => (settings.statusLine.command = `'${fixture.home.launcher}' status-line ${pathKey(fixture.settings)}`),
   )
   expect((await fixture.examine()).failed).toEqual(['status-line'])
   expect((await fixture.fix()).failed).toEqual([])
