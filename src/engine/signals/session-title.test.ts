@@ -40,17 +40,19 @@ test('a title from the client replaces the request, and one from the user replac
   expect(titleOf()!.text).toBe('Login later')
 })
 
-test('the session of a job has the title of the job', () => {
-  const job = sampleJob('job_1')
-  app.store.putJob({ ...job, spec: { ...job.spec, agentName: 'coder', workItem: 'SHOP-12' } })
-  const body = {
-    session_id: 'bbbbbbbb-0002',
-    cwd: app.folder,
-    hook_event_name: 'UserPromptSubmit',
-    prompt: 'Fix it.',
-  }
-  const env = { HOME: app.folder, BATON_JOB_ID: 'job_1' }
+test('the session of a job has the title of the job, and in a worktree the project that asked for it', () => {
+  const path = '/code/shop/.worktrees/job_1'
+  const worktree = { path, branch: 'agent/job_1', base: 'main', repository: '/code/shop' }
+  const job = sampleJob('job_1', { workspace: { folder: path, worktree } })
+  const spec = { ...job.spec, agentName: 'coder', workItem: 'SHOP-12', folder: '/code/shop' }
+  app.store.putJob({ ...job, spec })
+  const body = { session_id: 'bbbbbbbb-0002', cwd: path, hook_event_name: 'UserPromptSubmit', prompt: 'Fix it.' }
+  const env = { HOME: app.folder, BATON_JOB_ID: 'job_1', CLAUDE_PROJECT_DIR: path }
   const raw = { agent: 'claude-code', kind: 'UserPromptSubmit', body: JSON.stringify(body), env, at: 0 }
   app.engine.take(raw, { deliver: 'keep', byRunner: true })
-  expect(app.store.session('bbbbbbbb-0002')!.title).toEqual({ text: 'coder: SHOP-12', by: 'job' })
+  expect(app.store.session('bbbbbbbb-0002')!).toMatchObject({
+    title: { text: 'coder: SHOP-12', by: 'job' },
+    project: '/code/shop',
+    cwd: path,
+  })
 })

@@ -177,14 +177,15 @@ function openContext(
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(deps.store, signal, observation, known?.seatId ?? null, at, deps.newId)
   const record = updateRecord(known ?? newRecord(signal, seat, at), signal, observation, at)
-  if (record.jobId !== null && record.title?.by !== 'job') {
-    const job = deps.store.job(record.jobId)
-    record.title = (job && jobTitle(job)) ?? record.title ?? null
-  }
+  const job = record.jobId === null ? null : deps.store.job(record.jobId)
+  if (job !== null && record.title?.by !== 'job') record.title = jobTitle(job) ?? record.title ?? null
+  // A worktree is named after its job, so it would appear as a project of its own.
+  const worktree = job?.workspace?.worktree?.path
+  if (worktree !== undefined && `${record.project}/`.startsWith(`${worktree}/`)) record.project = job!.spec.folder
   bookSpend(deps.store, known, record, at)
   const { policy, problems, project } = deps.policyOf({
     agent: signal.agent,
-    project: record.project,
+    project: signal.project ?? record.project,
     model: record.model,
     seat: seat.name ?? seat.seatId,
     env: raw.env,
