@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 import type { JobSpec } from '../contract/records/job.js'
 import { processInfo } from '../lib/process-info.js'
 import { sampleSession } from '../store/samples.cases.js'
-import { aJob } from '../testing/sample-job.js'
+import { aJob, anAttempt } from '../testing/sample-job.js'
 import { FRESH, folder, reply, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import { whyNotUsable } from './first-session.js'
 import { runJob } from './run-job.js'
 import type { RuntimeScript } from './runtimes/scripted-steps.js'
 
@@ -222,4 +223,13 @@ test.each<[string, object, RegExp]>([
   store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
   expect(await it.run()).toMatchObject({ state: 'failed', exitReason: 'error', detail: expect.stringMatching(reason) })
   expect(it.runtime.startedSessions).toEqual([])
+})
+
+test('a job outside of a worktree does not run on a session that another job has in one', () => {
+  const tree = { path: '/shop/.worktrees/job_2', branch: 'job_2', base: 'main', repository: '/shop' }
+  const spec = { ...aJob().spec, folder: '/shop' }
+  store.putJob(aJob({ jobId: 'job_2', spec, state: 'completed', workspace: { folder: tree.path, worktree: tree } }))
+  store.putAttempt(anAttempt({ jobId: 'job_2', sessionId: 'in-tree' }))
+  store.putSession({ ...sampleSession('in-tree', { process: null }), project: '/shop', state: 'ended' })
+  expect(whyNotUsable(store, 'in-tree', spec, '/shop')?.message).toContain(`it worked in ${tree.path}`)
 })

@@ -194,7 +194,10 @@ export function whyNotUsable(
     return refused(`it belongs to ${known.agent}, but the job uses ${agent}`, 'Omit --resume-session.')
   if (workspace.strategy !== 'none')
     return refused('the job works in its own worktree', 'Omit --worktree or --resume-session.')
-  const places = [known.project, known.cwd].filter((place) => place !== null)
+  // The project of a session in a job's worktree is the folder where the job was asked for.
+  const attempt = store.attemptOfSession(sessionId)
+  const before = attempt === null ? null : store.job(attempt.jobId)
+  const places = before ? [jobFolder(before)] : [known.project, known.cwd].filter((place) => place !== null)
   if (!places.some((place) => resolvePath(place) === resolvePath(folder)))
     return refused(
       `it worked in ${places[0] ?? 'an unknown folder'}, but the job works in ${folder}`,
