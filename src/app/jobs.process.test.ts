@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { createTestHome } from '../testing/cli-home.js'
 import { resumeJob, startJob } from './jobs.js'
+import { jobsOf } from './open-jobs.js'
 import { stopJob } from './run-jobs.js'
 
 function place() {
@@ -66,5 +68,26 @@ test('a job that cannot be started is refused, and no record of it remains', asy
   execFileSync('git', ['init', '-q', fixture.project])
   await expect(start(inTree)).rejects.toMatchObject({ hint: expect.stringContaining('--allow-empty'), exit: 4 })
   expect(app.store.jobs()).toEqual([])
+  app.close()
+})
+
+test('a prompt is found in a session whose runner died before the store knew the session', () => {
+  const { fixture, app } = place()
+  const deps = jobsOf(app, {
+    env: fixture.env,
+    limits: { jobs: 1, perAgent: null },
+    runtime: () => Promise.reject(new Error('no client starts here')),
+    terminal: null,
+    tell: () => {},
+  })
+  const sessionId = randomUUID()
+  expect(deps.transcriptHolds(sessionId, 'Do all steps.')).toBe(false)
+  const entry = { type: 'user', sessionId, message: { role: 'user', content: 'Do all steps.' } }
+  fixture.put(
+    join(fixture.env.HOME!, '.claude', 'projects', '-shop', `${sessionId}.jsonl`),
+    `${JSON.stringify(entry)}\n`,
+  )
+  expect(deps.transcriptHolds(sessionId, 'Do all steps.')).toBe(true)
+  expect(deps.transcriptHolds(sessionId, 'Do other steps.')).toBe(false)
   app.close()
 })

@@ -53,7 +53,12 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
     if (record !== null) return record
     throw new BatonError(`The store has no session ${sessionId}.`, 'Run baton doctor.', EXIT.failed)
   }
-  const transcriptOf = (sessionId: string): string | null => store.session(sessionId)?.transcriptPath ?? null
+  const transcriptOf = (sessionId: string): StoredConversation | null => {
+    const record = store.session(sessionId)
+    return record?.transcriptPath
+      ? { agent: record.agent, path: record.transcriptPath }
+      : findTranscript(env, sessionId)
+  }
   return {
     store,
     log,
@@ -79,10 +84,10 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
       }
     },
     returnedCalls(sessionId) {
-      const [path, reader] = [transcriptOf(sessionId), transcriptReaders[store.session(sessionId)?.agent ?? '']]
+      const transcript = transcriptOf(sessionId)
       const calls = new Map<string, { ok: boolean; open?: { tool: string; input: string } }>()
-      if (path === null || !reader) return calls
-      reader.conversation(path, {
+      if (transcript === null) return calls
+      transcriptReaders[transcript.agent]?.conversation(transcript.path, {
         withoutFiles: true,
         onEntry(entry) {
           if (entry.kind === 'called')
@@ -96,8 +101,9 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
       return calls
     },
     transcriptHolds(sessionId, text) {
-      const [path, record] = [transcriptOf(sessionId), store.session(sessionId)]
-      return path !== null && engine.deps.agents[record!.agent]?.transcriptContains(path, text) === true
+      const transcript = transcriptOf(sessionId)
+      if (transcript === null) return false
+      return engine.deps.agents[transcript.agent]?.transcriptContains(transcript.path, text) === true
     },
     repository: (folder) => repositoryText(gitState(folder)),
     archiveTranscript(sessionId) {
@@ -115,6 +121,23 @@ export function jobsOf(app: App, context: JobContext): JobDependencies {
     publish: context.tell,
     notify: (job, contents) => notifyOfJob(app, job, contents, context.terminal),
   }
+}
+
+interface StoredConversation {
+  agent: string
+  path: string
+}
+
+/**
+ * Finds a transcript that the store does not know: the runner may be killed after the client got
+ * its prompt and before the first event of the session was stored. Null when there is none.
+ */
+function findTranscript(env: Record<string, string>, sessionId: string): StoredConversation | null {
+  for (const [agent, reader] of Object.entries(transcriptReaders)) {
+    const stored = reader.storedTranscripts(env, null).find((transcript) => transcript.sessionId === sessionId)
+    if (stored) return { agent, path: stored.path }
+  }
+  return null
 }
 
 /** Stores notices about a job for the targets of the folder in which it was requested. */
